@@ -25,7 +25,8 @@ def serving(app: App, registered: Bridge | None = None, **http: Any) -> Iterator
     keyed = compose.build_for_keys(changed)
     served = application(changed, keyed=keyed, registered=registered, built_in=tools)
     (listening,) = sockets = listener.listen("127.0.0.1", [0])
-    server = listener.Listener(served, drain=5, on_stop=served.state.stop, idle_seconds=1)
+    server = listener.Listener(served, drain=5, on_stop=served.state.stop)
+    server.config.timeout_keep_alive = 1
     thread = threading.Thread(target=server.run, args=(sockets,))
     thread.start()
     try:

@@ -98,9 +98,7 @@ class _Protocol(H11Protocol):
 class Listener(uvicorn.Server):
     """Stops on the first SIGTERM or SIGINT when calls in flight have ended, at once on the second; exit status 0."""
 
-    def __init__(
-        self, app: ASGIApp, *, drain: float, on_stop: Callable[[], None], idle_seconds: int = IDLE_SECONDS
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, drain: float, on_stop: Callable[[], None]) -> None:
         """`drain`: seconds that calls in flight get at the end. `on_stop` is called when it begins."""
         super().__init__(
             uvicorn.Config(
@@ -113,7 +111,7 @@ class Listener(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,
                 limit_concurrency=MAX_CONNECTIONS,
-                timeout_keep_alive=idle_seconds,
+                timeout_keep_alive=IDLE_SECONDS,
                 timeout_graceful_shutdown=math.ceil(drain),
             )
         )
