@@ -54,9 +54,10 @@ class Handshake:
         self._tool_list = tool_list
         self._listed = False
         self._shows_views = False
-        self._held = bytearray()
+        self.rest = b""
+        """The bytes that the conversation must serve."""
         self._done = 0
-        """Bytes of `_held` that were examined."""
+        """Bytes of `rest` that were examined."""
         self.passive = False
         """Everything from now on is left to the SDK."""
         self.answered: str | int | None = None
@@ -64,19 +65,13 @@ class Handshake:
 
     def feed(self, data: bytes) -> None:
         """Take bytes from stdin, and answer the requests that can be answered."""
-        self._held += data
-        while not self.passive and (end := self._held.find(b"\n", self._done) + 1):
-            line = bytes(self._held[self._done : end])
-            if self._serve(line):
-                del self._held[self._done : end]
+        self.rest += data
+        while not self.passive and (end := self.rest.find(b"\n", self._done) + 1):
+            if self._serve(self.rest[self._done : end]):
+                self.rest = self.rest[: self._done] + self.rest[end:]
             else:
                 self._done = end
-        self.passive = self.passive or len(self._held) > _MAX_HELD
-
-    @property
-    def rest(self) -> bytes:
-        """The bytes that the conversation must serve."""
-        return bytes(self._held)
+        self.passive = self.passive or len(self.rest) > _MAX_HELD
 
     def _serve(self, line: bytes) -> bool:
         """Answer a line if possible; True where nobody else has to see it."""

@@ -17,7 +17,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -147,10 +146,11 @@ def _signals(conversation: Conversation) -> Iterator[None]:
 def _end_process_after(seconds: float, writer: Writer, patience: float) -> None:
     """End the process although a thread of a tool may hang, which keeps Python from exiting."""
 
-    def wait_and_end() -> None:
-        time.sleep(seconds)
+    def end() -> None:
         writer.close()
         writer.join(patience)
         os._exit(0)
 
-    threading.Thread(target=wait_and_end, name="end of process", daemon=True).start()
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
