@@ -51,15 +51,13 @@ Bearer = bytes | None
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """One dialect on its paths: those below a mount, or a single one."""
+    """One dialect on its paths: those below a mount of two segments, or a single one."""
 
     dialect: Dialect
     access: AccessControl
     services: Mapping[Bearer, ToolService]
     path: tuple[str, ...] = ()
     """The dialect's name for a single path."""
-    below: int = 0
-    """How many segments the mount has."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = self._request(scope)
@@ -103,7 +101,7 @@ class Endpoint:
     def _request(self, scope: Scope) -> Request:
         connection = HTTPConnection(scope)
         # The undecoded path: a slash in the name of a tool does not separate segments.
-        segments = self.path or tuple(scope["raw_path"].decode("latin-1").split("/")[self.below + 1 :])
+        segments = self.path or tuple(scope["raw_path"].decode("latin-1").split("/")[3:])
         return Request(
             method=scope["method"],
             segments=segments,
@@ -180,14 +178,14 @@ def application(
         sessions[bearer] = Sessions(session_manager(in_results, services[bearer].tools))
     burly = Burly(http.max_envelope)
 
-    def at(dialect: Dialect, *path: str, below: int = 0, services: Mapping[Bearer, ToolService] = services) -> Endpoint:
-        return Endpoint(dialect=dialect, access=access, services=services, path=path, below=below)
+    def at(dialect: Dialect, *path: str, services: Mapping[Bearer, ToolService] = services) -> Endpoint:
+        return Endpoint(dialect=dialect, access=access, services=services, path=path)
 
     rpc = JsonRpc(http.max_body)
     mcp = McpEndpoint(dialect=rpc, access=access, services=services, path=("mcp",), burly=burly, sessions=sessions)
     envelope, health = at(burly, "mcp"), at(burly, "health")
-    bridge = at(Bridge(http.max_body, keyed=bool(http.keys or keyed)), below=2)
-    rad = at(Rad(http.max_body), below=2, services=rad_services)
+    bridge = at(Bridge(http.max_body, keyed=bool(http.keys or keyed)))
+    rad = at(Rad(http.max_body), services=rad_services)
     not_found = at(NotFound())
 
     @asynccontextmanager

@@ -178,13 +178,12 @@ def parse(body: bytes) -> Any:
     except ValueError as error:
         if b"\\ud" not in body.lower():
             raise
-        first = error
-    try:  # unlike the fast parser, this one takes the escape of half a surrogate pair
-        value = json.loads(body, parse_constant=_refuse_constant)
-        _check_depth(value)
-    except (ValueError, RecursionError):
-        raise first from None
-    return value
+        try:  # unlike the fast parser, this one takes the escape of half a surrogate pair
+            value = json.loads(body, parse_constant=_refuse_constant)
+            _check_depth(value)
+        except (ValueError, RecursionError):
+            raise error from None
+        return value
 
 
 def dump(value: Any) -> bytes:
