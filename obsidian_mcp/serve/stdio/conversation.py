@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -92,7 +93,7 @@ class Conversation:
         self._questions: dict[RequestId, RequestId] = {}
         """Requests to the client that it has not answered."""
         self._ending = False
-        self._deadline = 0.0
+        self._deadline = math.inf
         if handler is None:
             self._decide_sdk(needed=True)
 
@@ -273,13 +274,11 @@ class Conversation:
 
     def end(self, reason: str, patience: float) -> None:
         """Take no more lines and finish what was begun within `patience` seconds. A second call can only hasten it."""
-        deadline = self._loop.time() + patience
         self.reader.stop()
         if not self._ending:
             logger.info("shutting down: %s", reason)
-            self._ending = True
-            self._deadline = deadline
-        self._deadline = min(self._deadline, deadline)
+        self._ending = True
+        self._deadline = min(self._deadline, self._loop.time() + patience)
         self.patience = min(self.patience, patience)
         self._loop.call_at(self._deadline, self._progress.set)
         self._proceed()
@@ -296,7 +295,7 @@ class Conversation:
         """Wait for the end of the conversation, and end it in order."""
         try:
             while not self._ending or self._lines or self._in_flight:
-                if self._ending and self._loop.time() >= self._deadline:
+                if self._loop.time() >= self._deadline:
                     break
                 if self._ending:
                     self._answer_questions()
