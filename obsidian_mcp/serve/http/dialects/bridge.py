@@ -16,7 +16,6 @@ from obsidian_mcp.tools import Tool
 
 from .tool_hash import sort_by_name, tool_hash
 from .types import (
-    ERROR_STRINGS,
     Dialect,
     Operation,
     Reason,
@@ -106,8 +105,8 @@ class Bridge(Dialect):
         if refusal.reason is Reason.UNAUTHORIZED:
             message += f" {KEY_ADVICE}"
         return json_reply(
-            {"error": ERROR_STRINGS[refusal.reason], "message": message},
-            refusal.reason.value,
+            {"error": refusal.reason.error, "message": message},
+            refusal.reason.status,
             {**cors, **refusal.headers},
         )
 
@@ -168,7 +167,7 @@ def unknown(name: str) -> Reply:
 
 
 def invalid(message: str, details: Any) -> Reply:
-    error = ERROR_STRINGS[Reason.INVALID]
+    error = Reason.INVALID.error
     body: BridgeError = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
     return json_reply(body, 400, CORS)
 

@@ -143,11 +143,11 @@ class Burly(Dialect):
         summary, message = "Request processing failed", refusal.message
         match refusal.reason:
             case Reason.METHOD | Reason.NOT_FOUND:
-                return json_reply(refusal.body, refusal.reason.value, refusal.headers)
+                return json_reply(refusal.body, refusal.reason.status, refusal.headers)
             case Reason.UNAUTHORIZED:
                 summary, message, code = "Authentication required", "Missing or invalid API key", "AUTH_REQUIRED"
             case Reason.FORBIDDEN:
-                status, code = refusal.reason.value, "FORBIDDEN"
+                status, code = refusal.reason.status, "FORBIDDEN"
             case Reason.TOO_LARGE:
                 summary, message = "Request too large", f"Request body exceeds maximum size of {refusal.limit} bytes"
                 details = {"max_size_bytes": refusal.limit, "suggestion": "Reduce request payload size"}

@@ -61,7 +61,7 @@ class JsonRpc(Dialect):
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
             return json_reply(error(None, PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors)
-        return json_reply(refusal.body, refusal.reason.value, {**cors, **refusal.headers})
+        return json_reply(refusal.body, refusal.reason.status, {**cors, **refusal.headers})
 
     async def answer(self, request: Request, service: ToolService) -> Reply:
         try:

@@ -9,7 +9,7 @@ from typing import Final
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .types import ERROR_STRINGS, Dialect, Refusal, Reply, Request
+from .types import Dialect, Refusal, Reply, Request
 
 HEADERS: Final = {
     "content-type": "text/html; charset=utf-8",
@@ -49,7 +49,7 @@ class HomePage(Dialect):
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         body = f"<p>{escape(refusal.message)}</p>"
-        return _page(ERROR_STRINGS[refusal.reason], body, refusal.reason.value, refusal.headers)
+        return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 
     async def answer(self, request: Request, service: ToolService) -> Reply:
         url = escape(f"http://{request.headers.get('host', '127.0.0.1')}")

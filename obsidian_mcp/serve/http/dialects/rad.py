@@ -77,7 +77,7 @@ class Rad(Dialect):
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]
-        return json_reply(failure("", message), refusal.reason.value, refusal.headers)
+        return json_reply(failure("", message), refusal.reason.status, refusal.headers)
 
     async def answer(self, request: Request, service: ToolService) -> Reply:
         match request.segments:

@@ -57,31 +57,21 @@ class Reply:
 
 
 class Reason(Enum):
-    """Why a request is refused before any tool is called; the value is its HTTP status."""
+    """Why a request is refused before any tool is called: the HTTP status, and contract 000's error string."""
 
-    INVALID = 400
-    UNAUTHORIZED = 401
-    FORBIDDEN = 403
-    NOT_FOUND = 404
-    METHOD = 405
-    TOO_SLOW = 408
-    TOO_LARGE = 413
-    TOO_MANY = 429
-    FAILED = 500
+    INVALID = 400, "Invalid request body"
+    UNAUTHORIZED = 401, "Unauthorized"
+    FORBIDDEN = 403, "Forbidden"
+    NOT_FOUND = 404, "Not found"
+    METHOD = 405, "Method not allowed"
+    TOO_SLOW = 408, "Request timeout"
+    TOO_LARGE = 413, "Request body too large"
+    TOO_MANY = 429, "Too many requests"
+    FAILED = 500, "Internal server error"
 
-
-ERROR_STRINGS: Final = {
-    Reason.INVALID: "Invalid request body",
-    Reason.UNAUTHORIZED: "Unauthorized",
-    Reason.FORBIDDEN: "Forbidden",
-    Reason.NOT_FOUND: "Not found",
-    Reason.METHOD: "Method not allowed",
-    Reason.TOO_SLOW: "Request timeout",
-    Reason.TOO_LARGE: "Request body too large",
-    Reason.TOO_MANY: "Too many requests",
-    Reason.FAILED: "Internal server error",
-}
-"""Contract 000's error strings."""
+    def __init__(self, status: int, error: str) -> None:
+        self.status = status
+        self.error = error
 
 
 class Refusal(Exception):
@@ -100,8 +90,8 @@ class Refusal(Exception):
     @property
     def body(self) -> dict[str, str]:
         """Contract 000's error with contract 001's `detail` (wire rows 5 and 30)."""
-        phrase = HTTPStatus(self.reason.value).phrase
-        return {"error": ERROR_STRINGS[self.reason], "message": self.message, "detail": phrase}
+        phrase = HTTPStatus(self.reason.status).phrase
+        return {"error": self.reason.error, "message": self.message, "detail": phrase}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +134,7 @@ class Dialect(ABC):
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         """Return the answer to a request that is refused."""
-        return json_reply(refusal.body, refusal.reason.value, refusal.headers)
+        return json_reply(refusal.body, refusal.reason.status, refusal.headers)
 
     @abstractmethod
     async def answer(self, request: Request, service: ToolService) -> Reply:
