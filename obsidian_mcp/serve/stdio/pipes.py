@@ -235,24 +235,21 @@ class Writer:
 
 def take_stdin() -> int:
     """A private descriptor of stdin; fd 0 becomes the null device, for this process and its children."""
-    return _take(0, sys.__stdin__, lambda: os.open(os.devnull, os.O_RDONLY))
+    return _take(0, sys.__stdin__, os.open(os.devnull, os.O_RDONLY))
 
 
 def take_stdout() -> int:
     """A private descriptor of stdout; fd 1 becomes stderr, so that no print and no child can touch the wire."""
-
-    def stderr() -> int:
-        return os.dup(2) if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY)
-
+    stderr = os.dup(2) if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY)
     return _take(1, sys.__stdout__, stderr)
 
 
-def _take(fd: int, stream: TextIO | None, open_replacement: Callable[[], int]) -> int:
+def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
     if stream is None:
         # The process was started without it, and by now something else, such as the event loop, may have the number.
+        os.close(replacement)
         return os.open(os.devnull, os.O_RDWR)
     private = _duplicate(fd)
-    replacement = open_replacement()
     os.dup2(replacement, fd)
     os.close(replacement)
     if sys.platform == "win32":
