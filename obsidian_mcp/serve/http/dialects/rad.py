@@ -67,13 +67,8 @@ class Rad(Dialect):
     open_paths = (("health",),)
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
-        match segments:
-            case ("tools", "list") | ("health",):
-                return ("GET",)
-            case ("tools", "invoke") | ("stdio",):
-                return ("POST",)
-            case _:
-                return ()
+        path = "/".join(("/mcp/v1", *segments))
+        return tuple(operation.method.upper() for operation in self.operations if path in operation.paths)
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]
