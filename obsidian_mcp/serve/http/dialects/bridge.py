@@ -124,8 +124,8 @@ class Bridge(Dialect):
 
     async def _call(self, request: Request, service: ToolService) -> Reply:
         name = text_of(request.segments[1])
-        if name is None or service.find(name) is None:
-            return unknown(request.segments[1] if name is None else name)
+        if service.find(name) is None:
+            return unknown(name)
         try:
             arguments = arguments_of(request)
         except ValueError as error:

@@ -150,12 +150,12 @@ class NotFound(Dialect):
         raise Refusal(Reason.NOT_FOUND, "Not found")
 
 
-def text_of(segment: str) -> str | None:
-    """Return a path segment decoded once; None where its bytes are not UTF-8."""
+def text_of(segment: str) -> str:
+    """Return a path segment decoded once; unchanged where its bytes are not UTF-8."""
     try:
         return unquote_to_bytes(segment).decode("utf-8")
     except UnicodeDecodeError:
-        return None
+        return segment
 
 
 def parse(body: bytes) -> Any:
