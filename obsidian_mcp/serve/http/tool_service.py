@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import anyio
@@ -69,10 +70,7 @@ class ToolService:
 
     async def ready(self) -> bool:
         """Whether the vault can be used."""
-        with anyio.move_on_after(READY_SECONDS):
-            try:
-                await to_thread.run_sync(self._app.vaults.get, abandon_on_cancel=True)
-            except AppError:
-                return False
+        with suppress(AppError), anyio.move_on_after(READY_SECONDS):
+            await to_thread.run_sync(self._app.vaults.get, abandon_on_cancel=True)
             return True
         return False
