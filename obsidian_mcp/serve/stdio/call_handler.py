@@ -137,10 +137,8 @@ class RunningCalls:
         """By id: a client may use one id twice."""
         self._threads = ThreadPoolExecutor(MAX_THREADS, "call")
         self._lock = threading.Lock()
-        """For the four below."""
+        """For the three below."""
         self._waiting: deque[_Call] = deque()
-        self._begun = 0
-        """Calls that a thread has taken from `_waiting`."""
         self._running = 0
         self._worker: object | None = None
         """The thread that takes the waiting calls one after another; a slow call makes another thread take over."""
@@ -158,20 +156,20 @@ class RunningCalls:
                 self._start_worker()
             elif not self._watching:
                 self._watching = True
-                self._loop.call_later(QUICK_SECONDS, self._watch, self._begun)
+                self._loop.call_later(QUICK_SECONDS, self._watch, self._waiting[0])
 
     def _start_worker(self) -> None:
         self._worker = object()
         self._threads.submit(self._work, self._worker)
 
-    def _watch(self, begun: int) -> None:
-        """Let another thread take the waiting calls if none has begun since `begun` were counted."""
+    def _watch(self, first: _Call) -> None:
+        """Let another thread take the waiting calls if `first` is still the next of them."""
         with self._lock:
-            if self._waiting and self._begun == begun and self._running < MAX_THREADS:
+            if self._waiting and self._waiting[0] is first and self._running < MAX_THREADS:
                 self._start_worker()
             self._watching = bool(self._waiting)
-        if self._watching:
-            self._loop.call_later(QUICK_SECONDS, self._watch, self._begun)
+            if self._watching:
+                self._loop.call_later(QUICK_SECONDS, self._watch, self._waiting[0])
 
     def expired(self, message: jsonrpc.Message) -> bytes:
         """Return the answer to a call that has not begun in time."""
@@ -232,7 +230,6 @@ class RunningCalls:
                     self._worker = None
                     return
                 running = self._waiting.popleft()
-                self._begun += 1
                 self._running += 1
             try:
                 self._run(running)
