@@ -118,7 +118,7 @@ class Conversation:
         self._scheduled = False
         try:
             for _ in range(LINES_AT_ONCE):
-                if not self._lines or self._is_crowded():
+                if not self._lines or len(self._in_flight) >= MAX_IN_FLIGHT or self.writer.unsent > MAX_UNSENT:
                     return
                 line = self._lines.popleft()
                 self._held -= len(line or b"")
@@ -130,9 +130,6 @@ class Conversation:
         if self._lines:
             self._scheduled = True
             self._loop.call_soon(self._proceed)
-
-    def _is_crowded(self) -> bool:
-        return len(self._in_flight) >= MAX_IN_FLIGHT or self.writer.unsent > MAX_UNSENT
 
     def _take(self, message: Message | Refusal) -> None:
         if isinstance(message, Refusal):
