@@ -43,6 +43,7 @@ class IndexedNotes(IndexedVault):
         super().__init__(rows, catalog, hides, paths, link_graph, created_ns)
         self._read_text = read_text
         self._bookmarks = cache(bookmarks)
+        self._field_keys = cache(rows.field_keys)
         self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}
         self._scope: dict[int, VaultPath] = {}
         self._reads_columns = False
@@ -63,11 +64,7 @@ class IndexedNotes(IndexedVault):
         return sorted(path for path in paths if is_page(path))
 
     def field_keys(self) -> Collection[str]:
-        return self._keys
-
-    @cached_property
-    def _keys(self) -> frozenset[str]:
-        return frozenset(self._rows.field_keys())
+        return self._field_keys()
 
     def fields(self, path: str) -> Sequence[RawField]:
         return [field for _, field in self._fields_of(path)]
