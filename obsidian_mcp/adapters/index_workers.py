@@ -159,7 +159,7 @@ class IndexWorkers:
                 self._pool = WorkerPool(self._niceness)
             if self._pool is not None and file is not None:
                 return self._pool.submit(store, self._root, file, batch)
-        except (ImportError, OSError, RuntimeError) as error:  # no process or semaphore can be made, or one died
+        except Exception as error:  # noqa: BLE001  none can be made, or one died: Python has many words for that
             self._do_without(error)
         return None
 

@@ -196,13 +196,21 @@ def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Calla
 
 
 # INDEX-29
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EROFS, "Read-only file system"),  # as in a container whose /dev/shm cannot be written
+        ValueError("bad value(s) in fds_to_keep"),  # as when a worker dies while the next is started
+    ],
+    ids=["system", "python"],
+)
 def test_where_no_process_can_be_made_the_files_are_stored_here(
-    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    """As in a container whose /dev/shm cannot be written: the index stayed empty for ever."""
+    """The index stayed empty for ever."""
 
     def refused(_: int) -> None:
-        raise OSError(errno.EROFS, "Read-only file system")
+        raise error
 
     monkeypatch.setattr(index_pool, "WorkerPool", refused)
     start()
