@@ -183,6 +183,7 @@ def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
 
 
 # INDEX-29
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # Python's own, of the pool
 def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Callable[..., IndexWorkers]) -> None:
     start()
     vault.indexer.begin()
