@@ -7,7 +7,7 @@ of a million words, where a table would take twenty (SEARCH-30 to 34, SEARCH-51 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import regex
@@ -152,20 +152,36 @@ class Vocabulary(NamedTuple):
 
     def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
         """Return the words that contain `part`: at their beginning, their end, as a whole, or anywhere (SEARCH-31)."""
-        begin, end = b"\n" if from_start else b"", b"\n" if to_end else b""
-        return list(_lines_with(self.words, begin + part.encode() + end))
+        words, found = self.words, list[str]()
+        needle = (b"\n" if from_start else b"") + part.encode() + (b"\n" if to_end else b"")
+        at = words.find(needle)
+        while at >= 0:
+            start = at + 1 if from_start else words.rfind(b"\n", 0, at) + 1
+            end = words.find(b"\n", max(start, at + 1))
+            found.append(words[start:end].decode())
+            at = words.find(needle, end)
+        return found
 
     def plainly_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `containing`; the words may have accents that `part` has not (SEARCH-32)."""
         found = dict.fromkeys(self.containing(part, from_start=from_start, to_end=to_end))
-        found |= dict.fromkeys(self.accented_containing(part, from_start=from_start, to_end=to_end))
+        if len(self.accented) > 1:
+            found |= dict.fromkeys(self.accented_containing(part, from_start=from_start, to_end=to_end))
         return list(found)
 
     def accented_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `plainly_containing`, only words with accents."""
-        begin, end = b"\n" if from_start else b"", b"\t" if to_end else b""
-        lines = (line.partition("\t") for line in _lines_with(self.accented, begin + part.encode() + end))
-        return [word for bare, _, word in lines if part in bare]
+        lines, found = self.accented, list[str]()
+        needle = (b"\n" if from_start else b"") + part.encode() + (b"\t" if to_end else b"")
+        at = lines.find(needle)
+        while at >= 0:
+            start = at + 1 if from_start else lines.rfind(b"\n", 0, at) + 1
+            end = lines.find(b"\n", max(start, at + 1))
+            bare, _, word = lines[start:end].decode().partition("\t")
+            if part in bare:
+                found.append(word)
+            at = lines.find(needle, end)
+        return found
 
     def matching(self, expression: RegExp) -> list[str]:
         """Return the words that an expression without anchors matches in part (SEARCH-33). Raises: OperationTimeout."""
@@ -177,16 +193,6 @@ class Vocabulary(NamedTuple):
 
     def has(self, word: str) -> bool:
         return self.words.find(f"\n{word}\n".encode()) >= 0
-
-
-def _lines_with(lines: bytes, needle: bytes) -> Iterator[str]:
-    """Yield the lines that contain some bytes, which may begin and end with the end of a line."""
-    at = lines.find(needle)
-    while at >= 0:
-        start = at + 1 if needle.startswith(b"\n") else lines.rfind(b"\n", 0, at) + 1
-        end = lines.find(b"\n", max(start, at + 1))
-        yield lines[start:end].decode()
-        at = lines.find(needle, end)
 
 
 def grown(known: Vocabulary, connection: Connection) -> Vocabulary:
