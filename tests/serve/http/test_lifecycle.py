@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -302,7 +303,7 @@ def test_answers_do_not_wait_for_acknowledgements(app: App) -> None:
             begun = time.monotonic()
             assert client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 200
             took.append(time.monotonic() - begun)
-        assert min(took) < 0.03  # 40 ms or more each, where the system waits; measured: 1 ms
+        assert median(took) < 0.03  # 40 ms or more each, where the system waits; measured: 1 ms
 
 
 OTHER_PROGRAM = """
@@ -342,6 +343,7 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
 WAITING_PROGRAM = """
 import sys, time
 from pathlib import Path
+from statistics import median
 from obsidian_mcp import compose, config
 from obsidian_mcp.tools.rad import Bridge, Tool
 from obsidian_mcp.serve.http import server as http
