@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from heapq import nsmallest
+from itertools import pairwise
 from typing import NamedTuple
 
 import regex
 
 from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
-from obsidian_mcp.core.text import analysis, unspaced_scripts
+from obsidian_mcp.core.text import analysis, synonyms, unspaced_scripts
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
 
 from . import dates
@@ -73,6 +74,8 @@ class Plan(NamedTuple):
     """Words of a wide plan that no note has in any form."""
     found: int = 0
     """Files that have all the words, of a wide plan."""
+    complete: str = ""
+    """For the full-text index: all the words of a wide plan, near words for those that no note has."""
 
 
 # Smart plans
@@ -94,6 +97,8 @@ class Group(NamedTuple):
     """What must match exactly even then (SEARCH-57)."""
     light: tuple[Word, ...] = ()
     """Words that are not required, but say which files come first."""
+    spoken: tuple[str, ...] = ()
+    """All bare words as they follow each other, folded."""
 
 
 def read_groups(query: Node, languages: Sequence[str]) -> list[Group]:
@@ -118,7 +123,11 @@ def _group(query: Node, languages: Sequence[str]) -> Group:
     required, light = _required(list(dict.fromkeys(choices)), languages)
     dated = [split for choice in _with_days(required) for split in _with_dates(choice)]
     loose = [*dated, *((_without_symbols(word),) for word in symbols)]
-    return Group(tuple(dated), _all([*strict, *symbols]), tuple(symbols), tuple(loose), _all(strict), tuple(light))
+    spoken = [
+        word for part in parts if isinstance(part, Word) for word in without_gaps(analysis.wanted(bare(part)).words)
+    ]
+    exact = _all([*strict, *symbols])
+    return Group(tuple(dated), exact, tuple(symbols), tuple(loose), _all(strict), tuple(light), tuple(spoken))
 
 
 def _all(parts: Sequence[Node]) -> Node | None:
@@ -193,19 +202,21 @@ def _single(choice: Choice) -> Word | None:
 def smart_plan(read: Sequence[Group], lexicon: Lexicon, *, wide: bool = False) -> Plan:
     """Return the plan that requires all the words, or with `wide` any of them."""
     alternatives: list[Alternative] = []
+    complete: list[str] = []
     terms: list[Term] = []
     for group in read:
         found: list[Term] = []
         for choice in group.loose if wide else group.choices:
             word = _single(choice)
             found += expand(word, lexicon, wide=wide) if word is not None else [_one_of(choice, lexicon, wide)]
-        terms += found
-        expressions = [f"({term.expression})" for term in found if term.expression]
-        expression: str | None = None
+        expressions = _expressions(found)
+        all_words = " AND ".join(expressions) if len(expressions) == len(found) else ""
+        expression = all_words if found else None
         if wide and found:
-            expression = " OR ".join(expressions)
-        elif found:
-            expression = " AND ".join(expressions) if len(expressions) == len(found) else ""
+            complete += [f"({all_words})"] if all_words else []
+            found += list(_in_other_words(found, group.spoken, lexicon))
+            expression = " OR ".join(_expressions(found))
+        terms += found
         alternatives.append(Alternative(expression, group.strict if wide else group.exact))
     shown = tuple([term for term in terms if term.variants or term.phrases])
     return Plan(
@@ -217,7 +228,32 @@ def smart_plan(read: Sequence[Group], lexicon: Lexicon, *, wide: bool = False) -
         tuple(_light_terms(read, lexicon)),
         wide,
         tuple(_missing(read, lexicon)) if wide else (),
+        complete=" OR ".join(complete),
     )
+
+
+def _expressions(terms: Sequence[Term]) -> list[str]:
+    return [f"({term.expression})" for term in terms if term.expression]
+
+
+def _in_other_words(terms: Sequence[Term], spoken: Sequence[str], lexicon: Lexicon) -> Iterator[Term]:
+    """What the vault has of other words for some terms, and for two words that say something together (SEARCH-87)."""
+    for term in terms:
+        known = set(term.variants)
+        for words in synonyms.of((term.text,), lexicon.languages):
+            other = _other(words, term.text, lexicon)
+            if other.phrases or not known.issuperset(other.variants):
+                yield other
+            known.update(other.variants)
+    for pair in pairwise(spoken):
+        for words in synonyms.of(pair, lexicon.languages):
+            yield _other(words, " ".join(pair), lexicon)
+
+
+def _other(words: tuple[str, ...], instead_of: str, lexicon: Lexicon) -> Term:
+    if len(words) > 1:
+        return Term(" ".join(words), {}, {words: SAME}, instead_of=instead_of)
+    return Term(words[0], lexicon.variants(words[0]), instead_of=instead_of)
 
 
 def _missing(read: Sequence[Group], lexicon: Lexicon) -> Iterator[str]:

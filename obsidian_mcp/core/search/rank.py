@@ -47,6 +47,8 @@ PLACES = 20
 """Places of one word in a text that are counted."""
 SPELLINGS = 8
 """Forms of a word that are looked up in paths."""
+OTHER = 0.9
+"""Weight of a word that says the same, beside that of the word itself."""
 MOST_OF_WORD = 1.8
 """Times its rarity, what BM25 gives a word at most: one word in a name shall not outweigh several in a text."""
 SATURATION = 1.2
@@ -128,8 +130,12 @@ def rank_wide(
 ) -> tuple[list[Scored], dict[int, Fields]]:
     """As `rank`, of a wide plan: `complete` files, which have all the words, and those that have much (SEARCH-86).
 
+    If there are none with the words themselves, those are complete that have near words for the ones that no note has.
     `may_follow` says whether a file may be added that has none of the words, but is linked to under them.
     """
+    if not complete and plan.complete:
+        sql = "SELECT rowid FROM search WHERE search MATCH ?"
+        complete = files & {number for (number,) in snapshot.connection.execute(sql, (plan.complete,))}
     covering = set(_covering(snapshot, plan, files))
     first = complete | covering if len(complete) < WIDE_FILES else covering
     linked = _linked(snapshot, plan, first, may_follow)
@@ -165,6 +171,28 @@ def _scored(snapshot: Snapshot, scores: _Scores, fields: Mapping[int, Fields]) -
     scored = {number: round(scores.score(paths[number], its), 2) for number, its in fields.items()}
     newest = newest_first(snapshot, fields.keys(), len(fields))
     return sorted([(number, scored[number]) for number in newest], key=itemgetter(1), reverse=True)
+
+
+class Weighted(NamedTuple):
+    """A term, and what it weighs."""
+
+    word: int
+    """Number of the word of the query that it stands for."""
+    term: Term
+    weight: float
+
+
+def weighted_terms(snapshot: Snapshot, terms: Sequence[Term]) -> list[Weighted]:
+    """Return some terms with their weights; other words weigh no more than those that they stand for (SEARCH-87)."""
+    rarities = rarities_of(snapshot, terms)
+    most = {term.text: rarity for term, rarity in zip(terms, rarities, strict=True) if not term.instead_of}
+    numbers: dict[str, int] = {}
+    weighted: list[Weighted] = []
+    for term, rarity in zip(terms, rarities, strict=True):
+        word = term.instead_of or term.text
+        weight = OTHER * min(rarity, most.get(word, rarity)) if term.instead_of else rarity
+        weighted.append(Weighted(numbers.setdefault(word, len(numbers)), term, weight))
+    return weighted
 
 
 def rarities_of(snapshot: Snapshot, terms: Sequence[Term]) -> list[float]:
@@ -208,21 +236,23 @@ def newest_first(
 def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int]) -> list[int]:
     """The files that have most of what the words of a wide plan say.
 
-    Every word counts by BM25 for itself, its forms together no more than a word that is as rare. Words that very many
-    files have select none, unless there are no others.
+    Every word counts by BM25 for itself, its forms together no more than a word that is as rare; of those that say the
+    same, the one that weighs most. Words that very many files have select none, unless there are no others.
     """
-    weights: dict[int, float] = {}
-    rarest_first = sorted(zip(rarities_of(snapshot, plan.terms), plan.terms, strict=True), key=lambda pair: -pair[0])
+    best: dict[int, dict[int, float]] = {}
     sql = f"SELECT rowid, -{_BM25} FROM search WHERE search MATCH ?"  # noqa: S608 - our own names
     left = WEIGHED_FILES
-    for rarity, term in rarest_first:
+    for word, term, rarity in sorted(weighted_terms(snapshot, plan.terms), key=lambda term: -term.weight):
         left -= _count(snapshot, term.expression)
-        if weights and left < 0:
+        if best and left < 0:
             break
-        most = MOST_OF_WORD * rarity
+        most, of_word = MOST_OF_WORD * rarity, best.setdefault(word, {})
         for number, weight in snapshot.connection.execute(sql, (term.expression,)):
             if number in files:
-                weights[number] = weights.get(number, 0.0) + min(weight, most)
+                of_word[number] = max(of_word.get(number, 0.0), min(weight, most))
+    weights: Counter[int] = Counter()
+    for of_word in best.values():
+        weights.update(of_word)
     return heapq.nlargest(WIDE_FILES, weights, key=lambda number: weights[number])
 
 
@@ -231,7 +261,7 @@ def _linked(
 ) -> dict[int, set[str]]:
     """The notes to which some files link with a text that says much of the query, and these texts."""
     found: dict[int, set[str]] = {}
-    terms = list(zip(plan.terms, rarities_of(snapshot, plan.terms), strict=True))
+    terms = [(term, weight) for _, term, weight in weighted_terms(snapshot, plan.terms) if not term.instead_of]
     least = LINK_SHARE * sum([rarity for _, rarity in terms])
     some = ", ".join(map(str, files))
     sql = f"SELECT file, path, display FROM links WHERE file IN ({some}) AND display NOTNULL"  # noqa: S608
@@ -287,18 +317,24 @@ def _in_path(snapshot: Snapshot, term: Term) -> set[int]:
 # The second pass
 
 
+Start = tuple[int, int, float]
+"""Where a term begins in a text, in code points; the number of its word; its weight."""
+
+
 class _Scores:
     """Scores notes, one at a time (SEARCH-61, SEARCH-62)."""
 
     def __init__(self, snapshot: Snapshot, plan: Plan, query: str) -> None:
         """`query` is the whole text of the query."""
-        terms = (*plan.terms, *plan.light)
-        rarities = [*rarities_of(snapshot, plan.terms), *(LIGHT * r for r in rarities_of(snapshot, plan.light))]
-        self._weighed = list(zip(terms, rarities, strict=True))
+        self._terms = weighted_terms(snapshot, plan.terms)
+        self._terms += [
+            Weighted(-1 - number, term, LIGHT * weight) for number, term, weight in weighted_terms(snapshot, plan.light)
+        ]
+        self._words = len({each.word for each in self._terms})
         self._is_wide = plan.is_wide
         self._query = _plain_words(analysis.fold(query))
         self._first_words: list[str] = []
-        for term in terms:
+        for _, term, _ in self._terms:
             words = (
                 [term.text] if term.is_part else [*term.variants, *(without_gaps(phrase)[0] for phrase in term.phrases)]
             )
@@ -307,11 +343,11 @@ class _Scores:
     def score(self, path: str, fields: Fields) -> float:
         text = analysis.fold(fields.text[:READ_CHARACTERS] if self._is_wide else fields.text)
         length = SATURATION * (0.3 + 0.7 * len(text) / USUAL_CHARACTERS)
-        starts: list[tuple[int, int]] = []
+        starts: list[Start] = []
         score = 0.0
-        for number, (term, rarity) in enumerate(self._weighed):
+        for word, term, rarity in self._terms:
             places = term.places(text, PLACES)
-            starts += [(start, number) for start, _, _ in places]
+            starts += [(start, word, rarity) for start, _, _ in places]
             score += rarity * sum([weight for _, _, weight in places]) / (len(places) + length)
         nearness_of = self._passage if self._is_wide else self._nearness
         nearness = nearness_of(starts)
@@ -336,54 +372,57 @@ class _Scores:
         score += nearness
         return score * math.pow(1 + len(fields.text) / USUAL_CHARACTERS, -LENGTH) if self._is_wide else score
 
-    def _rarity(self, numbers: Iterable[int]) -> float:
-        return sum([self._weighed[number][1] for number in numbers])
-
-    def _passage(self, starts: Sequence[tuple[int, int]]) -> float:
-        """How much the terms of the densest passage weigh."""
-        inside: Counter[int] = Counter()
+    def _passage(self, starts: Sequence[Start]) -> float:
+        """How much the words of the densest passage weigh."""
         best, ordered, first = 0.0, sorted(starts), 0
-        for at, number in ordered:
-            inside[number] += 1
+        for last, (at, _, _) in enumerate(ordered, 1):
             while ordered[first][0] < at - PASSAGE_CHARACTERS:
-                inside[ordered[first][1]] -= 1
                 first += 1
-            best = max(best, self._rarity(number for number, count in inside.items() if count))
+            best = max(best, _weight_of(ordered[first:last]))
         return PASSAGE * best
 
-    def _field(self, text: str) -> tuple[float, list[tuple[int, int]]]:
+    def _field(self, text: str) -> tuple[float, list[Start]]:
         """The score of a short text, more the fewer other words are in it; and where the terms are in it."""
-        score, letters_found = 0.0, 0
-        starts: list[tuple[int, int]] = []
-        for number, (term, rarity) in enumerate(self._weighed):
+        letters_found, found = 0, dict[int, float]()
+        starts: list[Start] = []
+        for word, term, rarity in self._terms:
             places = term.places(text, 2)
             if places:
-                score += rarity * max([weight for _, _, weight in places])
+                found[word] = max(found.get(word, 0.0), rarity * max([weight for _, _, weight in places]))
                 letters_found += sum([_letters(text[start:end]) for start, end, _ in places])
-                starts += [(start, number) for start, _, _ in places]
+                starts += [(start, word, rarity) for start, _, _ in places]
+        score = sum(found.values())
         if not score:
             return 0.0, []
         letters = _letters(text)
         share = min(1.0, letters_found / letters) if letters else 1.0  # nothing but symbols
         if _plain_words(text) == self._query:
             return 2.2 * score, starts
-        if share == 1.0 and len({number for _, number in starts}) == len(self._weighed):
+        if share == 1.0 and len(found) == self._words:
             return 1.6 * score, starts
         return score * (0.5 + 0.5 * share), starts
 
-    def _nearness(self, starts: Sequence[tuple[int, int]]) -> float:
-        """More, the closer together the terms are somewhere in the text."""
-        present = {number for _, number in starts}
+    def _nearness(self, starts: Sequence[Start]) -> float:
+        """More, the closer together the words are somewhere in the text."""
+        present = {word for _, word, _ in starts}
         if len(present) < 2:
             return 0.0
         closest = math.inf
         last: dict[int, int] = {}
-        for at, number in sorted(starts):
-            last[number] = at
+        for at, word, _ in sorted(starts):
+            last[word] = at
             if len(last) == len(present):
                 closest = min(closest, at - min(last.values()))
         gaps = max(closest / WORD_CHARACTERS, len(present) - 1)
-        return 0.6 * self._rarity(present) * (len(present) - 1) / gaps
+        return 0.6 * _weight_of(starts) * (len(present) - 1) / gaps
+
+
+def _weight_of(starts: Iterable[Start]) -> float:
+    """What words weigh together that are at some places: each as the heaviest term that stands for it."""
+    found: dict[int, float] = {}
+    for _, word, weight in starts:
+        found[word] = max(found.get(word, 0.0), weight)
+    return sum(found.values())
 
 
 def _letters(text: str) -> int:

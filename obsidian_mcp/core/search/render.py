@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .hits import Hit, Hits, Order, Request, Snippet
 from .plan import Plan
-from .rank import Fields, fetch, rarities_of
+from .rank import Fields, fetch, weighted_terms
 from .snapshot import Snapshot
 from .sort import Item, shown_values
 
@@ -37,7 +37,7 @@ PLACES = 60
 PLACES_OF_ONE_WORD = 8
 """The same, if it is the only word of the query."""
 RETRY = "Retry with 1 to 3 distinctive words or synonyms."
-WEAK = f"No file has all the words; these have some. {RETRY}"
+WEAK = f"No file has all the words; these have some, or words like them. {RETRY}"
 NEAR_LETTERS = 4
 """With how many letters at least, and two thirds of its own, a word begins that is near another one."""
 NEAR_WORDS = 3
@@ -97,7 +97,9 @@ def remark_of(found: Found) -> str | None:
     if not found.total:
         sentences = [RETRY]
     else:
-        sentences = [f"Files with all the words: {plan.found}; the others have some." if plan.found else WEAK]
+        sentences = [
+            f"Files with all the words: {plan.found}; the others have some, or words like them." if plan.found else WEAK
+        ]
     if plan.missing:
         indexed = "indexed " if found.snapshot.notice else ""
         sentences.append(f"No {indexed}note has {', '.join(plan.missing)}.")
@@ -114,7 +116,9 @@ def _near_words(found: Found) -> list[str]:
         bare = plain(fold(word))
         beginning = bare[: max(NEAR_LETTERS, len(bare) * 2 // 3)]
         alike = snapshot.vocabulary.plainly_containing(beginning, to_end=False) if len(bare) >= NEAR_LETTERS else []
-        used = next((list(term.variants) for term in found.plan.terms if term.text == fold(word)), [])
+        used = [
+            other for term in found.plan.terms if fold(word) in {term.text, term.instead_of} for other in term.variants
+        ]
         telling = [other for other in [*used, *alike][:LOOKED_UP] if snapshot.names_something(other)]
         near |= dict.fromkeys(telling[:NEAR_WORDS])
     files = ", ".join([str(item.number) for item in found.items[:TAGGED_FILES] if item.number is not None])
@@ -183,7 +187,7 @@ class Renderer:
         plan = found.plan
         self._snapshot = found.snapshot
         self._most = most
-        self._terms = list(zip(plan.shown, rarities_of(found.snapshot, plan.shown), strict=True)) if most else []
+        self._terms = weighted_terms(found.snapshot, plan.shown) if most else []
         self._matchers: list[Matcher] = []
         if most and plan.exact:
             from obsidian_mcp.core.query.evaluate import Matcher
@@ -217,9 +221,9 @@ class Renderer:
         text = self._snapshot.whole_text(number) if fields.is_truncated else fields.text
         places: list[Place] = []
         folded = fold(text) if self._terms else ""
-        for term_number, (term, rarity) in enumerate(self._terms):
+        for word, term, rarity in self._terms:
             found = term.places(folded, PLACES)
-            places += [Place(first, last, term_number, rarity * weight) for first, last, weight in found]
+            places += [Place(first, last, word, rarity * weight) for first, last, weight in found]
         if self._matchers:
             document = self._snapshot.document(number, text)
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])

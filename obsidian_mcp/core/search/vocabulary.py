@@ -61,6 +61,8 @@ class Term(NamedTuple):
     """Words that follow each other (of scripts without spaces, letters) and their weights."""
     is_part: bool = False
     """The text itself is searched for, also inside words; the variants all contain it."""
+    instead_of: str = ""
+    """What it says in other words (SEARCH-87): the text of another term, or words of the query."""
 
     @property
     def expression(self) -> str:
@@ -224,7 +226,7 @@ class Lexicon:
         """`used` returns those of one or more words that a file has: the vocabulary keeps words of earlier texts."""
         self.vocabulary = vocabulary
         self._used = used
-        self._languages = languages
+        self.languages = languages
         self.has_compounds = not COMPOUNDING.isdisjoint(languages)
         self._variants: dict[str, Variants] = {}
         self._with_prefix: dict[str, list[str]] = {}
@@ -258,7 +260,7 @@ class Lexicon:
         bare = plain(word)
         if not bare:  # an accent by itself
             return {word: SAME} if self.vocabulary.has(word) else {}
-        family = Family(word, self._languages)
+        family = Family(word, self.languages)
         alike = {other: plain(other) for other in self.vocabulary.plainly_containing(family.beginning, to_end=False)}
         self._with_prefix[bare] = [other for other, plainly in alike.items() if plainly.startswith(bare)]
         found: Variants = {word: SAME} if word in alike else {}
@@ -309,12 +311,12 @@ class Lexicon:
         _add(found, near, TYPO)
         found = self._live(found)
         if not found:
-            roots = [root for root in stems(bare, self._languages) if len(root) >= STEM_LETTERS]
+            roots = [root for root in stems(bare, self.languages) if len(root) >= STEM_LETTERS]
             near = [
                 other
                 for other in candidates
                 if abs(len(other) - len(bare)) <= ENDING_LETTERS
-                and any(one_mistake(root, its) for root in roots for its in stems(other, self._languages))
+                and any(one_mistake(root, its) for root in roots for its in stems(other, self.languages))
             ]
             _add(found, near, TYPO)
             found = self._live(found)

@@ -66,6 +66,13 @@ def test_files_with_some_of_the_words_come_after_those_with_all() -> None:  # SE
     assert found(vault, "heron canal fog") == ["All", "Some"]
 
 
+def test_a_file_with_all_the_words_comes_first_also_if_one_is_misspelled() -> None:  # SEARCH-53, SEARCH-86
+    vault = {f"Editor {n}.md": "# Editor\nan editor" for n in range(5)} | FILLER
+    vault["Themes.md"] = "Write a theme in an editor. " + "text " * 300 + "Keep it in workspaces."
+
+    assert found(vault, "editor worskpaces")[0] == "Themes"
+
+
 def test_three_files_with_both_words_are_enough() -> None:  # SEARCH-51
     vault = {f"{n}.md": "heron, canal" for n in range(3)} | {"One.md": "heron"}
     answer = hits_of(vault, "heron canal")
@@ -88,13 +95,67 @@ def test_a_note_that_says_most_of_a_question_comes_before_many_files_with_all_it
     answer = hits_of(vault, "how do I run a kubernetes cluster on my laptop?")
 
     assert (answer.hits[0].path, answer.total) == ("Minikube.md", 61)
-    assert answer.widened == "Files with all the words: 60; the others have some."
+    assert answer.widened == "Files with all the words: 60; the others have some, or words like them."
 
 
 def test_an_answer_is_not_called_widened_where_no_file_was_added() -> None:  # SEARCH-51
     answer = hits_of({"A.md": "heron canal", "B.md": "fog"} | FILLER, "heron canal")
 
     assert (answer.total, answer.widened) == (1, None)
+
+
+PLAIN = FILLER | {
+    "Cancel.md": "Whoever leaves early can ask for a refund of the fee.",
+    "Chat.md": "The plugin writes down what was said.",
+    "Rail.md": "Timetable of the railway.",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("getting my money back", "Cancel"),  # two words that say something together
+        ("reimbursements", "Cancel"),  # another form of a word of the list
+        ("extension transcribing talks", "Chat"),
+        ("an add-on for talks", "Chat"),
+        ("train", "Rail"),
+    ],
+)
+def test_a_widened_search_finds_what_says_the_same_in_other_words(query: str, note: str) -> None:  # SEARCH-87
+    assert found(PLAIN, query)[0] == note
+
+
+def test_other_words_count_less_than_those_of_the_query() -> None:  # SEARCH-87
+    vault = FILLER | {"Film.md": "A movie.", "Movie.md": "A film."}
+
+    assert found(vault, "film zzyzx") == ["Film", "Movie"]
+    assert found(vault, "movie zzyzx") == ["Movie", "Film"]
+
+
+def test_a_common_word_that_says_the_same_as_a_rare_one_weighs_little() -> None:  # SEARCH-87
+    vault = FILLER | {f"Photo {n}.md": "An image of the heron." for n in range(20)}
+    vault["Rare.md"] = "A snapshot of a kingfisher."
+
+    assert found(vault, "snapshot kingfisher zzyzx") == ["Rare"]
+
+
+def test_a_search_that_finds_enough_and_an_exact_one_do_without_other_words() -> None:  # SEARCH-51, SEARCH-87
+    vault: dict[str, str | bytes] = {f"Film {n}.md": "A film." for n in range(3)}
+    vault["Movie.md"] = "A movie."
+    with indexed(vault) as memory:
+        search = search_of(memory)
+        assert {hit.path for hit in search.find(Request("film")).hits} == {f"Film {n}.md" for n in range(3)}
+        assert [hit.path for hit in search.find(Request("movie", "exact")).hits] == ["Movie.md"]
+
+
+def test_the_line_with_the_other_word_is_shown_and_the_word_named() -> None:  # SEARCH-51, SEARCH-70, SEARCH-87
+    vault = FILLER | {"Cancel.md": "# Leaving\nStay.\n## Refund\nAsk for a refund."}
+    answer = hits_of(vault, "reimbursement")
+
+    assert [snippet.text for snippet in answer.hits[0].snippets or ()] == ["## Refund", "Ask for a refund."]
+    assert answer.widened is not None
+    assert "these have some, or words like them." in answer.widened
+    assert "No note has reimbursement. Words of this vault: refund." in answer.widened
 
 
 LINKED: dict[str, str | bytes] = {
