@@ -39,7 +39,7 @@ def search(
             "file: path: content: tag: line:() section:() task-todo: [property:value]",
         ),
     ],
-    match: Annotated[Match, Field(description="smart: also word forms, accents, typos")] = "smart",
+    match: Annotated[Match, Field(description="smart: also word forms, accents, typos, synonyms")] = "smart",
     folder: Annotated[str, Field(description="Notes below this folder")] = "",
     modified_after: Annotated[str, Field(description="2024-05-31, 2024-05, 7d")] = "",
     modified_before: Annotated[str, Field(description="As modified_after")] = "",
