@@ -117,7 +117,10 @@ def _near_words(found: Found) -> list[str]:
         beginning = bare[: max(NEAR_LETTERS, len(bare) * 2 // 3)]
         alike = snapshot.vocabulary.plainly_containing(beginning, to_end=False) if len(bare) >= NEAR_LETTERS else []
         used = [
-            other for term in found.plan.terms if fold(word) in {term.text, term.instead_of} for other in term.variants
+            other
+            for term in found.plan.terms
+            if fold(word) in {term.text, *term.instead_of.split()}
+            for other in term.variants
         ]
         telling = [other for other in [*used, *alike][:LOOKED_UP] if snapshot.names_something(other)]
         near |= dict.fromkeys(telling[:NEAR_WORDS])

@@ -156,6 +156,7 @@ def test_the_line_with_the_other_word_is_shown_and_the_word_named() -> None:  # 
     assert answer.widened is not None
     assert "these have some, or words like them." in answer.widened
     assert "No note has reimbursement. Words of this vault: refund." in answer.widened
+    assert "No note has money, back. Words of this vault: refund." in (hits_of(vault, "money back").widened or "")
 
 
 LINKED: dict[str, str | bytes] = {
