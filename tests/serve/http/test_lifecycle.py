@@ -343,7 +343,6 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
 WAITING_PROGRAM = """
 import sys, time
 from pathlib import Path
-from statistics import median
 from obsidian_mcp import compose, config
 from obsidian_mcp.tools.rad import Bridge, Tool
 from obsidian_mcp.serve.http import server as http
