@@ -136,9 +136,10 @@ def rank_wide(
     if not complete and plan.complete:
         sql = "SELECT rowid FROM search WHERE search MATCH ?"
         complete = files & {number for (number,) in snapshot.connection.execute(sql, (plan.complete,))}
-    covering = set(_covering(snapshot, plan, files))
+    terms = weighted_terms(snapshot, plan.terms)
+    covering = set(_covering(snapshot, terms, files))
     first = complete | covering if len(complete) < WIDE_FILES else covering
-    linked = _linked(snapshot, plan, first, may_follow)
+    linked = _linked(snapshot, terms, first, may_follow)
     fields = fetch(snapshot, first | linked.keys())
     fields |= {number: fields[number]._replace(links=ITEMS.join(texts)) for number, texts in linked.items()}
     listed = _scored(snapshot, _Scores(snapshot, plan, query), fields)
@@ -189,9 +190,8 @@ def weighted_terms(snapshot: Snapshot, terms: Sequence[Term]) -> list[Weighted]:
     numbers: dict[str, int] = {}
     weighted: list[Weighted] = []
     for term, rarity in zip(terms, rarities, strict=True):
-        word = term.instead_of or term.text
-        weight = OTHER * min(rarity, most.get(word, rarity)) if term.instead_of else rarity
-        weighted.append(Weighted(numbers.setdefault(word, len(numbers)), term, weight))
+        weight = OTHER * min(rarity, most.get(term.word, rarity)) if term.instead_of else rarity
+        weighted.append(Weighted(numbers.setdefault(term.word, len(numbers)), term, weight))
     return weighted
 
 
@@ -233,8 +233,8 @@ def newest_first(
 # The first pass
 
 
-def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int]) -> list[int]:
-    """The files that have most of what the words of a wide plan say.
+def _covering(snapshot: Snapshot, terms: Sequence[Weighted], files: AbstractSet[int]) -> list[int]:
+    """The files that have most of what the terms of a wide plan say.
 
     Every word counts by BM25 for itself, its forms together no more than a word that is as rare; of those that say the
     same, the one that weighs most. Words that very many files have select none, unless there are no others.
@@ -242,7 +242,7 @@ def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int]) -> list[i
     best: dict[int, dict[int, float]] = {}
     sql = f"SELECT rowid, -{_BM25} FROM search WHERE search MATCH ?"  # noqa: S608 - our own names
     left = WEIGHED_FILES
-    for word, term, rarity in sorted(weighted_terms(snapshot, plan.terms), key=lambda term: -term.weight):
+    for word, term, rarity in sorted(terms, key=lambda term: -term.weight):
         left -= _count(snapshot, term.expression)
         if best and left < 0:
             break
@@ -257,17 +257,17 @@ def _covering(snapshot: Snapshot, plan: Plan, files: AbstractSet[int]) -> list[i
 
 
 def _linked(
-    snapshot: Snapshot, plan: Plan, files: Collection[int], may_follow: Callable[[int], bool]
+    snapshot: Snapshot, terms: Sequence[Weighted], files: Collection[int], may_follow: Callable[[int], bool]
 ) -> dict[int, set[str]]:
     """The notes to which some files link with a text that says much of the query, and these texts."""
     found: dict[int, set[str]] = {}
-    terms = [(term, weight) for _, term, weight in weighted_terms(snapshot, plan.terms) if not term.instead_of]
-    least = LINK_SHARE * sum([rarity for _, rarity in terms])
+    own = [(term, weight) for _, term, weight in terms if not term.instead_of]
+    least = LINK_SHARE * sum([weight for _, weight in own])
     some = ", ".join(map(str, files))
     sql = f"SELECT file, path, display FROM links WHERE file IN ({some}) AND display NOTNULL"  # noqa: S608
     for source, path, display in snapshot.connection.execute(sql):
         text = analysis.fold(display)
-        if sum([rarity for term, rarity in terms if term.places(text, 1)]) >= least:
+        if sum([weight for term, weight in own if term.places(text, 1)]) >= least:
             target = resolve(snapshot.catalog, snapshot.table.paths[source], path)
             number = snapshot.table.numbers.get(target) if target is not None else None
             if number is not None and (number in files or may_follow(number)):

@@ -193,7 +193,7 @@ class Search:
                 any_word = retrieve(snapshot, wider, within) - without
                 if len(any_word) > len(files):
                     plan = wider._replace(found=len(files))
-                    if files or len({term.instead_of or term.text for term in plan.terms}) > 1:
+                    if files or len({term.word for term in plan.terms}) > 1:
                         wide = rank_wide(
                             snapshot,
                             plan,

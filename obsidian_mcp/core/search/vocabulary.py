@@ -65,6 +65,11 @@ class Term(NamedTuple):
     """What it says in other words (SEARCH-87): the text of another term, or words of the query."""
 
     @property
+    def word(self) -> str:
+        """What of the query it stands for."""
+        return self.instead_of or self.text
+
+    @property
     def expression(self) -> str:
         """For the full-text index; empty if no note has any of it.
 
