@@ -190,7 +190,8 @@ class Renderer:
         plan = found.plan
         self._snapshot = found.snapshot
         self._most = most
-        self._terms = weighted_terms(found.snapshot, plan.shown) if most else []
+        terms = weighted_terms(found.snapshot, plan.shown) if most else []
+        self._terms = sorted(terms, key=lambda each: bool(each.term.instead_of))  # the words of the query first
         self._matchers: list[Matcher] = []
         if most and plan.exact:
             from obsidian_mcp.core.query.evaluate import Matcher
@@ -224,8 +225,12 @@ class Renderer:
         text = self._snapshot.whole_text(number) if fields.is_truncated else fields.text
         places: list[Place] = []
         folded = fold(text) if self._terms else ""
+        present: set[str] = set()
         for word, term, rarity in self._terms:
+            if term.instead_of and present.issuperset(term.instead_of.split()):
+                continue
             found = term.places(folded, PLACES)
+            present.update([term.text] if found else [])
             places += [Place(first, last, word, rarity * weight) for first, last, weight in found]
         if self._matchers:
             document = self._snapshot.document(number, text)

@@ -159,6 +159,14 @@ def test_the_line_with_the_other_word_is_shown_and_the_word_named() -> None:  # 
     assert "No note has money, back. Words of this vault: refund." in (hits_of(vault, "money back").widened or "")
 
 
+def test_lines_with_the_words_of_the_query_are_shown_before_those_with_other_words() -> None:  # SEARCH-70, SEARCH-87
+    text = "The command line client.\n\nSwitch the account.\n\nA terminal: toggle the profile."
+    answer = hits_of(FILLER | {"Client.md": text}, "switch account command line zzyzx")
+
+    shown = [snippet.text for snippet in answer.hits[0].snippets or ()]
+    assert shown == ["The command line client.", "Switch the account."]
+
+
 LINKED: dict[str, str | bytes] = {
     "Health/Index.md": "[Dental care](Teeth.md), [[Skin|care of the skin]], [[Nowhere|dental care]]",
     "Health/Teeth.md": "Brush them twice a day.",
