@@ -20,9 +20,9 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.log import logger
 from obsidian_mcp.adapters.outside import read_allowed
+from obsidian_mcp.core.calendar.calendar import Calendar
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import ONE_SHOT, Changer, Obsidian
-from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
@@ -148,7 +148,7 @@ def calendar(config: Config) -> Calendar:
     Raises: InvalidArguments for a first day of the week that is no weekday.
     """
     if config.week_start:
-        from obsidian_mcp.core.periodic.locale import WEEKDAYS  # with all names of months and days
+        from obsidian_mcp.core.calendar.locale import WEEKDAYS  # with all names of months and days
 
         if config.week_start not in WEEKDAYS:
             raise InvalidArguments(

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.calendar.periods import ADJECTIVES
 from obsidian_mcp.core.note.insertion import Position, insert_text
-from obsidian_mcp.core.periodic.periods import ADJECTIVES
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import Value
-from obsidian_mcp.core.periodic.moment import format_moment
 
 from .dates import relative_text, total
 from .functions import STRING, Method, Parameter

@@ -12,11 +12,11 @@ from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from obsidian_mcp.core.calendar.day_words import MONTHS, WEEKDAYS
 from obsidian_mcp.core.dataview.durations import shift_to
 from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds, on_the_clock
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import ExpressionError
-from obsidian_mcp.core.text.day_words import MONTHS, WEEKDAYS
 
 _MONTHS = tuple(map(str.capitalize, MONTHS))
 _DAYS = tuple(map(str.capitalize, WEEKDAYS))

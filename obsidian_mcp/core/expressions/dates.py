@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 
-from obsidian_mcp.core.text import clock
+from obsidian_mcp.core.calendar import clock
 
 from .values import ExpressionError
 

@@ -1,1 +1,1 @@
-"""Notes made by rule: moment's formats, periodic notes, templates (specs/periodic.md)."""
+"""Notes made by rule: settings, periodic notes, templates (specs/periodic.md)."""

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
 
-from obsidian_mcp.core.text.clock import shift
+from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
+from obsidian_mcp.core.calendar.moment import format_moment, has_token, parts, pieces
+from obsidian_mcp.core.calendar.moment_parse import parse_fields, resolve_fields
+from obsidian_mcp.core.calendar.periods import Period, start_of
 
-from .locale import ENGLISH, Locale
-from .moment import format_moment, has_token, parts, pieces
-from .moment_parse import parse_fields, resolve_fields
-from .periods import Period, start_of
 from .settings import PeriodRule, UniqueNotes
 
 TRIES = 60

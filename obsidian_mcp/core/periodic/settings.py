@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .locale import WEEKDAYS, Locale, locale
-from .periods import ADJECTIVES, PERIODS, Period
+from obsidian_mcp.core.calendar.locale import WEEKDAYS, Locale, locale
+from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, Period
 
 ReadSetting = Callable[[str], str | None]
 """Gives the text of a file below the vault's configuration folder; None where it is absent."""

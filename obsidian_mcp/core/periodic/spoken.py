@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from obsidian_mcp.core.text import day_words
-from obsidian_mcp.core.text.clock import shift
+from obsidian_mcp.core.calendar import day_words
+from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.locale import Locale
+from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of, week_of, week_start
 from obsidian_mcp.errors import InvalidArguments
 
-from .locale import Locale
 from .notes import note_day, weeks_of
-from .periods import PERIODS, SHIFT_UNITS, Period, start_of, week_of, week_start
 from .settings import PeriodRule
 
 

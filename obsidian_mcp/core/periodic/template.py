@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
-from obsidian_mcp.core.text.clock import shift
+from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale
+from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.periods import PERIODS, Period, start_of
 
-from .locale import ENGLISH, WEEKDAYS, Locale
-from .moment import format_moment
 from .notes import weeks_of
-from .periods import PERIODS, Period, start_of
 from .settings import PeriodRule, TemplateSettings
 
 _PLAIN = re.compile(r"\{\{(title|date|time)(?::((?:(?!\}\})[^\n])*))?\}\}", re.IGNORECASE)

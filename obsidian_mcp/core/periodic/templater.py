@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from inspect import signature
 from typing import Any
 
-from obsidian_mcp.core.text.clock import shift
+from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
+from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.moment_parse import parse_moment, search_moment
+from obsidian_mcp.core.calendar.periods import start_of
 from obsidian_mcp.errors import TemplateFailed
 
-from .locale import ENGLISH, Locale
-from .moment import format_moment
-from .moment_parse import parse_moment, search_moment
-from .periods import start_of
 from .templater_parse import Call, Command, Value, read
 
 INCLUDE_DEPTH = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import dropwhile, islice
 
-from obsidian_mcp.core.text import clock
+from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import InvalidArguments
 

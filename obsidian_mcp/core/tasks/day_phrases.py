@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from obsidian_mcp.core.text import day_words
-from obsidian_mcp.core.text.clock import shift
-from obsidian_mcp.core.text.day_words import Phrase
+from obsidian_mcp.core.calendar import day_words
+from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.day_words import Phrase
 
 from .task import calendar_day
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, partial
 
-from obsidian_mcp.core.periodic.moment import format_moment
+from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.errors import QueryInvalid
 
 from .day_phrases import PERIODS, Days, parse_days

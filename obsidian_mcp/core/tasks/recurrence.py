@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Literal
 
-from obsidian_mcp.core.text import day_words
+from obsidian_mcp.core.calendar import day_words
 
 Frequency = Literal["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"]
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.periodic.notes import TRIES, find_elsewhere, first_day, note_path, period_notes, unique_path
-from obsidian_mcp.core.periodic.periods import ADJECTIVES, Period
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, PeriodRule, read_settings
 from obsidian_mcp.core.periodic.spoken import read_date
 from obsidian_mcp.core.periodic.template import fill_periodic

@@ -10,11 +10,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.periodic.moment_parse import parse_moment
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
 from obsidian_mcp.core.tasks.day_phrases import Days
 from obsidian_mcp.core.tasks.explanation import Explanation

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.calendar.calendar import Calendar
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry, ambiguous, normal_form
@@ -22,7 +23,6 @@ from obsidian_mcp.core.files.settings import (
     enabled_plugins,
     property_types,
 )
-from obsidian_mcp.core.periodic.calendar import Calendar
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.periodic.periods import ADJECTIVES
+from obsidian_mcp.core.calendar.periods import ADJECTIVES
 
 from .conftest import Run
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.periodic.locale import ENGLISH
+from obsidian_mcp.core.calendar.locale import ENGLISH
 from obsidian_mcp.core.periodic.settings import PeriodRule, Source
 from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
 from obsidian_mcp.core.periodic.templater import Surroundings, Target, render, take_cursor

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.periodic.locale import ENGLISH, WEEKDAYS, Locale, locale
-from obsidian_mcp.core.periodic.locale_forms import FORMS
-from obsidian_mcp.core.periodic.moment import format_moment
-from obsidian_mcp.core.periodic.moment_parse import parse_moment
-from obsidian_mcp.core.periodic.periods import week_of, week_start
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, locale
+from obsidian_mcp.core.calendar.locale_forms import FORMS
+from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.moment_parse import parse_moment
+from obsidian_mcp.core.calendar.periods import week_of, week_start
 
 NOW = datetime.fromisoformat("2026-11-22T09:05:03.120")
 VECTORS = Path(__file__).parents[4] / "shared/data/periodic/moment.json"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.text.clock import moment, month, nanoseconds
+from obsidian_mcp.core.calendar.clock import moment, month, nanoseconds
 
 NOW = datetime.fromisoformat("2024-05-31T18:30")
 
