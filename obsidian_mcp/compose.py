@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from obsidian_mcp import install_command
 from obsidian_mcp.adapters import media
 from obsidian_mcp.adapters.app_access import AppAccess
 from obsidian_mcp.adapters.app_registry import registered_vaults
@@ -256,7 +257,7 @@ def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_s
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     if missing_packages():
-        logger(__name__).warning("Search by meaning is off: run pip install 'obsidian-mcp[semantic]'.")
+        logger(__name__).warning("Search by meaning is off. Run: %s", install_command("semantic"))
         return None
     model = embedder(config, choice)
     vectors = VectorStore(file.with_name(f"{file.name}-{choice.fingerprint}.sqlite3"))

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from obsidian_mcp import install_command
 from obsidian_mcp.errors import SemanticUnavailable
 
 MODEL_FILES: Final = ("onnx/model_quantized.onnx", "onnx/model_qint8_avx512_vnni.onnx", "onnx/model.onnx", "model.onnx")
@@ -26,7 +27,7 @@ def missing_packages() -> list[str]:
 def check_packages() -> None:
     """Raises: SemanticUnavailable where one is missing."""
     if missing := missing_packages():
-        raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: pip install 'obsidian-mcp[semantic]'")
+        raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: {install_command('semantic')}")
 
 
 class EmbeddingModel:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import io
 
+from obsidian_mcp import install_command
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import NotShowable
 
-INSTALL = "Install it with: pip install 'obsidian-mcp[media]'"
+INSTALL = f"Install it with: {install_command('media')}"
 MOST_PIXELS = 80_000_000
 """More would take too much memory (4 bytes each, twice)."""
 QUALITIES = (85, 70, 50)

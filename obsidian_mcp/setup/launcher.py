@@ -16,9 +16,10 @@ from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from obsidian_mcp import __version__
+from obsidian_mcp import DISTRIBUTION, __version__
 
 NAME = "obsidian-mcp"
+"""The command."""
 
 _UVX = re.compile(r"[/\\](archive|environments|builds)-v\d+[/\\]")
 _PIPX_RUN = re.compile(r"[/\\](pipx[/\\]\.cache|\.cache[/\\]pipx|pipx[/\\]Cache)[/\\]")
@@ -66,7 +67,7 @@ def command_line(running: Running, is_program: Callable[[str], bool] = os.path.i
     if _PIPX_RUN.search(running.executable) and (pipx := running.find("pipx")):
         return (pipx, "run", "--spec", running.origin, NAME)
     started = Path(running.argv0).absolute()
-    candidates = [started] if started.stem.lower() == NAME else []
+    candidates = [started] if started.stem.lower() in (NAME, DISTRIBUTION) else []
     for folder in (Path(running.scripts), Path(running.executable).parent):
         candidates += [folder / NAME, folder / f"{NAME}.exe"]
     for candidate in candidates:
@@ -78,24 +79,25 @@ def command_line(running: Running, is_program: Callable[[str], bool] = os.path.i
 def is_ours(command: str, arguments: list[str]) -> bool:
     """Return whether a command starts this program, however it was installed.
 
-    `uvx obsidian-mcp` without an origin is another program: PyPI has one of our name.
+    `uvx obsidian-mcp` without an origin is another program: the package index has one of our command's name.
     """
     stem = PurePath(command.replace("\\", "/")).name.lower().removesuffix(".exe")
-    if stem == NAME:
+    if stem in (NAME, DISTRIBUTION):
         return True
     if stem in ("uv", "uvx", "pipx"):
-        return NAME in arguments and not {"--from", "--spec"}.isdisjoint(arguments)
+        named = any(re.split("[@=\\[]", argument)[0] == DISTRIBUTION for argument in arguments)
+        return named or (NAME in arguments and not {"--from", "--spec"}.isdisjoint(arguments))
     return any(pair == ("-m", "obsidian_mcp") for pair in pairwise(arguments))
 
 
 def _origin() -> str:
     """Return the origin of the installed distribution (PEP 610), or `name==version` if it came from an index."""
     try:
-        text = metadata.distribution(NAME).read_text("direct_url.json")
+        text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except metadata.PackageNotFoundError:
         text = None
     if not text:
-        return f"{NAME}=={__version__}"
+        return f"{DISTRIBUTION}=={__version__}"
     direct_url = json.loads(text)
     url = str(direct_url["url"])
     if version_control := direct_url.get("vcs_info"):

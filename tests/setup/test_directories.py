@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from obsidian_mcp import DISTRIBUTION, install_command
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.mcp.server import instructions, tool_entry
 from obsidian_mcp.setup.clients import CLIENTS
@@ -140,8 +142,21 @@ def test_the_readme_has_three_questions_to_begin_with_and_no_name_of_another_pro
     examples = README.split("Ask, for example:\n")[1].split("\n\nNotes are named")[0]
 
     assert len(re.findall(r'^- ".+"$', examples, re.MULTILINE)) >= 3
-    assert "pip install obsidian-mcp" not in README
     assert "uvx obsidian-mcp" not in README
+
+
+def test_nothing_tells_a_person_to_install_by_the_name_of_another_project() -> None:
+    # PACK-09
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == DISTRIBUTION
+    assert {DISTRIBUTION, "obsidian-mcp"} == set(project["scripts"])
+    assert DISTRIBUTION in install_command("media")
+
+    read = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("specs/*.md"), *ROOT.glob("packaging/**/*.md")]
+    read += [*ROOT.glob("obsidian_mcp/**/*.py"), *ROOT.glob("packaging/*.py")]
+    wrong = re.compile(r"(pip|uv) (tool )?install '?obsidian-mcp\b|obsidian-mcp\[|uvx obsidian-mcp\b(?!` without)")
+    found = [f"{path.name}: {hit[0]}" for path in read for hit in wrong.finditer(path.read_text(encoding="utf-8"))]
+    assert found == []
 
 
 def test_the_extension_has_a_privacy_policy_support_a_licence_and_nothing_of_development(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp import __version__
+from obsidian_mcp import DISTRIBUTION, __version__
 from obsidian_mcp.setup.launcher import Running, command_line, is_ours
 
 VENV = Running(
     argv0="/srv/venv/bin/obsidian-mcp",
     executable="/srv/venv/bin/python3",
     scripts="/srv/venv/bin",
-    origin="obsidian-mcp==1.2.3",
+    origin="obsidian-vault-tools==1.2.3",
     find={"uvx": "/home/me/.local/bin/uvx", "uv": "/home/me/.local/bin/uv", "pipx": "/usr/bin/pipx"}.get,
 )
 UVX = replace(
@@ -57,7 +57,7 @@ def test_without_a_script_python_itself_is_taken() -> None:
 
 @pytest.mark.parametrize("running", [UVX, WINDOWS_UVX])
 def test_an_environment_of_uvx_is_not_written_down(running: Running) -> None:
-    uvx = ("/home/me/.local/bin/uvx", "--from", "obsidian-mcp==1.2.3", "obsidian-mcp")
+    uvx = ("/home/me/.local/bin/uvx", "--from", "obsidian-vault-tools==1.2.3", "obsidian-mcp")
     assert command_line(running, lambda _: True) == uvx
 
     only_uv = replace(running, find={"uv": "/bin/uv"}.get)
@@ -69,7 +69,7 @@ def test_an_environment_of_pipx_run_is_not_written_down() -> None:
         "/usr/bin/pipx",
         "run",
         "--spec",
-        "obsidian-mcp==1.2.3",
+        "obsidian-vault-tools==1.2.3",
         "obsidian-mcp",
     )
 
@@ -79,7 +79,7 @@ def test_this_process_is_started_by_something_that_exists() -> None:
 
     line = command_line(running)
     assert is_ours(line[0], list(line[1:]))
-    remote = ("git+", "http", f"obsidian-mcp=={__version__}")
+    remote = ("git+", "http", f"{DISTRIBUTION}=={__version__}")
     assert Path(running.origin).is_absolute() or running.origin.startswith(remote)
 
 
@@ -91,7 +91,13 @@ def test_this_process_is_started_by_something_that_exists() -> None:
         ("/usr/bin/python3 -m obsidian_mcp", True),
         ("/opt/uvx --from git+https://example.com/o.git@abc obsidian-mcp --vault /v", True),
         ("pipx run --spec /src obsidian-mcp", True),
-        ("uvx --from obsidian-mcp==1.2.3 obsidian-mcp", True),
+        ("uvx --from obsidian-vault-tools==1.2.3 obsidian-mcp", True),
+        ("uvx obsidian-vault-tools --vault /v", True),
+        ("uvx obsidian-vault-tools@1.2.3", True),
+        ("pipx run obsidian-vault-tools==1.2.3", True),
+        ("uvx obsidian-vault-tools[media]", True),
+        ("uvx obsidian-vault-tools-extra", False),
+        ("/srv/venv/bin/obsidian-vault-tools --vault /v", True),
         ("uv tool run --from /src obsidian-mcp", True),
         ("uvx obsidian-mcp", False),
         ("uvx mcp-obsidian", False),
