@@ -1,49 +1,23 @@
-"""How a language counts weeks and names days, as moment 2.30 does (specs/periodic.md, PERIODIC-2)."""
+"""How a language counts weeks and writes days, as moment 2.30 does (specs/periodic.md, PERIODIC-2).
+
+What a language writes is data: `locales/<tag>.json`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
+from pathlib import Path
 
-from .locale_forms import FORMS, Forms
-
-_WEEKS = {
-    (0, 6): "en en-ca pt-br ja ko zh-tw he hi id th",
-    (1, 4): "en-gb de fr es it nl pl pt ru sv da nb nn fi cs hu zh-cn vi ca el sk",
-    (0, 4): "en-au",
-    (1, 7): "tr uk ro",
-    (6, 12): "ar fa",
-}
-_WEEK_RULES = {tag: rule for rule, tags in _WEEKS.items() for tag in tags.split()}
+_FOLDER = Path(__file__).parent / "locales"
 _SAME = {"zh": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw", "zh-hk": "zh-tw", "no": "nb"}
 
 WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 """English names of the days, in lower case, from Sunday: the values of `weekStart` in settings."""
-
-_SHORTENED = re.compile(r"\[[^\[]*\]|MMMM|MM|DD|dddd")
-_ENDINGS = {  # that are read behind the day of a month, where it is not the one that is written
-    "en": "th|st|nd|rd",
-    "fr": "er|",
-    "ca": "r|n|t|è|a",
-    "nl": "ste|de",
-    "sv": ":e|:a",
-    "ko": "일|월|주",
-    "zh-cn": "日|月|周",
-    "zh-tw": "日|月|週",
-    "ru": "-й|-го|-я",
-    "uk": "-й|-го",
-}
-_TURKISH = {
-    **dict.fromkeys((1, 5, 8, 70, 80), "'inci"),
-    **dict.fromkeys((2, 7, 20, 50), "'nci"),
-    **dict.fromkeys((3, 4, 100), "'üncü"),
-    **dict.fromkeys((9, 10, 30), "'uncu"),
-    **dict.fromkeys((0, 60, 90), "'ıncı"),
-    6: "'ncı",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,101 +35,78 @@ class Era:
         return day.year - self.first.year + self.offset
 
 
-_COMMON = (Era(date.min, 1, "Anno Domini", "AD", "AD"),)
-_JAPANESE = (
-    Era(date(2019, 5, 1), 1, "令和", "㋿", "R"),
-    Era(date(1989, 1, 8), 1, "平成", "㍻", "H"),
-    Era(date(1926, 12, 25), 1, "昭和", "㍼", "S"),
-    Era(date(1912, 7, 30), 1, "大正", "㍽", "T"),
-    Era(date(1873, 1, 1), 6, "明治", "㍾", "M"),
-    Era(date.min, 1, "西暦", "AD", "AD"),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """A language: its weeks, and its forms (`locale_forms`) with the lists split.
+    """A language: its weeks and its forms.
 
     `first_day` is the first day of the week, 0 = Sunday. Week 1 of a year is the week that holds
-    January (7 + `first_day` - `doy`). `months_alone` are the months without a day before them.
+    January (7 + `first_day` - `doy`). Names of weekdays begin with Sunday.
     """
 
     tag: str
     first_day: int
     doy: int = field(compare=False)
-    months: tuple[str, ...] = field(compare=False)
-    months_short: tuple[str, ...] = field(compare=False)
-    weekdays: tuple[str, ...] = field(compare=False)
-    weekdays_short: tuple[str, ...] = field(compare=False)
-    weekdays_min: tuple[str, ...] = field(compare=False)
-    months_alone: tuple[str, ...] = field(compare=False)
-    months_short_alone: tuple[str, ...] = field(compare=False)
-    forms: Forms = field(compare=False)
+    months: Sequence[str] = field(compare=False)
+    """As they are written behind a day, where a language declines them."""
+    months_short: Sequence[str] = field(compare=False)
+    weekdays: Sequence[str] = field(compare=False)
+    weekdays_short: Sequence[str] = field(compare=False)
+    weekdays_min: Sequence[str] = field(compare=False)
     dates: Mapping[str, str] = field(compare=False)
     """What `LT`, `LTS`, `L` to `LLLL` and `l` to `llll` stand for."""
-    halves: tuple[tuple[int, str, str], ...] = field(compare=False)
+    ordinals: Sequence[tuple[str, str, str]] = field(compare=False)
+    """Units (`*` is all), an expression for the number, and how such a number is counted; the first that fits holds."""
+    ordinal_endings: str = field(compare=False)
+    """An expression for the endings that are read behind the day of a month."""
+    months_alone: Sequence[str] = field(compare=False, default=())
+    """As they are written without a day before them; empty: the same."""
+    months_short_alone: Sequence[str] = field(compare=False, default=())
+    months_short_read: Sequence[str] = field(compare=False, default=())
+    """Short names that are read beside those that are written."""
+    dotless_between_hyphens: bool = field(compare=False, default=False)
+    """Whether `-MMM-` is written without full stops."""
+    declines: str = field(compare=False, default=r"D[oD]?(?:\[[^\[\]]*\]|\s)+MMMM?")
+    """A format in which the months are written as behind a day."""
+    cases: Sequence[tuple[str, Sequence[str]]] = field(compare=False, default=())
+    """Formats in which the weekdays are written otherwise, and how."""
+    halves: Sequence[tuple[int, str, str]] = field(compare=False, default=((1200, "AM", "am"), (2400, "PM", "pm")))
     """Parts of the day: end (hours and minutes as one number), name, name in lower case."""
-
-    @property
-    def language(self) -> str:
-        return "en" if self.tag.startswith("en") else self.tag
-
-    @property
-    def eras(self) -> tuple[Era, ...]:
-        """The latest first."""
-        return _JAPANESE if self.tag == "ja" else _COMMON
+    halves_keep_case: bool = field(compare=False, default=False)
+    """Whether names of parts of the day are read only as they are written."""
+    digits: str = field(compare=False, default="")
+    """The ten digits, and the comma where it differs."""
+    eras: Sequence[Era] = field(compare=False, default=(Era(date.min, 1, "Anno Domini", "AD", "AD"),))
+    """The latest first."""
 
     def era(self, when: datetime) -> Era:
         """Return the era of a time."""
         return next(era for era in self.eras if when.date() >= era.first)
 
-    def month_names(self, pattern: str, *, short: bool) -> tuple[str, ...]:
+    def month_names(self, pattern: str, *, short: bool) -> Sequence[str]:
         """Return the months for `MMMM`, or `MMM`, in a format that `moment.expanded` gave."""
-        declined = re.search(self.forms.declines, pattern, re.DOTALL) is not None
+        declined = re.search(self.declines, pattern, re.DOTALL) is not None
         if not short:
-            return self.months if declined else self.months_alone
-        if self.tag in ("es", "nl") and "-MMM-" in pattern:
-            return tuple(name.rstrip(".") for name in self.months_short)
-        return self.months_short if declined else self.months_short_alone
+            return self.months if declined else self.months_alone or self.months
+        if self.dotless_between_hyphens and "-MMM-" in pattern:
+            return self.months_short_read
+        return self.months_short if declined else self.months_short_alone or self.months_short
 
-    def weekday_names(self, pattern: str) -> tuple[str, ...]:
+    def weekday_names(self, pattern: str) -> Sequence[str]:
         """Return the weekdays for `dddd` in a format that `moment.expanded` gave."""
-        for form, names in self.forms.cases:
-            if re.search(form, pattern):
-                return tuple(names.split("|"))
-        return self.weekdays
+        return next((names for form, names in self.cases if re.search(form, pattern)), self.weekdays)
 
     def ordinal(self, number: int, unit: str = "D") -> str:
         """Return a number as the language counts a unit (`D`, `M`, `w`…): `22nd`, `22.`, `1er`."""
-        is_week, is_day = unit in ("w", "W"), unit in ("D", "d", "DDD")
-        match self.language:
-            case "en":
-                ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-                return f"{number}{'th' if 10 < number % 100 < 20 else ending}"
-            case "fr":
-                ending = ("re" if is_week else "er") if number == 1 else "" if unit == "D" else "e"
-            case "ca":
-                ending = "a" if is_week else {1: "r", 2: "n", 3: "r", 4: "t"}.get(number, "è")
-            case "nl":
-                ending = "ste" if number in (1, 8) or number >= 20 else "de"
-            case "sv":
-                ending = ":a" if number % 10 in (1, 2) and number % 100 // 10 != 1 else ":e"
-            case "tr":
-                tens = number % 100 - number % 10
-                last = number % 10 if number % 10 or not number else tens or 100
-                ending = "" if unit in ("D", "d") else _TURKISH[last]
-            case "ja" if unit == "y":
-                return "元年" if number == 1 else f"{number}年"
-            case _:
-                endings = self.forms.ordinal.split("|")
-                place = 0 if unit == "D" else 1 if is_day else 2 if unit == "M" else 3 if is_week else 4
-                ending = endings[0] if len(endings) == 1 else [*endings, ""][place]
-        return f"{number}{ending}"
+        fits = (form for units, numbers, form in self.ordinals if self._counts(units, unit, numbers, number))
+        return next(fits, "{}").format(number)
+
+    @staticmethod
+    def _counts(units: str, unit: str, numbers: str, number: int) -> bool:
+        return (units == "*" or unit in units.split()) and re.search(numbers, str(number)) is not None
 
     def ordinal_pattern(self) -> str:
         """Return a regular expression for the ordinal of a day, with any ending that moment takes."""
-        endings = _ENDINGS.get(self.language) or re.escape(self.forms.ordinal.partition("|")[0])
-        return f"[0-9]{{1,2}}(?:{endings})"
+        return f"[0-9]{{1,2}}(?:{self.ordinal_endings})"
 
     def meridiem(self, hour: int, minute: int, *, lower: bool = False) -> str:
         """Return the half or part of the day."""
@@ -167,7 +118,7 @@ class Locale:
             return r"[AaPp]\.?[Mm]?\.?"
         names = {name for _, *both in self.halves for name in both}
         found = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-        return found if self.tag in ("id", "tr", "uk") else f"(?i:{found})"
+        return found if self.halves_keep_case else f"(?i:{found})"
 
     def hour_of(self, hour: int, minute: int, part: str) -> int:
         """Return which hour of the day is meant by an hour of at most twelve in a part of the day."""
@@ -189,42 +140,20 @@ class Locale:
 def locale(tag: str = "en") -> Locale:
     """Return the locale of a language tag such as `en-gb`, `de_AT` or `zh-TW`; English where it is unknown."""
     tag = tag.strip().lower().replace("_", "-")
-    while tag and tag not in _WEEK_RULES:
+    while tag and tag not in known_tags():
         tag = _SAME.get(tag) or tag.rpartition("-")[0]
     tag = tag or "en"
-    forms = FORMS[tag]
-    months, short = tuple(forms.months.split("|")), tuple(forms.months_short.split("|"))
-    return Locale(
-        tag,
-        *_WEEK_RULES[tag],
-        months,
-        short,
-        tuple(forms.weekdays.split("|")),
-        tuple(forms.weekdays_short.split("|")),
-        tuple(forms.weekdays_min.split("|")),
-        tuple(forms.months_alone.split("|")) if forms.months_alone else months,
-        tuple(forms.months_short_alone.split("|")) if forms.months_short_alone else short,
-        forms,
-        _dates(forms),
-        tuple(map(_half, forms.halves.split("|"))),
-    )
+    forms = json.loads((_FOLDER / f"{tag}.json").read_text(encoding="utf-8"))
+    first_day, doy = forms.pop("week")
+    if "eras" in forms:
+        forms["eras"] = [Era(date.fromisoformat(first), *names) for first, *names in forms["eras"]]
+    return Locale(tag, first_day, doy, **forms)
 
 
-def _dates(forms: Forms) -> Mapping[str, str]:
-    long = dict(zip(("LT", "L", "LL", "LLL", "LLLL"), forms.dates.split("|"), strict=True))
-    seconds = re.sub("(?<=m)(?= |$)", ":ss", long["LT"], count=1)
-    short = {
-        key.lower(): _SHORTENED.sub(lambda found: found[0] if found[0].startswith("[") else found[0][1:], value)
-        for key, value in long.items()
-        if key != "LT"
-    }
-    return {"LTS": seconds, **long, **short, **forms.other_dates}
-
-
-def _half(text: str) -> tuple[int, str, str]:
-    end, _, names = text.partition(" ")
-    name, _, lower = names.partition("/")
-    return int(end), name, lower or name.lower()
+@lru_cache(maxsize=1)
+def known_tags() -> frozenset[str]:
+    """Return the tags of all languages that have forms."""
+    return frozenset(path.stem for path in _FOLDER.glob("*.json"))
 
 
 ENGLISH = locale("en")

@@ -31,7 +31,7 @@ def format_moment(when: date, pattern: str, locale: Locale = ENGLISH) -> str:
     written = "".join(
         _format_token(text, moment, locale, pattern) if symbol else text for text, symbol in parts(pattern, locale)
     )
-    digits = locale.forms.digits
+    digits = locale.digits
     return written.translate(str.maketrans("0123456789,"[: len(digits)], digits)) if digits else written
 
 

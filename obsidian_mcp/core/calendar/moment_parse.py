@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
@@ -82,7 +82,7 @@ def search_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: d
 def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | None:
     """Return the numbers that a text holds by a format, unchecked; None where the text does not fit."""
     expression, tokens = _compiled(pattern, locale)
-    if digits := locale.forms.digits:
+    if digits := locale.digits:
         text = text.translate(str.maketrans(digits, "0123456789,"[: len(digits)]))
     found = expression.fullmatch(text) if expression else None
     if found is None or not tokens:
@@ -121,20 +121,19 @@ def _pattern(symbol: str, locale: Locale) -> str | None:
     return locale.ordinal_pattern() if symbol == "Do" else _DIGITS.get(symbol)  # moment reads no other ordinal
 
 
-def _names(token: str, locale: Locale) -> tuple[str, ...]:
+def _names(token: str, locale: Locale) -> Sequence[str]:
     """The names that a token reads, in the order of months or days, once or several times over."""
     match token:
         case "MMM":
-            plain = [name.rstrip(".") for name in locale.months_short if locale.tag in ("es", "nl", "fr", "hi")]
-            return (*locale.months_short, *locale.months_short_alone, *plain)
+            return (*locale.months_short, *locale.months_short_alone, *locale.months_short_read)
         case "MMMM":
-            return locale.months + locale.months_alone
+            return (*locale.months, *locale.months_alone)
         case "dd":
             return locale.weekdays_min
         case "ddd":
             return locale.weekdays_short
         case "dddd":
-            return locale.weekdays + tuple(day for _, names in locale.forms.cases for day in names.split("|"))
+            return (*locale.weekdays, *(day for _, names in locale.cases for day in names))
         case _:
             return ()
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, locale
-from obsidian_mcp.core.calendar.locale_forms import FORMS
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, known_tags, locale
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.calendar.periods import week_of, week_start
@@ -121,6 +120,15 @@ def test_other_languages_have_names_of_their_own(tag: str, pattern: str, written
     assert format_moment(NOW, pattern, locale(tag)) == written
 
 
+@pytest.mark.parametrize("tag", sorted(known_tags()))
+def test_every_number_can_be_counted_in_every_language(tag: str) -> None:
+    """PERIODIC-2: the fortieth week of Turkish was an error."""
+    counted = {(number, unit): locale(tag).ordinal(number, unit) for number in range(367) for unit in ("D", "DDD", "w")}
+
+    assert not [pair for pair, text in counted.items() if str(pair[0]) not in text]
+    assert locale("tr").ordinal(40, "w") == "40'ıncı"
+
+
 @pytest.mark.parametrize(
     ("text", "pattern", "read"),
     [
@@ -169,7 +177,7 @@ def test_names_in_other_languages_are_read(tag: str, text: str, pattern: str, re
     assert (found and found.isoformat()) == read
 
 
-@given(st.dates(date(1000, 1, 1), date(9998, 12, 31)), st.sampled_from(sorted(FORMS)))
+@given(st.dates(date(1000, 1, 1), date(9998, 12, 31)), st.sampled_from(sorted(known_tags())))
 def test_what_every_language_writes_it_reads(day: date, tag: str) -> None:
     """PERIODIC-2: names, long dates and ordinals."""
     language = locale(tag)
