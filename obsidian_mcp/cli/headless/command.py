@@ -15,7 +15,7 @@ from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, StorageFailed
 
 from .table import COMMANDS, Command
-from .words import HELP, Refused, Words, check_required, read, unknown
+from .words import HELP, Refused, Words, check_values, read, unknown
 
 NOT_FOUND = "Vault not found."
 UNREACHABLE = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
@@ -114,7 +114,7 @@ def _answered(words: Words, options: Options) -> str | int:
         return NOT_FOUND
     if command is None:
         raise unknown(words.command)
-    check_required(command, words)
+    check_values(command, words)
     client.set(Client("obsidian command"))
     module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
     with closing(Call(settings, folder, words, writes="writes" in command.marks)) as call:
@@ -127,7 +127,7 @@ def _run_app_command(command: Command, words: Words, options: Options) -> int:
 
     Return the exit status. Raises: Refused for a required key that is missing or a session that only reads.
     """
-    check_required(command, words)
+    check_values(command, words)
     if command.name == "open" and not (words.text("file") or words.text("path")):
         raise Refused("Missing required parameter: file or path")
     settings = options.config()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp import __version__
 
-from .table import COMMANDS, TEXTS, Command
+from .table import COMMANDS, KEYS, Command
 from .words import Words, unknown
 
 if TYPE_CHECKING:
@@ -68,5 +68,5 @@ def _entry(command: Command) -> str:
     for parameter in command.parameters:
         shown = parameter.shown
         padded = f"{shown:<{KEY_WIDTH}}" if len(shown) < KEY_WIDTH else f"{shown}  "
-        parts.append(f"    {padded}- {TEXTS[parameter.name]}{' (required)' if parameter.required else ''}\n")
+        parts.append(f"    {padded}- {KEYS[parameter.name][1]}{' (required)' if parameter.required else ''}\n")
     return "".join(parts) + "\n"

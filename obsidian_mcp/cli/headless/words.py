@@ -109,15 +109,19 @@ def unescaped(content: str) -> str:
     return _ESCAPED.sub(value, content)
 
 
-def check_required(command: Command, words: Words) -> None:
-    """Raises: Refused for the first required key that is absent or empty."""
+def check_values(command: Command, words: Words) -> None:
+    """Raises: Refused for the first required key that is absent, and the first key without its value (HEADLESS-03)."""
     for parameter in command.parameters:
         given = parameter.name in words.keys
-        if not parameter.required or words.text(parameter.name) or (given and parameter.may_be_empty):
+        if words.text(parameter.name) or (given and (parameter.may_be_empty or not parameter.placeholder)):
             continue
         if parameter.name == "content" and words.has("stdin"):
             continue
-        raise Refused(f"Missing required parameter: {parameter.name if given else parameter.shown}\n{command.usage}")
+        if parameter.required:
+            missing = parameter.name if given else parameter.shown
+            raise Refused(f"Missing required parameter: {missing}\n{command.usage}")
+        if given:
+            raise Refused(f"The value of {parameter.name} is empty. Give {parameter.shown}, or leave it out.")
 
 
 def unknown(name: str) -> Refused:

@@ -12,7 +12,7 @@ import pytest
 
 from obsidian_mcp import __version__
 from obsidian_mcp.cli.headless import output, words
-from obsidian_mcp.cli.headless.table import COMMANDS
+from obsidian_mcp.cli.headless.table import COMMANDS, Command, Parameter
 
 from .conftest import Run
 
@@ -46,6 +46,25 @@ def test_words_are_keys_flags_and_formats() -> None:
     assert words.read(["backlinks", "format=xml"]).format == ""
     assert words.read(["--copy", "read"]).command == "--copy"
     assert words.read(["read", "--copy"]).copy
+
+
+VALUED = [
+    (command, parameter)
+    for command in COMMANDS.values()
+    for parameter in command.parameters
+    if parameter.placeholder and not parameter.may_be_empty
+]
+
+
+@pytest.mark.parametrize(("command", "parameter"), VALUED, ids=[f"{one.name} {key.name}" for one, key in VALUED])
+def test_no_command_takes_an_empty_value(command: Command, parameter: Parameter, run: Run, vault: Path) -> None:
+    """HEADLESS-03: `daily:append date= content=x` wrote into today's note."""
+    before = sorted(vault.rglob("*"))
+    required = [f"{other.name}=1" for other in command.parameters if other.required and other != parameter]
+    said = run(command.name, f"{parameter.name}=", *required)
+
+    assert said.startswith((f"Error: The value of {parameter.name} is empty", "Error: Missing required parameter"))
+    assert sorted(vault.rglob("*")) == before
 
 
 def test_content_has_escapes() -> None:
