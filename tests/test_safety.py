@@ -18,10 +18,10 @@ from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.policy import Globs, Policy
 from obsidian_mcp.core.files.ports import Client, Recorded, Step, client
 from obsidian_mcp.core.files.settings import TrashOption
+from obsidian_mcp.core.operations.move import relocate
+from obsidian_mcp.core.operations.undo import made_by, undo
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write, removal
-from obsidian_mcp.core.vault.move import relocate
-from obsidian_mcp.core.vault.undo import made_by, undo
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppError,

@@ -18,11 +18,11 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import Step, StepKind
-from obsidian_mcp.core.vault import bulk
+from obsidian_mcp.core.operations import bulk
+from obsidian_mcp.core.operations.move import relocate
+from obsidian_mcp.core.operations.undo import history, undo
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
-from obsidian_mcp.core.vault.move import relocate
 from obsidian_mcp.core.vault.take_back import take_back
-from obsidian_mcp.core.vault.undo import history, undo
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound, StaleEtag, StorageFailed
 from tests.core.memory import Always

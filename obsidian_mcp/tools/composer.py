@@ -51,7 +51,7 @@ def compose_notes(
         raise InvalidArguments("part is for extract only.", argument="part")
     if action == "extract" and not part:
         raise InvalidArguments("extract needs part: a heading, ^block, or lines such as 10-20.", argument="part")
-    from obsidian_mcp.core.vault import composer
+    from obsidian_mcp.core.operations import composer
 
     place = app.vaults.get(vault)
     place.indexer.complete()  # without the lock, which a wait for the index must not hold (INDEX-43)

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Neighbour, Reference
+from obsidian_mcp.core.operations import app_answers, mentions
 from obsidian_mcp.core.search.similar import overlap
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.core.vault import app_answers, mentions
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import Field
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.operations import bulk, mentions, move
 from obsidian_mcp.core.text import progress
-from obsidian_mcp.core.vault import bulk, mentions, move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 

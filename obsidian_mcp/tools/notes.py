@@ -16,6 +16,7 @@ from obsidian_mcp.core.files import names as file_names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, edits, parser, sections
 from obsidian_mcp.core.note.counts import count
+from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, hidden_text_warnings, line_count, printable
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
@@ -29,7 +30,6 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse_folder,
 )
-from obsidian_mcp.core.vault import move
 from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
@@ -39,8 +39,8 @@ from .params import MOST_RESULTS, PAGE, Name, Names, VaultName, count_fitting, f
 from .registry import tool
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.vault.periodic_notes import Located
-    from obsidian_mcp.core.vault.templates import Filled
+    from obsidian_mcp.core.operations.templates import Filled
+    from obsidian_mcp.core.vault.located import Located
 
 T = TypeVar("T")
 
@@ -78,7 +78,9 @@ def create_note(
         if located is not None and located.entry is None and not template:
             return _periodic(place, located, content)
         if name.lower().startswith(UNIQUE):
-            name, template = place.periodic.unique(name[len(UNIQUE) :], template)
+            from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
+
+            name, template = PeriodicNotes(place).unique(name[len(UNIQUE) :], template)
         path, disk, warnings = _new_path(place, located.path if located else name)
         if warning := link_warning(path):
             warnings.append(warning)
@@ -105,7 +107,7 @@ def create_note(
         if same:
             warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
         data = content.encode()
-        warnings += place.create("create_note", path, disk, data)
+        warnings += move.create_file(place, "create_note", path, disk, data)
         warnings += base_mistakes(path, content)
         return Created(path, True, etag_of(data), cursor, warnings or None)
 
@@ -139,7 +141,7 @@ def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Fille
     """
     from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note.insertion import insert_template
-    from obsidian_mcp.core.vault.templates import Filled, Templates
+    from obsidian_mcp.core.operations.templates import Filled, Templates
 
     templates = Templates(place)
     found = templates.of_folder(parent(path)) if template == "auto" else templates.find(template)
@@ -156,8 +158,10 @@ def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Fille
 
 def _periodic(place: Vault, located: Located, content: str) -> Created:
     """A periodic note is made as the vault makes it."""
+    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
+
     change = (lambda body: edits.append(body, content)) if content else None
-    opened = place.periodic.open("create_note", located.rule.period, located.day.isoformat(), change)
+    opened = PeriodicNotes(place).open("create_note", located.rule.period, located.day.isoformat(), change)
     cursor = f"{opened.cursor[0]}:{opened.cursor[1]}" if opened.cursor else None
     return Created(opened.located.path, opened.created, opened.content.etag, cursor, [*opened.warnings] or None)
 

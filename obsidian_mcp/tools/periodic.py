@@ -10,6 +10,7 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar.periods import ADJECTIVES
 from obsidian_mcp.core.note.insertion import Position, insert_text
+from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 
@@ -58,7 +59,9 @@ def daily_note(
         return insert_text(body, content, position, heading)
 
     place = app.vaults.get(vault)
-    opened = place.periodic.open("daily_note", ADJECTIVES[period], date, change if content else None, create=create)
+    opened = PeriodicNotes(place).open(
+        "daily_note", ADJECTIVES[period], date, change if content else None, create=create
+    )
     text = printable(opened.content.text.body)
     entry = opened.content.entry
     hidden = [] if content else hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)

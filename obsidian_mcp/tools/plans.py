@@ -11,8 +11,8 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded
-from obsidian_mcp.core.vault import undo
-from obsidian_mcp.core.vault.plans import FileChange, Plan, changed_files
+from obsidian_mcp.core.operations import undo
+from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
@@ -59,7 +59,7 @@ def _planned(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Pl
         raise InvalidArguments(f"{name!r} is no tool whose changes can be planned. These are: {kept}.", argument="tool")
     # The person who applies the plan is the one who is to agree (POL-04): until then nothing is written.
     given = {key: value for key, value in arguments.items() if key != "dry_run"} | {CONFIRM: True}
-    return place.plans.draft(lambda: call(app, named.name, given))
+    return place.kept(Plans).draft(lambda: call(app, named.name, given))
 
 
 def _shown(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:
@@ -71,11 +71,10 @@ def _shown(file: FileChange, state: str, needs: str | None = None) -> dict[str, 
 
 
 def _shown_plan(place: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
-    files = place.plans.files(plan)
-    shown = (
-        _shown(file, place.plans.state(plan, file.path), place.plans.needs(plan, file.path)) for file in files[cursor:]
-    )
-    expires = timestamp(int((time.time() + place.plans.seconds_left(plan)) * 1e9))
+    plans = place.kept(Plans)
+    files = plans.files(plan)
+    shown = (_shown(file, plans.state(plan, file.path), plans.needs(plan, file.path)) for file in files[cursor:])
+    expires = timestamp(int((time.time() + plans.seconds_left(plan)) * 1e9))
     head = {"plan": plan.id, "tool": plan.tool, "summary": _summary(plan.tool, files), "expires": expires}
     return _page(place, head, shown, len(files), cursor)
 
@@ -133,9 +132,9 @@ def plan_diff(
     place = app.vaults.get(vault)
     if not path:
         if plan:
-            return _shown_plan(place, place.plans.get(plan), cursor)
+            return _shown_plan(place, place.kept(Plans).get(plan), cursor)
         return _shown_change(place, undo.recall(place, change), cursor)
-    files = place.plans.files(place.plans.get(plan)) if plan else changed_files(undo.recall(place, change))
+    files = place.kept(Plans).files(place.kept(Plans).get(plan)) if plan else changed_files(undo.recall(place, change))
     for file in files:
         if file.path == path:
             return {"path": path, **lines_of(file)}
@@ -169,5 +168,6 @@ def apply_plan(
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""
     place = app.vaults.get(vault)
-    done = place.plans.apply(plan, paths)
-    return {**_shown_plan(place, place.plans.get(plan)), "change": done.change}
+    plans = place.kept(Plans)
+    done = plans.apply(plan, paths)
+    return {**_shown_plan(place, plans.get(plan)), "change": done.change}

@@ -14,8 +14,8 @@ from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
+from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

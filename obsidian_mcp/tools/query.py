@@ -11,8 +11,8 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage, shortened
-from obsidian_mcp.core.vault import queries
 from obsidian_mcp.errors import InvalidArguments
 
 from .params import Limit, Offset, VaultNames, whole_answers

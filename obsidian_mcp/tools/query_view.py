@@ -10,9 +10,9 @@ from pydantic import Field
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.links.resolve import resolve
+from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
-from obsidian_mcp.core.vault import queries
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

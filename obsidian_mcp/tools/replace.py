@@ -15,8 +15,8 @@ from obsidian_mcp.core.expressions.regexps import RegExp, escape
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.note import edits
 from obsidian_mcp.core.note.edits import Edit
+from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text.text import Span
-from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import InvalidArguments
 
 from .changed import ChangedFiles, changed_files

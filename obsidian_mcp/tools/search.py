@@ -11,11 +11,11 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
+from obsidian_mcp.core.operations import app_answers
 from obsidian_mcp.core.search.groups import grouping
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
 from obsidian_mcp.core.search.sort import order
 from obsidian_mcp.core.text.vault_path import name_key, parse_folder
-from obsidian_mcp.core.vault import app_answers
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

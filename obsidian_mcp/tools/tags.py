@@ -15,13 +15,13 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note import rename_tag as tag_rename
 from obsidian_mcp.core.note.query_blocks import LANGUAGES, query_blocks
+from obsidian_mcp.core.operations import bulk, move
+from obsidian_mcp.core.operations.queries import inline_prefix
 from obsidian_mcp.core.query.parser import quoted
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text import deadline, progress
 from obsidian_mcp.core.text.tags import covers, key
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
-from obsidian_mcp.core.vault import bulk, move
-from obsidian_mcp.core.vault.queries import inline_prefix
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.operations.tasks import VaultTasks
 from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments
@@ -78,7 +79,7 @@ def list_tasks(
         text=text,
         blocked=blocked,
     )
-    found = place.tasks.list(request, query, Page(limit, offset))
+    found = VaultTasks(place).list(request, query, Page(limit, offset))
     if below and not found.total:
         place.folders.existing(below)
     return found if whole_answers.get() else shortened(found, offset)
@@ -130,7 +131,7 @@ def update_task(
     if action == "add":
         if line is not None or task:
             raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
-        return place.tasks.add(name, change, heading, daily=daily, etag=etag, dry_run=dry_run)
+        return VaultTasks(place).add(name, change, heading, daily=daily, etag=etag, dry_run=dry_run)
     if heading or daily:
         raise InvalidArguments("heading and daily are for action add.", argument="heading" if heading else "daily")
-    return place.tasks.update(name, line, task, change, etag=etag, dry_run=dry_run)
+    return VaultTasks(place).update(name, line, task, change, etag=etag, dry_run=dry_run)

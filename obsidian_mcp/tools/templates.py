@@ -48,7 +48,7 @@ def list_templates(
     vault: VaultName = "",
 ) -> TemplateList | Document:
     """List the vault's templates, or read one."""
-    from obsidian_mcp.core.vault.templates import Templates
+    from obsidian_mcp.core.operations.templates import Templates
 
     place = app.vaults.get(vault)
     known = Templates(place)
@@ -72,7 +72,7 @@ def insert_template(
     """Put a template into a note: variables filled in, properties merged."""
     if position == "section" and not heading:
         raise InvalidArguments("position section needs heading: the heading or ^block.", argument="heading")
-    from obsidian_mcp.core.vault.templates import Templates
+    from obsidian_mcp.core.operations.templates import Templates
 
     place = app.vaults.get(vault)
     known = Templates(place)

@@ -13,8 +13,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.vault import bulk
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, OperationTimeout, PropertiesUnreadable
 from obsidian_mcp.tools import TOOLS, call, history
 from obsidian_mcp.tools.params import whole_answers

@@ -10,8 +10,8 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.operations import mentions
 from obsidian_mcp.core.text import deadline
-from obsidian_mcp.core.vault import mentions
 from obsidian_mcp.core.vault.content import Content
 from obsidian_mcp.errors import InvalidName, NoteNotFound, PermissionDenied, StorageFailed
 from obsidian_mcp.tools import call

@@ -14,7 +14,7 @@ import pytest
 
 from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
-from obsidian_mcp.core.vault import move
+from obsidian_mcp.core.operations import move
 from obsidian_mcp.errors import AmbiguousName, AppError, InvalidArguments, InvalidName, NoteExists
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened

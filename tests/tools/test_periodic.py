@@ -11,6 +11,7 @@ import pytest
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
+from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, SectionNotFound, TemplateFailed
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
@@ -194,7 +195,7 @@ def test_a_moved_note_of_a_plugin_is_added_to_where_it_is(opened: Opened) -> Non
 def test_the_notes_of_a_period_are_listed_by_their_days(opened: Opened) -> None:
     """PERIODIC-16"""
     app = opened({"D/2026-11-20.md": "", "D/x.md": "", "D/2026-11-22.md": ""}, daily_notes={"folder": "D"})
-    listed = app.vaults.get().periodic.listed("day")
+    listed = PeriodicNotes(app.vaults.get()).listed("day")
     assert [day.isoformat() for _, day in listed] == ["2026-11-22", "2026-11-20"]
 
 
@@ -202,7 +203,7 @@ def test_listing_without_the_folder_of_the_settings_names_it(opened: Opened) -> 
     """PERIODIC-16"""
     app = opened(daily_notes={"folder": "missing-folder/"})
     with pytest.raises(NoteNotFound, match="missing-folder"):
-        app.vaults.get().periodic.listed("day")
+        PeriodicNotes(app.vaults.get()).listed("day")
 
 
 @pytest.mark.parametrize("name", ["YYYY:MM", "[con]", "[a|b]"])

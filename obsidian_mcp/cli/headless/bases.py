@@ -41,7 +41,7 @@ def base_query(call: Call) -> str:
     from obsidian_mcp.core.expressions.answer import Answer as QueryAnswer
     from obsidian_mcp.core.expressions.answer import Page
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
-    from obsidian_mcp.core.vault.queries import Query, run_query
+    from obsidian_mcp.core.operations.queries import Query, run_query
 
     entry = call.of_kind(EXTENSION, "base")
     body = call.body(entry)

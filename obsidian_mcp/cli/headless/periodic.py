@@ -18,7 +18,7 @@ from .writing import appended, prepended
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.catalog import FileEntry
-    from obsidian_mcp.core.vault.periodic_notes import Located
+    from obsidian_mcp.core.vault.located import Located
 
 
 def _adjective(call: Call) -> str:
@@ -46,8 +46,10 @@ def daily_read(call: Call) -> str:
 
 
 def _opened(call: Call, change: Callable[[str], str] | None = None) -> str:
+    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
+
     try:
-        opened = call.vault.periodic.open("daily_note", _period(call), call.text("date") or "today", change)
+        opened = PeriodicNotes(call.vault).open("daily_note", _period(call), call.text("date") or "today", change)
     except NoteNotFound as error:
         sentence, rest, _ = error.message.partition(" not set up.")
         raise Refused(f"{sentence}{rest}") from None
@@ -84,8 +86,10 @@ def daily_settings(call: Call) -> str:
 
 
 def daily_list(call: Call) -> str:
+    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
+
     try:
-        found = call.vault.periodic.listed(_period(call))
+        found = PeriodicNotes(call.vault).listed(_period(call))
     except NoteNotFound:
         folder = call.vault.periodic.settings.rules[_period(call)].folder.strip("/")
         raise Refused(f'Folder "{folder}" not found.') from None
@@ -121,15 +125,17 @@ def template_insert(call: Call) -> str:
 
 def unique(call: Call) -> str:
     """Make a note named by the minute, from its template and with the content behind that."""
-    from obsidian_mcp.core.vault.templates import Templates
+    from obsidian_mcp.core.operations.move import create_file
+    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
+    from obsidian_mcp.core.operations.templates import Templates
 
     vault = call.vault
     with vault.changing():
-        path_, template = vault.periodic.unique(call.text("name"))
+        path_, template = PeriodicNotes(vault).unique(call.text("name"))
         text = filled(call, Templates(vault).find(template), basename(path_)) if template else ""
         content = appended(text, call.words.content, inline=False)
         path, disk = names.new_path(vault.catalog, path_)
-        vault.create("create_note", path, disk, content.encode("utf-8", "surrogateescape"))
+        create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"
 
 
@@ -148,8 +154,8 @@ def template_text(call: Call, name: str, title: str | None) -> str:
 
 def filled(call: Call, template: FileEntry, title: str) -> str:
     """A template's text with its variables replaced."""
+    from obsidian_mcp.core.operations.templates import Templates
     from obsidian_mcp.core.periodic.template import fill
-    from obsidian_mcp.core.vault.templates import Templates
 
     return fill(call.body(template), Templates(call.vault).variables(title))
 

@@ -74,6 +74,8 @@ def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, 
 
     Raises: Refused.
     """
+    from obsidian_mcp.core.operations.move import create_file
+
     vault = call.vault
     with vault.changing():
         path, disk = names.spelled(vault.catalog, path)
@@ -87,7 +89,7 @@ def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, 
                 raise Refused(f'File "{entry.path}" already exists. Add overwrite to replace it.')
             path, disk = _numbered(call, path)
         check_creatable(path)
-        vault.create("create_note", path, disk, content.encode("utf-8", "surrogateescape"))
+        create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"
 
 
@@ -129,7 +131,7 @@ def new_notes_folder(call: Call) -> str:
 
 def _content(call: Call, path: VaultPath) -> str:
     if name := call.text("template"):
-        from obsidian_mcp.core.vault.templates import Templates
+        from obsidian_mcp.core.operations.templates import Templates
 
         from .periodic import template_text
 
@@ -185,8 +187,8 @@ def _with_extension(target: str, source: VaultPath) -> str:
 
 def _relocated(call: Call, source: VaultPath, target: str) -> str:
     """Move a file with the links to it; return its new path. Raises: Refused."""
-    from obsidian_mcp.core.vault import bulk
-    from obsidian_mcp.core.vault.move import Relocation, relocate
+    from obsidian_mcp.core.operations import bulk
+    from obsidian_mcp.core.operations.move import Relocation, relocate
 
     target = parsed_path(target)
     if target == source:

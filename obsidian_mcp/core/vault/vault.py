@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from obsidian_mcp.core.calendar.calendar import Calendar
 from obsidian_mcp.core.files import names
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     from .changes import Changes, Done, Operation
     from .edit import Edited
-    from .periodic_notes import PeriodicNotes
-    from .plans import Plans
-    from .tasks import VaultTasks
+    from .located import PeriodicNames
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
+
+Kept = TypeVar("Kept")
 
 ATTEMPTS = 4
 """Times that an edit is made while another program keeps changing the same file."""
@@ -97,6 +97,7 @@ class Vault:
         self._through_app = through_app
         self._made_changes: Changes | None = None
         self._caught_up: int | None = None
+        self._kept: dict[object, object] = {}
         with suppress(AppError):
             self._caught_up = journal.latest()
         self.lock = self._listing.lock
@@ -174,11 +175,19 @@ class Vault:
         )
 
     @cached_property
-    def periodic(self) -> PeriodicNotes:
-        """The daily to yearly notes; what they need is loaded when they are first asked for."""
-        from .periodic_notes import PeriodicNotes
+    def periodic(self) -> PeriodicNames:
+        """The names of daily to yearly notes; what they need is loaded when they are first asked for."""
+        from .located import PeriodicNames
 
-        return PeriodicNotes(self)
+        def look_up(path: VaultPath) -> FileEntry | None:
+            return self.at(path) or self.look_for(names.spelled(self.catalog, path)[1])
+
+        return PeriodicNames(self.files, self.catalog, self.calendar, look_up)
+
+    def kept(self, kind: Callable[[Vault], Kept]) -> Kept:
+        """Return the `kind` of this vault that is kept between calls, made at its first use."""
+        made = self._kept.get(kind)
+        return cast("Kept", self._kept.setdefault(kind, kind(self)) if made is None else made)
 
     def close(self) -> None:
         """Close the files after the running change."""
@@ -311,20 +320,6 @@ class Vault:
         """Return the current filters: the same object until the settings change."""
         return _filters_of(self.settings.ignore_filters)
 
-    @cached_property
-    def tasks(self) -> VaultTasks:
-        """The tasks of the vault, imported at first use."""
-        from .tasks import VaultTasks
-
-        return VaultTasks(self)
-
-    @cached_property
-    def plans(self) -> Plans:
-        """The changes that are planned and not made yet."""
-        from .plans import Plans
-
-        return Plans(self)
-
     # -- reading -----------------------------------------------------------------------------------------------
 
     def read(self, entry: FileEntry) -> Content:
@@ -361,7 +356,7 @@ class Vault:
         """
         content = self.read_text(entry)
         if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
-            from .app_answers import is_shown
+            from .app_text import is_shown
 
             if not is_shown(self.app, content):
                 return self.read_text(entry)
@@ -382,25 +377,6 @@ class Vault:
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
         """Make all operations or none; see `Changes.commit`."""
         return self._changes.commit(tool, operations, undoes)
-
-    def create(self, tool: str, path: VaultPath, disk: str, data: bytes) -> tuple[str, ...]:
-        """Make a file and return warnings. Links to another file of its name get a path and go on leading there.
-
-        Raises: what `commit` raises.
-        """
-        from .changes import Create
-
-        with self.changing():
-            operations: list[Operation] = [Create(disk, data)]
-            warnings: tuple[str, ...] = ()
-            if self.catalog.named(path.rpartition("/")[2]):
-                from .move import displaced
-
-                links = displaced(self, path)
-                operations += links.operations
-                warnings = links.warnings
-            self.commit(tool, operations)
-            return warnings
 
     def edit(
         self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False

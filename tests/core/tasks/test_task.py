@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.operations.tasks import file_date
 from obsidian_mcp.core.tasks.fields import DATES
 from obsidian_mcp.core.tasks.rule_text import write_rule
 from obsidian_mcp.core.tasks.settings import DEFAULT_PRESETS, WITHOUT_PLUGIN, TaskSettings, of_members, read
 from obsidian_mcp.core.tasks.statuses import DEFAULTS, Status, StatusRegistry
 from obsidian_mcp.core.tasks.task import Place, Task, read_line, read_task
-from obsidian_mcp.core.vault.tasks import file_date
 
 from .vectors import FOLDER, TODAY, measured, needs_vectors, settings_of, tasks_of
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.operations.tasks import file_date
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings, of_members
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Place, Task, read_task
-from obsidian_mcp.core.vault.tasks import file_date
 
 FOLDER = Path(__file__).parents[4] / "shared/data/tasks"
 TODAY = date(2026, 11, 25)

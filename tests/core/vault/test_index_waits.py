@@ -15,8 +15,8 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.core.vault import bulk, move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 from tests.core.memory import Reported

@@ -12,10 +12,9 @@ from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.core.vault.changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write, moved
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, UndoConflict
-
-from .changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write, moved
-from .vault import Vault
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""

@@ -6,7 +6,6 @@ those from and to hidden notes count for it.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 
 from obsidian_mcp.core.files.obsidian import UnresolvedLink
@@ -15,12 +14,8 @@ from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.facts import LinkFact
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
-
-from .content import Content
-from .vault import Vault
-
-log = logging.getLogger(__name__)
 
 
 def found(vault: Vault, request: Request) -> list[VaultPath] | None:
@@ -37,23 +32,6 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
             return None
         raise
     return _known(vault, named)
-
-
-def is_shown(app: Obsidian, content: Content) -> bool:
-    """Whether the app shows the text that a note's file has; True where it cannot say. Raises: AppCommandFailed."""
-    path = content.entry.path
-    try:
-        said = app.read(path).encode()
-    except NoteNotFound:
-        log.info("the app does not know %s yet", path)
-        return True
-    except AppCommandFailed as error:
-        if error.data.get("reason") != "inexact":
-            raise
-        return True
-    if said != content.data:
-        log.info("the app shows another text of %s than its file has", path)
-    return said == content.data
 
 
 def links(

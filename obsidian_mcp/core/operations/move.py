@@ -29,6 +29,10 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse,
 )
+from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
+from obsidian_mcp.core.vault.content import Content
+from obsidian_mcp.core.vault.edit import check_plugin_text
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AmbiguousName,
     AppError,
@@ -39,11 +43,6 @@ from obsidian_mcp.errors import (
     PermissionDenied,
     StorageFailed,
 )
-
-from .changes import Move, Operation, Write
-from .content import Content
-from .edit import check_plugin_text
-from .vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +293,22 @@ def displaced(vault: Vault, created: VaultPath) -> Rewriting:
     if kept:
         warnings.append(f"Links lead to the new note now in {listed(kept)}, which the user's policy keeps as they are.")
     return Rewriting(tuple(changed), tuple(warnings))
+
+
+def create_file(vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes) -> tuple[str, ...]:
+    """Make a file and return warnings. Links to another file of its name get a path and go on leading there.
+
+    Raises: what `Vault.commit` raises.
+    """
+    with vault.changing():
+        operations: list[Operation] = [Create(disk, data)]
+        warnings: tuple[str, ...] = ()
+        if vault.catalog.named(path.rpartition("/")[2]):
+            links = displaced(vault, path)
+            operations += links.operations
+            warnings = links.warnings
+        vault.commit(tool, operations)
+        return warnings
 
 
 def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], list[VaultPath]]:

@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 if TYPE_CHECKING:
-    from .vault import Vault
+    from obsidian_mcp.core.vault.vault import Vault
 
 SHOWN = 10
 """Templates that an error names."""

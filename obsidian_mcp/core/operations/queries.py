@@ -29,7 +29,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import AppError, InvalidArguments, NotText, OperationTimeout, QueryInvalid
 
 if TYPE_CHECKING:
-    from .vault import Vault
+    from obsidian_mcp.core.vault.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,9 @@ def _dataview_settings(vault: Vault) -> Settings:
 
 def _tasks(vault: Vault, query: Query) -> TaskPage:
     this = vault.at(query.this) if query.this else None
-    return vault.tasks.query(query.text, this, query.page)
+    from .tasks import VaultTasks
+
+    return VaultTasks(vault).query(query.text, this, query.page)
 
 
 LANGUAGES: Mapping[str, Language] = {"base": _bases, "dataview": _dataview, "tasks": _tasks}

@@ -10,11 +10,11 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.core.vault.changes import Operation
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag
 
-from .changes import Operation
 from .move import Rewriting, rewritten
-from .vault import Vault
 
 MOST_NOTES = 10_000
 """Notes of one change."""

@@ -20,12 +20,22 @@ from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import Hunk, hunks
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.core.vault.changes import (
+    Create,
+    Done,
+    Move,
+    Operation,
+    Planned,
+    Remove,
+    RemoveFolder,
+    Write,
+    moved,
+    planning,
+)
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
-from .changes import Create, Done, Move, Operation, Planned, Remove, RemoveFolder, Write, moved, planning
-
 if TYPE_CHECKING:
-    from .vault import Vault
+    from obsidian_mcp.core.vault.vault import Vault
 
 KEEP_SECONDS = 30 * 60
 MOST_PLANS = 20

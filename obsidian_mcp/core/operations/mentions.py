@@ -25,9 +25,8 @@ from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.analysis import phrase
 from obsidian_mcp.core.text.text import Span, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
-
-from .vault import Vault
 
 MOST_FILES = 2_000
 """Files that are looked through."""

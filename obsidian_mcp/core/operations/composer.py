@@ -29,12 +29,12 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse,
 )
+from obsidian_mcp.core.vault.changes import Create, Operation, removal
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
-from .changes import Create, Operation, removal
 from .move import applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links, rewritten
 from .templates import Templates
-from .vault import Vault
 
 _BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
 _TEXT_NEXT = re.compile(r"(?:(?<!\n)[ \t]*\r?\n)?[ \t]*[^\s]")

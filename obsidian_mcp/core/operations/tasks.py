@@ -31,8 +31,10 @@ from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NotText
 
+from .periodic_notes import PeriodicNotes
+
 if TYPE_CHECKING:
-    from .vault import Vault
+    from obsidian_mcp.core.vault.vault import Vault
 
 TOOL = "update_task"
 
@@ -125,9 +127,9 @@ class VaultTasks:
             return made[-1].body
 
         if dry_run:
-            apply_to_new(periodic.draft(located).text)
+            apply_to_new(PeriodicNotes(self._vault).draft(located).text)
             return self._answer(str(located.path), made[-1], "")
-        opened = periodic.open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
+        opened = PeriodicNotes(self._vault).open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
         return self._answer(str(located.path), made[-1], opened.content.etag)
 
     def _write(self, entry: FileEntry, apply: Callable[[str], Updated], *, etag: str, dry_run: bool) -> UpdatedTask:
