@@ -31,6 +31,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from .app import App, HiddenTextReads
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
+from .tools.entries import narrowed
 
 if TYPE_CHECKING:
     from obsidian_mcp.adapters.bridge import Bridge as PluginBridge
@@ -112,8 +113,6 @@ def _held(config: Config, key: policy.ApiKey | None) -> Config:
     if key is None:
         return config
     if key.tools:
-        from .tools.registry import narrowed  # the command line's first lines shall not wait for pydantic
-
         config = config._replace(tools=narrowed(config.tools, key.tools))
     if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
         read_only = config.read_only or key.limits.read_only

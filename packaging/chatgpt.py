@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from obsidian_mcp.tools.registry import TOOLS, Tool, profile
+from obsidian_mcp.tools.entries import profile
+from obsidian_mcp.tools.registry import TOOLS, Tool
 
 FILE = Path(__file__).resolve().parent / "chatgpt-app-submission.json"
 OWNER = FILE.with_name("owner.txt").read_text(encoding="utf-8").strip()

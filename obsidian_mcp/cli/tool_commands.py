@@ -22,8 +22,9 @@ from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
+from obsidian_mcp.tools.entries import PREFIX
 from obsidian_mcp.tools.params import whole_answers
-from obsidian_mcp.tools.registry import EVERY_VAULT, PREFIX
+from obsidian_mcp.tools.registry import EVERY_VAULT
 from obsidian_mcp.tools.schema import read_json, set_type
 
 from . import query_output

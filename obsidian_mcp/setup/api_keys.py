@@ -36,7 +36,7 @@ def add(
         )
     opened = [_vault(config, vault) for vault in vaults]
     if tools:
-        from obsidian_mcp.tools.registry import narrowed
+        from obsidian_mcp.tools.entries import narrowed
 
         narrowed("all", tools)  # refuses unknown ones
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"

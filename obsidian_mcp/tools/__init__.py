@@ -1,6 +1,21 @@
-"""The product: one function = one tool."""
+"""The product: one function = one tool.
 
-from .outcome import Outcome
-from .registry import CONFIRM, PLUGIN_TOOLS, TOOLS, Tool, call, listed
+`entries` needs the standard library alone, so the names below, which take pydantic, are imported when they are used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .entries import CONFIRM
+    from .outcome import Outcome
+    from .registry import PLUGIN_TOOLS, TOOLS, Tool, call, listed
 
 __all__ = ["CONFIRM", "PLUGIN_TOOLS", "TOOLS", "Outcome", "Tool", "call", "listed"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import registry
+
+    return getattr(registry, name)

@@ -16,9 +16,10 @@ from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
+from .entries import CONFIRM
 from .outcome import as_json
 from .params import Names, whole_answers
-from .registry import CONFIRM, TOOLS, VIEW_TOOLS, call, tool
+from .registry import TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
 """JSON of the files on one page of a change: with the rest it stays below the 10 000 that a model should see."""

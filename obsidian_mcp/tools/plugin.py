@@ -25,8 +25,9 @@ from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, 
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 
 from . import registry
+from .entries import CONFIRM, PREFIX
 from .outcome import Document, Outcome
-from .registry import CONFIRM, PLUGIN_TOOLS, PREFIX, tool
+from .registry import PLUGIN_TOOLS, tool
 
 NotePath = Annotated[
     str, Field(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -19,12 +19,10 @@ from obsidian_mcp.core.files.ports import api_key
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
-from . import schema, table
+from . import entries, schema, table
+from .entries import CONFIRM, PREFIX, RESEARCH, profile
 from .outcome import Document, Outcome, Picture, as_json
 from .retired import RETIRED
-
-PREFIX = "obsidian_"
-
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""
@@ -37,9 +35,6 @@ ACROSS_VAULTS = frozenset(
 )
 MOST_BYTES = 40_000
 """Of the answers of several vaults, after which no other one is asked."""
-
-CONFIRM = "confirm"
-"""Argument of every writing tool that says a person has agreed; listed only where the policy asks for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +153,24 @@ class Tool:
         return schema.of_answer(answer, enveloped=self.enveloped, across_vaults=self.name in ACROSS_VAULTS)
 
     @cached_property
-    def confirmable_schema(self) -> dict[str, Any]:
-        """As `input_schema`, with CONFIRM where the tool writes."""
-        if self.read_only or not self.takes_confirm:
-            return self.input_schema
-        properties = {**self.input_schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
-        return {**self.input_schema, "properties": properties}
+    def published(self) -> dict[str, Any]:
+        """Its entry in the answer to `tools/list` (`entries.Entry.published`)."""
+        hints = {
+            "title": self.title,
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": self.open_world,
+        }
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": self.input_schema,
+            **({} if self.output_schema is None else {"outputSchema": self.output_schema}),
+            "annotations": hints,
+            **({"_meta": {"anthropic/alwaysLoad": True}} if self.name in ALWAYS_LOADED else {}),
+        }
 
     @cached_property
     def _nested(self) -> dict[str, Any]:
@@ -250,9 +257,8 @@ PLUGIN_TOOLS = Tools(table.PLUGIN_TOOLS)
 VIEW_TOOLS = Tools(table.VIEW_TOOLS, PREFIX)
 """The tools that open a view and those that views call (specs/views.md): listed only for hosts that show views."""
 
-RESEARCH = "research"
-"""The profile in which the HTTP server offers RESEARCH_TOOLS instead of all others (TOOL-25)."""
 RESEARCH_TOOLS = Tools(table.RESEARCH_TOOLS)
+"""The tools of the profile `research`."""
 
 
 def tool(
@@ -298,63 +304,6 @@ def tool(
     return register
 
 
-CORE = (
-    "obsidian_search",
-    "obsidian_read_note",
-    "obsidian_list_files",
-    "obsidian_create_note",
-    "obsidian_edit_note",
-    "obsidian_get_links",
-)
-STANDARD = (
-    *CORE,
-    "obsidian_daily_note",
-    "obsidian_move_note",
-    "obsidian_delete_note",
-    "obsidian_get_properties",
-    "obsidian_set_properties",
-    "obsidian_tags",
-    "obsidian_list_tasks",
-    "obsidian_update_task",
-    "obsidian_undo",
-    "obsidian_vault_info",
-)
-
-
-def profile(names: str) -> Sequence[str]:
-    """Return the names of the tools of `core`, `standard` or `all`, or those that are listed with commas (TOOL-16).
-
-    Raises: InvalidArguments for a name that no tool has, and for `research`, which is no choice of these tools.
-    """
-    match names:
-        case "all":
-            return list(TOOLS)
-        case "research":
-            raise InvalidArguments(
-                "The profile research is offered over HTTP only: obsidian-mcp --tools research http. Here give core, "
-                "standard, all, or names of tools."
-            )
-        case "core" | "standard":
-            chosen: Sequence[str] = CORE if names == "core" else STANDARD
-        case _:
-            given = [name.strip() for name in names.split(",") if name.strip()]
-            chosen = [name if name.startswith(PREFIX) else PREFIX + name for name in given]
-    if unknown := [name for name in chosen if name not in TOOLS]:
-        raise InvalidArguments(
-            f"There is no tool {', '.join(unknown)}. Give core, standard, all, or names of tools: {', '.join(TOOLS)}."
-        )
-    return [name for name in TOOLS if name in chosen]
-
-
-def narrowed(names: str, within: str) -> str:
-    """Return the profile of the tools that are in both profiles (TOOL-16). Raises: InvalidArguments."""
-    if RESEARCH in (names, within):
-        return RESEARCH
-    allowed = profile(within)
-    both = [name for name in profile(names) if name in allowed]
-    return "all" if len(both) == len(TOOLS) else ",".join(both)
-
-
 def present(
     name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS
 ) -> tuple[str, Mapping[str, Any]]:
@@ -371,6 +320,21 @@ def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
     """
     absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
     return {name: tool for name, tool in offered(app, tools).items() if not (absent and tool.needs_app)}
+
+
+def published(app: App, tools: Mapping[str, Tool] = TOOLS, shows_views: bool = False) -> list[Mapping[str, Any]]:
+    """Return the answer to `tools/list` with the tools of a front: ours, and those of other programs behind them.
+
+    Raises: InvalidArguments for a profile that names no tools.
+    """
+    config = app.config
+    audience = entries.Audience(
+        config.tools, config.read_only, app.vaults.asks(), app.vaults.has_app(), shows_views and bool(view_tools(app))
+    )
+    ours = entries.listed(audience, plugin=any(name in tools for name in PLUGIN_TOOLS))
+    known = {*TOOLS, *PLUGIN_TOOLS, *RESEARCH_TOOLS}
+    others = [tool for name, tool in tools.items() if name not in known]
+    return [*ours, *(tool.published for tool in others if tool.read_only or not config.read_only)]
 
 
 def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:

@@ -18,7 +18,7 @@ import pytest
 
 from obsidian_mcp import DISTRIBUTION, install_command
 from obsidian_mcp.app import App
-from obsidian_mcp.serve.mcp.server import instructions, tool_entry
+from obsidian_mcp.serve.mcp.server import instructions
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.launcher import Running, command_line
 from obsidian_mcp.tools import TOOLS, call
@@ -38,7 +38,7 @@ every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: to
 @every_tool
 def test_both_titles_are_equal_and_all_hints_are_explicit(tool: Tool) -> None:
     # TOOL-02
-    listed = tool_entry(tool).model_dump(mode="json", by_alias=True, exclude_none=True)
+    listed = tool.published
     hints = listed["annotations"]
 
     assert listed["title"] == hints["title"] == tool.title
@@ -255,7 +255,7 @@ def test_what_did_not_fit_a_page_comes_on_the_next(
 
 def test_the_lint_of_a_directory_finds_no_fault_in_any_tool(tmp_path: Path) -> None:
     # TOOL-21: TDQS scores tools by purpose, usage, behaviour and parameters
-    entries = [tool_entry(tool).model_dump(mode="json", by_alias=True, exclude_none=True) for tool in TOOLS.values()]
+    entries = [tool.published for tool in TOOLS.values()]
     listed = tmp_path / "tools.json"
     listed.write_text(json.dumps({"tools": entries}), encoding="utf-8")
     lint = shutil.which("tdqs", path=str(Path(sys.executable).parent))

@@ -17,9 +17,8 @@ import pytest
 import yaml
 
 from obsidian_mcp import __version__
-from obsidian_mcp.serve.mcp.server import tool_entry
 from obsidian_mcp.tools import TOOLS
-from obsidian_mcp.tools.registry import profile
+from obsidian_mcp.tools.entries import profile
 from tests.serve.raw import RawServer
 
 ROOT = Path(__file__).parent.parent.parent
@@ -192,7 +191,7 @@ def test_the_submission_to_chatgpt_is_what_the_registry_says() -> None:
     assert all(url.startswith("https://") for key, url in submission["app_info"].items() if key.endswith("_url"))
     assert set(submission["tools"]) == set(profile("standard"))
     for name, entry in submission["tools"].items():
-        hints = tool_entry(TOOLS[name]).model_dump(by_alias=True)["annotations"]
+        hints = TOOLS[name].published["annotations"]
         assert entry["annotations"] == {
             hint: hints[hint] for hint in ("readOnlyHint", "openWorldHint", "destructiveHint")
         }

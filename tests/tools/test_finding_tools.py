@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.tools import TOOLS
-from obsidian_mcp.tools.registry import PREFIX, Tool
+from obsidian_mcp.tools.entries import PREFIX
+from obsidian_mcp.tools.registry import Tool
 
 VECTORS = Path(__file__).parents[2] / "specs" / "vectors"
 FIRST = 5

@@ -14,7 +14,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import TOOLS, call, listed
-from obsidian_mcp.tools.registry import profile
+from obsidian_mcp.tools.entries import profile
 from tests.serve.http_client import http_client
 
 

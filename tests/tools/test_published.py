@@ -1,41 +1,56 @@
-"""What every tool publishes, tool by tool: a change shows as a change of a file. `pytest --update` rewrites them."""
+"""What every tool publishes: a change shows as a change of tools/entries.json. `pytest --update` rewrites it."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.serve import views
+from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Tool, entries
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, VIEW_TOOLS
 
-SNAPSHOTS = Path(__file__).parent / "schemas"
 README = Path(__file__).parent.parent.parent / "README.md"
 
 
-@pytest.mark.parametrize("name", TOOLS)
-def test_a_tool_publishes_what_its_snapshot_says(name: str, update: bool) -> None:
-    # TOOL-01
-    tool = TOOLS[name]
-    published = {
-        "title": tool.title,
-        "description": tool.description,
-        "read_only": tool.read_only,
-        "destructive": tool.destructive,
-        "idempotent": tool.idempotent,
-        "input_schema": tool.input_schema,
+def row(tool: Tool, *, of_views: bool) -> dict[str, Any]:
+    return {
+        "command": tool.command,
+        "needs_app": tool.needs_app,
+        "takes_confirm": tool.takes_confirm and not tool.read_only,
+        "ui": views.tool_meta(tool.name, tool.view, of_views=of_views),
+        "published": tool.published,
     }
-    path = SNAPSHOTS / f"{name}.json"
-    text = json.dumps(published, ensure_ascii=False, indent=2) + "\n"
+
+
+def test_the_table_of_entries_says_what_the_functions_say(update: bool) -> None:
+    # TOOL-01
+    groups = {"tools": TOOLS, "plugin": PLUGIN_TOOLS, "views": VIEW_TOOLS, "research": RESEARCH_TOOLS}
+    rows = {
+        group: [row(tool, of_views=tools is VIEW_TOOLS) for tool in tools.values()] for group, tools in groups.items()
+    }
+    text = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    path = Path(entries.FILE)
     if update:
-        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
-    assert path.exists(), "no snapshot: run pytest --update and look at what it wrote"
-    assert path.read_text(encoding="utf-8") == text
+    assert path.read_text(encoding="utf-8") == text, "run pytest --update and look at what it changed"
 
 
-def test_there_is_no_snapshot_of_a_tool_that_is_gone() -> None:
-    assert {path.stem for path in SNAPSHOTS.glob("*.json")} == set(TOOLS)
+def test_the_entries_need_the_standard_library_alone() -> None:
+    # TOOL-01
+    code = (
+        "import sys; before = set(sys.modules); from obsidian_mcp.tools import entries; "
+        "entries.listed(entries.Audience('core', shows_views=True)); "
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
+        "sys.exit(' '.join(new - set(sys.stdlib_module_names) - {'obsidian_mcp'}) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("name", TOOLS)

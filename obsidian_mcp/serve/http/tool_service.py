@@ -14,8 +14,9 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.mcp.server import run
 from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
+from obsidian_mcp.tools.entries import RESEARCH
 from obsidian_mcp.tools.rad import Bridge as Registry
-from obsidian_mcp.tools.registry import RESEARCH, RESEARCH_TOOLS, offered, present
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered, present, published
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +51,10 @@ class ToolService:
     async def listed(self) -> tuple[Tool, ...]:
         """Return the tools that are of use here and now."""
         return tuple((await to_thread.run_sync(listed, self._app, self.tools())).values())
+
+    async def published(self) -> list[Mapping[str, Any]]:
+        """Return the answer to `tools/list` in MCP's form."""
+        return await to_thread.run_sync(published, self._app, self.tools())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: AppError and nothing else."""

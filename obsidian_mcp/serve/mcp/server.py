@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import mcp_types as types
@@ -16,8 +16,8 @@ from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import results
-from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
-from obsidian_mcp.tools.registry import ALWAYS_LOADED, offered, view_tools
+from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
+from obsidian_mcp.tools.registry import offered, published, view_tools
 
 from . import views
 from .consent import call_with_consent
@@ -82,12 +82,8 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] = lambda: TOO
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         require_first_page(params)
-        here = await to_thread.run_sync(listed, app, tools())
-        has_views = views.shows_views(app, context)
-        known = [*here.values(), *(view_tools(app).values() if has_views else ())]
-        asks = await to_thread.run_sync(app.vaults.asks)
-        entries = [tool_entry(tool, asks=asks) for tool in known if tool.read_only or not app.config.read_only]
-        return types.ListToolsResult(tools=views.marked(entries) if has_views else entries)
+        shown = await to_thread.run_sync(published, app, tools(), views.shows_views(app, context))
+        return types.ListToolsResult.model_validate({"tools": shown}, by_name=False)
 
     async def call_tool(
         context: Context, params: types.CallToolRequestParams
@@ -140,23 +136,3 @@ async def run(
 ) -> Outcome:
     """Call one of the tools in a thread. Raises: AppError; OperationTimeout when the configured time is up."""
     return await in_thread(app.config.timeout, partial(call, app, name, arguments, tools), context)
-
-
-@cache
-def tool_entry(tool: Tool, *, asks: bool = False) -> types.Tool:
-    """Return a tool's entry in the list. `asks`: the user's policy wants some changes confirmed."""
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.confirmable_schema if asks else tool.input_schema,
-        output_schema=tool.output_schema,
-        _meta={"anthropic/alwaysLoad": True} if tool.name in ALWAYS_LOADED else None,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=tool.read_only,
-            destructive_hint=tool.destructive,
-            idempotent_hint=tool.idempotent,
-            open_world_hint=tool.open_world,
-        ),
-    )

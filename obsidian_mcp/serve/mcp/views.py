@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import mcp_types as types
 from mcp.server.apps import APP_MIME_TYPE, client_supports_apps
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve import views
-from obsidian_mcp.tools.registry import VIEW_TOOLS, view_tools
+from obsidian_mcp.tools.registry import view_tools
 
 from .request_thread import Context, client_of
 
 SILENT_CLIENT: Final = "claude-ai"
 """Shows views but does not say so."""
-CALLED_BY_VIEWS: Final = ("obsidian_attachments", "obsidian_undo", "obsidian_update_task")
 _ADDRESS: Final = re.compile(rf"ui://obsidian-mcp/({'|'.join(views.NAMES)})-[^/]*\.html")
 _META: Final = {"ui": {"prefersBorder": True}}
 
@@ -26,23 +25,6 @@ def shows_views(app: App, context: Context) -> bool:
     if not view_tools(app):
         return False
     return app.config.views == "on" or client_of(context).name == SILENT_CLIENT or client_supports_apps(context)
-
-
-def marked(entries: list[types.Tool]) -> list[types.Tool]:
-    """Return a list of tools for a client that shows views, with who may call which."""
-    return [entry.model_copy(update={"meta": {**(entry.meta or {}), **_meta(entry.name)}}) for entry in entries]
-
-
-def _meta(name: str) -> dict[str, Any]:
-    """Who may call a tool, and the page that shows its answer."""
-    tool = VIEW_TOOLS.get(name)
-    if tool is None:
-        return {"ui": {"visibility": ["model", "app"] if name in CALLED_BY_VIEWS else ["model"]}}
-    if not tool.view:
-        return {"ui": {"visibility": ["app"]}}
-    page = views.address(tool.view)
-    # The flat key is what hosts read that were made before the standard was final.
-    return {"ui": {"resourceUri": page, "visibility": ["model", "app"]}, "ui/resourceUri": page}
 
 
 def entries() -> list[types.Resource]:

@@ -6,8 +6,6 @@ serves the contract's `curl` examples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 import anyio
@@ -17,10 +15,9 @@ from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.serve.call_order import CallOrder, changes_vault
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.serve.mcp.server import instructions, tool_entry
+from obsidian_mcp.serve.mcp.server import instructions
 from obsidian_mcp.serve.results import content, text_block
 from obsidian_mcp.serve.stdio.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error, result
-from obsidian_mcp.tools import Tool
 
 from .bridge import CORS
 from .burly import METHODS as ENVELOPE_METHODS
@@ -110,7 +107,7 @@ class JsonRpc(Dialect):
             case "ping":
                 answer = {}
             case "tools/list":
-                answer = {"tools": tool_list(await service.listed())}
+                answer = {"tools": sort_by_name(await service.published())}
             case "tools/call":
                 return await self._call(request_id, params, service)
             case _:
@@ -139,12 +136,6 @@ def failure(request_id: Any, problem: AppError) -> dict[str, Any]:
     if problem.code == INVALID_PARAMS:
         return error(request_id, problem.code, problem.message, problem.payload())
     return result(request_id, {"content": [text_block(problem.to_text())], "isError": True})
-
-
-@lru_cache(maxsize=16)
-def tool_list(tools: tuple[Tool, ...]) -> list[Mapping[str, Any]]:
-    entries = [tool_entry(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools]
-    return sort_by_name(entries)
 
 
 def fault_of(value: Any) -> str:
