@@ -3,10 +3,22 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 p
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: test coverage budgets explore demo views bench bench-find bench-peers bundle clean lock
+.PHONY: check test update coverage budgets explore demo views bench bench-find bench-peers bundle wheel clean lock
 
+# before a commit: format, lint, types, import contracts, workflows, and the tests of the core, in about a minute
+check: .venv/.installed
+	@$(PY) -m tests.check quick
+
+# before a push, and in CI: every check and every test
 test: .venv/.installed
 	@$(PY) -m tests.check
+
+# writes every generated file anew: snapshots, transcripts, tables in documents, the entries of packages
+update: .venv/.installed
+	@$(PY) packaging/owner.py
+	@$(PY) -m pytest --quiet --update tests/tools tests/test_documentation.py tests/test_transcripts.py \
+	  tests/test_assistant_tasks.py tests/serve/mcp/test_conformance.py
+	@$(PY) packaging/chatgpt.py
 
 # which lines the tests run; apart, since tracing doubles the time and is not reliable beside threads that fork
 coverage: .venv/.installed
@@ -37,6 +49,10 @@ bench-find: .venv/.installed
 # other servers to measure beside, into .bench; the only part of this that needs a network
 bench-peers: .venv/.installed
 	@$(PY) -m benchmarks.peers
+
+# the wheel in an empty environment, as a person installs it; needs the package index
+wheel: .venv/.installed
+	@$(PY) -m tests.wheel
 
 bundle: .venv/.installed
 	@$(PY) packaging/bundle.py

@@ -1,7 +1,9 @@
-"""The one gate: format, lint, types, tests. `make test` and CI run it; any failure fails it.
+"""The gates: `make check` in a minute before a commit, `make test` (and CI) before a push. Any failure fails them.
 
-The tests are run in three parts. Two go on at the same time where there are two processors: one mostly waits for the
-processes it starts, the other mostly computes. What measures time runs by itself afterwards.
+    python -m tests.check quick    format, lint, types, import contracts, workflows, and the tests of the core
+    python -m tests.check          all of that, and every other test
+
+Two things run at the same time where there are two processors. What measures time runs by itself afterwards.
 """
 
 from __future__ import annotations
@@ -12,24 +14,35 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
-STEPS = [
+STATIC = [
     ["compileall", "-q", "obsidian_mcp"],  # else every process of the tests compiles anew what was edited
     ["ruff", "format", "--check", "--quiet", "."],
     ["ruff", "check", "--quiet", "."],
-    ["mypy", "--no-error-summary"],
     ["lint-imports"],
+    ["zizmor", "--offline", "--quiet", ".github"],
+    [
+        "check_jsonschema",
+        "--builtin-schema",
+        "vendor.github-workflows",
+        *map(str, Path(".github/workflows").glob("*.yml")),
+    ],
+    ["check_jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml"],
+    ["check_jsonschema", "--builtin-schema", "vendor.compose-spec", "packaging/compose.yaml"],
+    ["mypy", "--no-error-summary"],
 ]
+PROGRAMS = {"lint-imports", "zizmor"}
+"""Steps that are programs; the others are modules."""
 PYTEST = ["pytest", "--quiet", "--durations=10", "-m", "not timing"]
-MEASUREMENTS = "tests/performance"
-WAITING = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]
-"""The last of them only so that the halves take about as long."""
-HALVES = [
-    [*PYTEST, "tests", *(f"--ignore={path}" for path in [*WAITING, MEASUREMENTS])],
-    [*PYTEST, *WAITING],
-]
+CORE = [*PYTEST, "tests/core"]
+MEASURING = [*PYTEST, "tests/performance"]
+PROCESSES = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]
+"""Tests that mostly wait for processes that they start; the last only so that both halves take about as long."""
+WAITING = [*PYTEST, *PROCESSES]
+COMPUTING = [*PYTEST, "tests", *(f"--ignore={path}" for path in [*PROCESSES, "tests/performance"])]
 
 SHARED = Path(__file__).parents[2] / "shared"
 """Other people's data, where this machine has it."""
@@ -43,39 +56,43 @@ STRICT = {
 """For tests: a file opened without naming its encoding fails; notes are UTF-8, Windows is not."""
 
 
-def run(step: list[str], **environment: str) -> bool:
-    """True when all went well."""
-    started = time.monotonic()
-    print(f"$ {' '.join(step)}", flush=True)
-    with begin(step, None, environment) as process:
-        status = process.wait()
-    outcome = "failed" if status else f"fine, {time.monotonic() - started:.0f} s"
-    print(f"  {step[0]}: {outcome}", flush=True)
-    return not status
+def run(steps: list[list[str]], output: IO[bytes] | None = None) -> bool:
+    """Run steps up to the first that fails; True when all went well. `output` takes what they print."""
+    for step in steps:
+        started = time.monotonic()
+        report(f"$ {' '.join(step)}", output)
+        program = (
+            [str(Path(sys.executable).with_name(step[0]))] if step[0] in PROGRAMS else [sys.executable, "-m", step[0]]
+        )
+        environment = {**os.environ, **STRICT} if step[0] == "pytest" else None
+        done = subprocess.run([*program, *step[1:]], stdout=output, stderr=output, env=environment, check=False)
+        report(f"  {step[0]}: {'failed' if done.returncode else f'fine, {time.monotonic() - started:.0f} s'}", output)
+        if done.returncode:
+            return False
+    return True
 
 
-def begin(step: list[str], output: IO[bytes] | None, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    program = Path(sys.executable).with_name(step[0])
-    # import-linter is the one step that is not a module to run
-    command = [str(program), *step[1:]] if step[0] == "lint-imports" else [sys.executable, "-m", *step]
-    return subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **environment})
+def report(line: str, output: IO[bytes] | None) -> None:
+    if output is None:
+        print(line, flush=True)
+    else:
+        output.write(f"{line}\n".encode())
+        output.flush()
 
 
-def run_halves() -> bool:
+def run_both(first: list[list[str]], second: list[list[str]]) -> bool:
     """Both to their end, whatever comes of the first; what the second prints is shown after the first."""
-    first, second = HALVES
     if (os.cpu_count() or 1) < 2:
-        fine = run(first, **STRICT)
-        return run(second, **STRICT) and fine
-    with tempfile.TemporaryFile() as printed:
-        with begin(second, printed, STRICT) as beside:
-            fine = run(first, **STRICT)
-            status = beside.wait()
-        print(f"$ {' '.join(second)}", flush=True)
+        fine = run(first)
+        return run(second) and fine
+    with tempfile.TemporaryFile() as printed, ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(run, second, printed)
+        fine = run(first)
+        fine = beside.result() and fine
         printed.seek(0)
         sys.stdout.buffer.write(printed.read())
-        print(f"  {second[0]}: {'failed' if status else 'fine'}, beside the other half", flush=True)
-    return fine and not status
+        sys.stdout.flush()
+    return fine
 
 
 def report_skipped(log: Path) -> bool:
@@ -94,9 +111,10 @@ def main() -> int:
         log = Path(folder) / "skipped"
         log.touch()
         os.environ["SKIPPED_LOG"] = str(log)
-        fine = all(run(step) for step in STEPS)
-        fine = fine and run_halves()
-        fine = fine and run([*PYTEST, MEASUREMENTS], **STRICT)
+        if sys.argv[1:] == ["quick"]:
+            fine = run_both([CORE], STATIC)
+        else:
+            fine = run(STATIC) and run_both([COMPUTING], [WAITING]) and run([MEASURING])
         fine = report_skipped(log) and fine
     return not fine
 

@@ -19,6 +19,7 @@ import yaml
 from obsidian_mcp import __version__
 from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.entries import profile
+from tests.release import faults
 from tests.serve.raw import RawServer
 
 ROOT = Path(__file__).parent.parent.parent
@@ -216,3 +217,71 @@ def test_the_marketplace_offers_the_plugin_for_claude_code() -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", marketplace["name"])
     assert marketplace["owner"]["name"]
     assert not (ROOT / ".mcp.json").exists()  # clients would take it for the configuration of this project
+
+
+WORKFLOWS = ROOT / ".github/workflows"
+
+
+def workflow(name: str) -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load((WORKFLOWS / name).read_text(encoding="utf-8"))
+    return read
+
+
+def test_every_change_is_tested_on_three_systems_with_every_python_of_the_project() -> None:
+    # PACK-10
+    matrix = workflow("ci.yml")["jobs"]["test"]["strategy"]["matrix"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert matrix["os"] == ["ubuntu-latest", "windows-latest", "macos-latest"]
+    named = [kind.rpartition(" ")[2] for kind in project["classifiers"] if re.search(r":: 3\.\d+$", kind)]
+    assert matrix["python"] == named
+
+
+@pytest.mark.parametrize("path", sorted(WORKFLOWS.glob("*.yml")), ids=lambda path: path.name)
+def test_a_workflow_trusts_no_action_that_can_change_and_has_no_right_that_it_does_not_name(path: Path) -> None:
+    # PACK-10
+    read = workflow(path.name)
+    steps = [step for job in read["jobs"].values() for step in job["steps"]]
+
+    assert read["permissions"] == {}
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"]) for step in steps if "uses" in step)
+    assert all("secrets." not in step.get("run", "") for step in steps)
+    modules = {name for step in steps for name in re.findall(r"-m (tests\.\w+)", step.get("run", ""))}
+    assert all((ROOT / f"{name.replace('.', '/')}.py").is_file() for name in modules)
+
+
+@pytest.mark.parametrize(
+    ("tag", "owner", "changelog", "status", "said"),
+    [
+        (f"v{__version__}", "someone", f"## [{__version__}] - today", 0, []),
+        ("v9.9.9", "someone", f"## {__version__}", 0, ["The tag is v9.9.9"]),
+        (
+            f"v{__version__}",
+            "OWNER",
+            "## Later",
+            1,
+            ["CHANGELOG.md has no section", "placeholder OWNER", "another account"],
+        ),
+    ],
+)
+def test_a_version_is_published_only_as_what_it_is(
+    tag: str, owner: str, changelog: str, status: int, said: list[str]
+) -> None:
+    # PACK-11
+    found = faults(tag, owner, changelog, status)
+
+    assert len(found) == len(said)
+    assert all(part in fault for part, fault in zip(said, found, strict=True))
+
+
+def test_the_container_runs_as_a_user_without_rights_that_it_does_not_need() -> None:
+    # PACK-12
+    service = yaml.safe_load((ROOT / "packaging/compose.yaml").read_text(encoding="utf-8"))["services"]["obsidian-mcp"]
+    dockerfile = (ROOT / "packaging/Dockerfile").read_text(encoding="utf-8")
+
+    assert re.search(r"^USER 1000:1000$", dockerfile, re.MULTILINE)
+    assert "HEALTHCHECK" in dockerfile
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert (ROOT / "packaging" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
