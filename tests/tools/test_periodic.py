@@ -140,6 +140,33 @@ def test_weeks_of_iso_formats_run_from_monday_whatever_the_vaults_weeks(
     app.vaults.close()
 
 
+@pytest.mark.parametrize(
+    ("period", "form", "date", "name"),
+    [
+        ("weekly", "YYYY-MM-DD", "2026-11-25", "2026-11-22"),
+        ("weekly", "YYYY-[W]WW", "2027-01-01", "2026-W53"),
+        ("weekly", "gggg-[W]ww MM-DD", "2026-12-31", "2027-W01 12-27"),
+        ("monthly", "YYYY-MM-DD", "2026-11-25", "2026-11-01"),
+        ("quarterly", "YYYY-MM", "2026-11-25", "2026-10"),
+        ("yearly", "YYYY-MM-DD dddd", "2026-11-25", "2026-01-01 Thursday"),
+        ("daily", "YYYY-MM-DD", "2026-11-25", "2026-11-25"),
+    ],
+)
+def test_a_longer_period_is_named_by_its_first_day_in_name_and_template(
+    opened: Opened, period: str, form: str, date: str, name: str
+) -> None:
+    """PERIODIC-6, PERIODIC-10"""
+    rule = {"enabled": True, "format": form, "template": "T"}
+    app = opened({"T.md": "{{date:" + form + "}} {{date+1d:D}} {{title}}"}, periodic_notes={period: rule})
+
+    made = run(app, period=period, date=date, create=True)
+
+    assert made["path"] == f"{name}.md"
+    assert made["content"].startswith(f"{name} ")
+    assert made["content"].endswith(f" {name}")
+    assert run(app, period=period, date=date)["created"] is False
+
+
 def test_a_missing_template_is_an_error_and_nothing_is_made(opened: Opened) -> None:
     """PERIODIC-14"""
     app = opened(daily_notes={"template": "T/Daily"})

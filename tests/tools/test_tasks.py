@@ -185,14 +185,43 @@ def test_wrong_arguments_are_refused_with_what_is_expected(
 # Bytes
 
 
-def test_a_date_in_a_new_text_beside_that_of_the_line_is_warned_of(vault: TaskVault) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({"due": "2026-12-24"}, "- [ ] call 📅 2026-12-24"),
+        ({"due": "2026-12-01"}, "- [ ] call 📅 2026-12-01"),
+        ({"priority": "high"}, "- [ ] call ⏫ 📅 2026-12-01"),
+        ({"scheduled": "2026-11-30", "due": "2026-12-02"}, "- [ ] call ⏳ 2026-11-30 📅 2026-12-02"),
+    ],
+)
+def test_a_field_in_the_text_beside_its_argument_is_one_field(
+    vault: TaskVault, arguments: dict[str, str], line: str
+) -> None:
+    """TASK-64, TASK-66."""
+    added = vault.update(action="add", name="B", text="call 📅 2026-12-01", **arguments)
+    assert added["new"] == [line]
+    assert "warnings" not in added
+
+
+def test_the_fields_of_a_new_text_replace_those_of_the_line(vault: TaskVault) -> None:
     """TASK-64."""
     changed = vault.update(name="Sub/C", line=2, text="plan 📅 2026-12-01", due="2026-12-24")
-    assert changed["task"]["due"] == "2026-12-01"
-    assert changed["warnings"] == ["The line has due twice, and the first counts: leave it out of the text."]
-    added = vault.update(action="add", name="B", text="call 📅 2026-12-01", due="2026-12-24")
-    assert added["warnings"] == changed["warnings"]
-    assert "warnings" not in vault.update(action="add", name="B", text="call 📅 2026-12-01", recurrence="every day")
+    assert changed["task"]["due"] == "2026-12-24"
+    assert changed["new"][0].count("📅") == 1
+    changed = vault.update(name="Sub/C", line=2, text="plan more 📅 2026-12-25")
+    assert (changed["task"]["due"], changed["new"][0].count("📅")) == ("2026-12-25", 1)
+    doubled = vault.update(action="add", name="B", text="call 📅 2026-12-01 📅 2026-12-02")
+    assert doubled["warnings"] == ["The line has due twice, and the first counts: leave it out of the text."]
+
+
+def test_a_task_that_recurs_is_ticked_by_its_text_although_it_was_done_before(vault: TaskVault) -> None:
+    """TASK-72: the open one is meant, in the whole vault, in a note, and by a part of the text."""
+    done = vault.update(task="water", status="done")
+    assert done["new"][0].startswith("- [ ] water")
+    for named in ({"task": "water"}, {"task": "wat"}, {"task": "water", "name": "Sub/C"}):
+        again = vault.update(status="done", **named)
+        assert again["new"][0].startswith("- [ ] water")
+        assert again["new"][1].startswith("- [x] water")
 
 
 def test_one_call_is_one_change_that_undo_takes_back(vault: TaskVault) -> None:

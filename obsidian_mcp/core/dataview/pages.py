@@ -86,7 +86,7 @@ class PageStore:
     def fields(self, path: str, keys: Sequence[str]) -> list[RawField]:
         """The fields of a note with one of these keys in lower case, in order."""
         placed = [placed_field for key in keys for placed_field in self.vault.fields_of_key(path, key)]
-        return [field for _, field in sorted(placed, key=itemgetter(0))]
+        return [field for _, field in sorted(placed, key=itemgetter(0)) if _counts(field)]
 
     def value(self, field: RawField, page_path: str) -> Value:
         """The value of a field with the full paths of its links."""
@@ -164,9 +164,7 @@ class Page(Computed):
         """The value of a name; `ABSENT` without one."""
         store, path = self.store, self.path
         placed = [found for found in store.vault.fields_of_key(path, name.lower()) if found[1].key == name]
-        if len(placed) == 1 and name != "position":
-            return store.value(placed[0][1], path)
-        fields = [field for _, field in placed if field.inline or name != "position"]
+        fields = [field for _, field in placed if _counts(field)]
         if not fields and name:
             fields = store.fields(path, store.canonical_keys(name))
         if len(fields) == 1:
@@ -182,7 +180,7 @@ class Page(Computed):
             return self._fields
         raw: dict[str, list[Value]] = {}
         for field in self.store.vault.fields(self.path):
-            if field.inline or field.key != "position":
+            if _counts(field):
                 raw.setdefault(field.key, []).append(self.store.value(field, self.path))
         canonical: dict[str, list[Value]] = {}
         for key, values in raw.items():
@@ -311,7 +309,12 @@ def _out_links(file: PageFile) -> list[Value]:
 
 def _frontmatter(file: PageFile) -> Value:
     raw = file.page.store.vault.fields(file.path)
-    return from_json({key: value for key, value, inline in raw if not inline and key != "position"})
+    return from_json({field.key: field.value for field in raw if not field.inline and _counts(field)})
+
+
+def _counts(field: RawField) -> bool:
+    """Whether a field is one for the plugin, which takes no property named `position`: the app keeps a place there."""
+    return field.inline or field.key != "position"
 
 
 def _day(file: PageFile) -> Date | None:

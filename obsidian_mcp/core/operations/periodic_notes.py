@@ -137,7 +137,7 @@ class PeriodicNotes:
             raise NoteNotFound(f'{failure} Template file "{rule.template}" not found.', template=rule.template)
         variables = templates.variables(located.path)
         text = Text.decode(self._vault.read(self._vault.catalog[template]).data).body
-        filled = fill_periodic(text, variables, rule, located.day)
+        filled = fill_periodic(text, variables, rule, located.first)
         return templates.run(basename(template), filled, located.path)
 
     def _check_folder(self, rule: PeriodRule, failure: str = "") -> None:

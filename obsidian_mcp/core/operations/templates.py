@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.periodic.template import Variables, fill
@@ -133,8 +132,6 @@ class Templates:
             return None
         try:
             body = Text.decode(self._vault.read(self._vault.catalog[found]).data).body
-            if not mark:
-                return body[frontmatter.text_start(body) :]
-            return sections.locate(body, subpath).whole.of(body)
+            return sections.locate(body, subpath).whole.of(body) if mark else body
         except AppError:
             return None

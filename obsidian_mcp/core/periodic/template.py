@@ -50,7 +50,7 @@ def fill(template: str, variables: Variables) -> str:
 
 
 def fill_periodic(template: str, variables: Variables, rule: PeriodRule, day: date) -> str:
-    """Return the template of a periodic note with its variables replaced; the date is the note's, not today's."""
+    """Return the template of a periodic note with its variables replaced; `day` is the first of its period."""
     at = datetime.combine(day, variables.now.time())
 
     def value(found: re.Match[str]) -> str:

@@ -14,7 +14,9 @@ from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.calendar.moment_parse import parse_moment, search_moment
 from obsidian_mcp.core.calendar.periods import start_of
-from obsidian_mcp.errors import TemplateFailed
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.edits import merge_properties
+from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
 
 from .templater_parse import Call, Command, Value, read
 
@@ -51,7 +53,8 @@ class Target:
 class Surroundings:
     """What commands may ask of the vault.
 
-    `include` gives the text that a link such as `[[Note#Heading]]` names, None where there is none.
+    `include` gives the text that a link such as `[[Note#Heading]]` names, with the properties where it is a whole note;
+    None where there is none.
     """
 
     exists: Callable[[str], bool] = lambda _: False
@@ -77,6 +80,8 @@ class _Run:
     template: str
     including: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
+    included: list[str] = field(default_factory=list)
+    """The frontmatter of the notes that were included, to be merged into that of the whole."""
     command: Command | None = None
 
     def failure(self, problem: str) -> TemplateFailed:
@@ -95,7 +100,21 @@ def render(name: str, text: str, target: Target, surroundings: Surroundings) -> 
     Raises: TemplateFailed for a command that only Templater in the app can run, and for arguments that cannot be read.
     """
     run = _Run(target, surroundings, name)
-    return Rendered(_render(text, run), tuple(dict.fromkeys(run.warnings)))
+    rendered = _render(text, run)
+    for block in run.included:
+        rendered = _with_properties(rendered, block, run)
+    return Rendered(rendered, tuple(dict.fromkeys(run.warnings)))
+
+
+def _with_properties(text: str, block: str, run: _Run) -> str:
+    """The text with the properties of an included note, as they are written where it has none."""
+    if frontmatter.read(text) is None:
+        return block + ("\n" if text and not block.endswith("\n") else "") + text
+    read = frontmatter.read(block)
+    try:
+        return merge_properties(text, read.values or {} if read else {})
+    except PropertiesUnreadable as error:
+        raise run.failure(f"its properties cannot be read. {error.message}") from None
 
 
 def take_cursor(text: str) -> tuple[str, tuple[int, int] | None]:
@@ -247,7 +266,13 @@ def _include(run: _Run, link: _Result) -> str:
     if text is None:
         raise run.failure(f"{written}, which it includes, is not in the vault.")
     inner = replace(run, template=target, including=(*run.including, target), command=None)
-    return _render(text, inner)
+    rendered = _render(text, inner)
+    properties = frontmatter.read(rendered)
+    if properties is not None and properties.error:
+        raise run.failure(f"the properties of {written} cannot be read. {properties.error}")
+    start = frontmatter.text_start(rendered)
+    run.included += [rendered[:start]] if start else []
+    return rendered[start:]
 
 
 _PROPERTIES: Mapping[str, Callable[[Target], str]] = {

@@ -50,7 +50,9 @@ def set_fields(text: str, values: Mapping[str, str | None], notation: ReadNotati
 
 
 def set_description(text: str, description: str, global_filter: str, notation: ReadNotation) -> str:
-    """Replace the description with all tags in it; the fields stay (TASK-64)."""
+    """Replace the description with all tags in it; the fields stay, but for those that the new one brings (TASK-64)."""
+    brought = _line(f"- [ ] {description}", notation).fields
+    text = set_fields(text, dict.fromkeys(field.name for field in brought if field.name != "tag"), notation)
     line = _line(text, notation)
     for tag in line.fields:  # from right to left, so that places to the left stay true
         if tag.name == "tag":

@@ -25,6 +25,11 @@ class Checkbox:
     """The whole line without its line end."""
     has_children: bool = False
 
+    @property
+    def symbol(self) -> str:
+        """The character between the brackets."""
+        return self.text[self.text.index("[") + 1]
+
 
 def could_be(text: str, wanted: str) -> bool:
     """Return whether a line can be the task that is named: all words of the name occur in it."""
@@ -35,13 +40,14 @@ def could_be(text: str, wanted: str) -> bool:
 def find_named(boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings) -> Checkbox:
     """Return the one checkbox with that id, `^block-id`, line, description, or part of a description (TASK-70).
 
+    Of several, the only one that is not done is meant: a task that recurs leaves its past under the same text.
     Raises: TextNotFound, TextNotUnique with the places.
     """
     candidates = [box for box in boxes if could_be(box.text, wanted)]
     for is_named in _levels(wanted, settings):
         found = [box for box in candidates if is_named(box)]
         if found:
-            return _only(found, wanted)
+            return _only(found, wanted, settings)
     raise TextNotFound(
         f"No task is called {wanted!r}. Name it by its text, its id, ^block-id or line; obsidian_list_tasks shows them."
     )
@@ -63,7 +69,7 @@ def find_at(boxes: Sequence[Checkbox], line: int, wanted: str, settings: TaskSet
     for is_named in levels[:-1]:  # a part of a description is not enough where the line is another one
         found = [box for box in boxes if is_named(box)]
         if found:
-            return _only(found, wanted)
+            return _only(found, wanted, settings)
     raise TextNotFound(f"Line {line} is not the task {wanted!r}, and no other task is. {_tasks_of(boxes)}", line=line)
 
 
@@ -96,9 +102,11 @@ def _levels(wanted: str, settings: TaskSettings) -> list[Callable[[Checkbox], bo
     ]
 
 
-def _only(found: Sequence[Checkbox], wanted: str) -> Checkbox:
-    if len(found) == 1:
-        return found[0]
+def _only(found: Sequence[Checkbox], wanted: str, settings: TaskSettings) -> Checkbox:
+    pending = [box for box in found if not settings.statuses.get(box.symbol).is_done]
+    for boxes in (found, pending):
+        if len(boxes) == 1:
+            return boxes[0]
     places = [f"{box.path}:{box.line}" for box in found]
     more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
     raise TextNotUnique(

@@ -92,10 +92,9 @@ def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSett
     if not change.status and not values and change.text is None:
         raise InvalidArguments("There is nothing to do: give a status, a date, a priority, a text or another field.")
     text = box.text
-    if values:
-        text = set_fields(text, values, settings.notation)
     if change.text is not None:
         text = set_description(text, checked_text(change.text), settings.global_filter, settings.notation)
+    text = set_fields(text, values, settings.notation)
     warnings = _warnings(text, values, change, settings)
     if change.status:
         done = _with_status(text, box, change.status, settings, today)
@@ -158,7 +157,7 @@ def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings
     if status is None or change.status == "toggle":
         raise InvalidArguments(f"A new task cannot have the status {change.status!r}.", argument="status")
     notation = "emoji" if settings.notation == "both" else settings.notation
-    text = write_line(description, status.symbol, values, notation)
+    text = set_fields(write_line(description, status.symbol, {}, notation), values, settings.notation)
     note = parse(body)
     span = _section(note, heading)
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed

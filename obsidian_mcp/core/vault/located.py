@@ -86,9 +86,9 @@ class PeriodicNames:
 
     def _at(self, settings: PeriodicSettings, period: Period, day: date) -> Located:
         rule = settings.rules[period]
-        when = datetime.combine(day, self._calendar.now().time())
-        path = parse(note_path(rule, when, settings.locale))
         first = first_day(rule, day, settings.locale)
+        named_by = datetime.combine(day, self._calendar.now().time()) if period == "day" else first
+        path = parse(note_path(rule, named_by, settings.locale))
         entry = self._look_up(path)
         if entry is None and rule.source != "core":
             elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.by_path())

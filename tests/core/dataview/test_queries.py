@@ -55,6 +55,25 @@ def test_a_query_finds_its_notes(rule: str, query: str, found: list[str]) -> Non
     assert names(query) == found, rule
 
 
+def test_a_property_called_position_is_no_field() -> None:
+    """DV-12: the app keeps the place of the frontmatter under that name, and so the plugin drops it."""
+    vault = NoteVault(
+        {
+            "a.md": "---\nposition: 7\nother: 1\n---\n",
+            "b.md": "---\nposition: 7\n---\nposition:: inline\n",
+            "c.md": "---\nposition: 7\nPosition: 9\n---\n",
+        }
+    )
+
+    assert vault.rows('TABLE WITHOUT ID position, row.position, row["position"], file.frontmatter.position') == [
+        [None, None, None, None],
+        ["inline", "inline", "inline", None],
+        [9, 9, 9, None],
+    ]
+    assert vault.rows("TABLE WITHOUT ID file.name WHERE position") == [["b"], ["c"]]
+    assert vault.rows("TABLE WITHOUT ID [[a]].position, [[b]].position")[0] == [None, "inline"]
+
+
 def test_a_path_that_is_no_note_or_folder_is_warned_of() -> None:
     """DV-46"""
     for path in ("A", "a/", "b/Three"):

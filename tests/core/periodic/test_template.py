@@ -126,6 +126,25 @@ def test_what_needs_javascript_is_refused_by_name(command: str, shown: str) -> N
     assert f'Template "T" line 3 uses {shown}: only Templater in the app can run that.' in refused.value.message
 
 
+def test_the_properties_of_an_included_note_are_merged_into_those_of_the_whole() -> None:
+    """PERIODIC-12"""
+    notes = {
+        "Inner": "---\ntags: [a, b]\nkind: <% tp.file.title %>\nown: inner\n---\nbody",
+        "Outer": '---\ntags: [c]\n---\n<% tp.file.include("[[Inner]]") %>!',
+        "Broken": "---\na: [\n---\nbody",
+    }
+    vault = Surroundings(include=notes.get)
+
+    assert _run('<% tp.file.include("[[Inner]]") %>', vault) == (
+        "---\ntags: [a, b]\nkind: 2026-11-20\nown: inner\n---\nbody"
+    )
+    assert _run('---\ntags: [b, x]\nown: mine\n---\n# T\n<% tp.file.include("[[Outer]]") %>', vault) == (
+        "---\ntags:\n  - b\n  - x\n  - a\n  - c\nown: mine\nkind: 2026-11-20\n---\n# T\nbody!"
+    )
+    with pytest.raises(TemplateFailed, match=r"the properties of \[\[Broken\]\] cannot be read"):
+        _run('<% tp.file.include("[[Broken]]") %>', vault)
+
+
 @pytest.mark.parametrize(
     "command",
     ["1 + 1", 'tp.date.now("D", "soon")', 'tp.date.now("D", 0, "x", "YYYY")', "tp.date.now(1)", "tp.file.cursor('a')"],

@@ -245,6 +245,23 @@ def test_a_priority_is_explained_as_it_was_written() -> None:
     assert "    priority is High\n" in explanation
 
 
+@pytest.mark.parametrize(
+    ("written", "explained"),
+    [
+        ("/a/b/", "'a\\/b' with no flags"),
+        ("/a\\/b/i", "'a\\/b' with flag 'i'"),
+        ("/[/]x|\\[/\\d]/mi", "'[/]x|\\[\\/\\d]' with flags 'im'"),
+        ("/\\\\/$/", "'\\\\\\/$' with no flags"),
+    ],
+)
+def test_an_expression_is_explained_as_javascript_writes_it(written: str, explained: str) -> None:
+    """TASK-120."""
+    query = f"path regex matches {written}\nexplain"
+    explanation = parse_query(query, environment_of(TaskSettings(), TODAY, [])).explanation
+    assert explanation is not None
+    assert f"    using regex:     {explained}\n" in explanation
+
+
 def test_missing_values_turn_round_with_reverse() -> None:
     """TASK-111."""
     by_due = found("sort by due\nnot done\npath includes Home")
