@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -34,13 +35,15 @@ from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvali
 from .tools.entries import narrowed
 
 if TYPE_CHECKING:
-    from obsidian_mcp.adapters.bridge import Bridge as PluginBridge
     from obsidian_mcp.adapters.watcher import Watcher
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
     from obsidian_mcp.core.semantic.choice import Choice
     from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
-    from obsidian_mcp.tools.rad import Bridge
+    from obsidian_mcp.serve.http.dialect import Contract
+
+    from .contracts.plugin.client import Bridge as PluginBridge
+    from .contracts.rad.tools import Bridge
 
 SEMANTIC_FILE = "semantic.json"
 """In the state folder: which model embeds notes. Without it search by meaning is off."""
@@ -174,22 +177,67 @@ def app_access(config: Config) -> AppAccess:
 
 def plugin(config: Config) -> PluginBridge:
     """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be one."""
-    from obsidian_mcp.adapters.bridge import Bridge  # httpx takes 100 ms to import
+    from .contracts.plugin.client import Bridge  # httpx takes 100 ms to import
 
     at = config.plugin
     return Bridge(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)
 
 
-def built_in_tools(config: Config) -> Bridge:
-    """The tools of contract 004, with `chat` where a gateway is configured."""
-    from .tools import rad  # the command line's own tools shall not wait for asyncio
+def serve_plugin(config: Config) -> int:
+    """Serve the tools of a plugin on stdio, beside those of the vaults that were named; returns the exit status."""
+    from .contracts.plugin import stdio
 
-    gateway = config.http.chat
-    if gateway is None:
-        return rad.built_in()
-    from obsidian_mcp.adapters.openai_api import Gateway
+    return stdio.run(plugin(config), config, build(config, serving=True) if config.vaults else None)
 
-    return rad.built_in(Gateway(gateway.url, gateway.key, gateway.model, config.timeout).complete)
+
+def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contract, ...]:
+    """Return the contracts of other programs that the HTTP server mounts, with the tools that were `registered`."""
+    from .contracts.burly.routes import Burly
+    from .contracts.plugin.routes import Bridge as Plugin
+    from .contracts.rad import tools
+    from .contracts.rad.routes import Rad
+
+    http, complete = config.http, None
+    if http.chat is not None:
+        from obsidian_mcp.adapters.openai_api import Gateway
+
+        complete = Gateway(http.chat.url, http.chat.key, http.chat.model, config.timeout).complete
+    return (
+        Plugin(http.max_body, keyed=bool(http.keys or api_keys(config))),
+        Burly(http.max_envelope),
+        Rad(http.max_body, tools.built_in(complete), registered),
+    )
+
+
+def serve_http(
+    app: App,
+    *,
+    registered: Bridge | None = None,
+    host: str = "127.0.0.1",
+    ports: Sequence[int] = (3000,),
+    announce: Callable[[str], None] | None = None,
+) -> int:
+    """Serve MCP and all contracts over HTTP until SIGTERM or SIGINT, and close the vaults; returns the exit status.
+
+    `registered`: tools of another program. `announce` gets the URL of each port, without it the log.
+    Raises: InvalidArguments for another host than loopback without a key, AppError for a taken port.
+    """
+    from .serve.http import server
+
+    keyed = build_for_keys(app)
+    app.vaults.warm()
+    try:
+        return server.run(
+            app,
+            host=host,
+            ports=ports,
+            keyed=keyed,
+            contracts=contracts(app.config, registered),
+            announce=announce or logger(__name__).info,
+        )
+    finally:
+        for used in (app, *keyed.values()):
+            used.vaults.close()
 
 
 def vault_folders(config: Config) -> dict[str, Path]:

@@ -142,7 +142,7 @@ class CanvasUnreadable(AppError, error_code="CANVAS_UNREADABLE", exit_status=36)
 
 
 class ToolFailed(AppError, error_code="TOOL_FAILED", exit_status=34):
-    """A tool that another program registered (`obsidian_mcp.tools.rad`) could not do its work.
+    """A tool that another program registered (`obsidian_mcp.contracts.rad.tools`) could not do its work.
 
     `summary` says it in a few words, for the dialect that has a member for them.
     """

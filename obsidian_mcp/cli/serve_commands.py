@@ -6,7 +6,6 @@ import sys
 
 import click
 
-from obsidian_mcp import config
 from obsidian_mcp.errors import InvalidArguments
 
 from .examples import epilog
@@ -31,7 +30,7 @@ def serve_vaults(options: Options) -> int:
 
     settings = options.config()
     if settings.bridge:
-        return serve_plugin(settings)
+        return compose.serve_plugin(settings)
     app = compose.build(settings, serving=True)
 
     def load() -> stdio.SdkServer:
@@ -54,34 +53,12 @@ def serve_vaults(options: Options) -> int:
 @click.pass_obj
 def bridge(options: Options, host: str | None, port: int | None) -> int:
     """Offer a plugin's tools to one MCP client on stdio, and the vault's where --vault names one."""
+    from obsidian_mcp import compose
+
     settings = options.config()
     plugin = settings.plugin
-    return serve_plugin(settings._replace(plugin=plugin._replace(host=host or plugin.host, port=port or plugin.port)))
-
-
-def serve_plugin(settings: config.Config) -> int:
-    """Serve the tools of a plugin, beside those of the vaults that were named; returns the exit status."""
-    from obsidian_mcp import compose
-    from obsidian_mcp.serve.stdio import handshake, plugin_bridge
-    from obsidian_mcp.serve.stdio import server as stdio
-
-    plugin = compose.plugin(settings)
-    app = compose.build(settings, serving=True) if settings.vaults else None
-    served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, settings.timeout), settings, app)
-    if app is not None:
-        app.vaults.warm()
-    first, answered = handshake.finish()
-    try:
-        return stdio.run(
-            lambda: served,
-            writes=plugin_bridge.writes_vault,
-            first=first,
-            answered=answered,
-            grace=plugin_bridge.GRACE_SECONDS,
-        )
-    finally:
-        if app is not None:
-            app.vaults.close()
+    plugin = plugin._replace(host=host or plugin.host, port=port or plugin.port)
+    return compose.serve_plugin(settings._replace(plugin=plugin))
 
 
 @click.command(epilog=epilog("http"))
@@ -109,25 +86,15 @@ def http(
 ) -> int:
     """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Keys: OBSIDIAN_MCP_API_KEY."""
     from obsidian_mcp import compose
-    from obsidian_mcp.serve.http import server
 
     settings = options.with_vaults(vault).config()
     origins = (*settings.http.allow_origins, *origins)
     settings = settings._replace(http=settings.http._replace(allow_origins=origins, open_bridge=open_bridge))
     if settings.key:
         raise InvalidArguments("Over HTTP every request has the limits of the key that it carries; leave --key out.")
-    app = compose.build(settings, serving=True)
-    keyed = compose.build_for_keys(app)
-    app.vaults.warm()
-    try:
-        return server.run(
-            app,
-            keyed=keyed,
-            host=host,
-            ports=ports,
-            built_in=compose.built_in_tools(settings),
-            announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
-        )
-    finally:
-        for used in (app, *keyed.values()):
-            used.vaults.close()
+    return compose.serve_http(
+        compose.build(settings, serving=True),
+        host=host,
+        ports=ports,
+        announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
+    )

@@ -72,8 +72,6 @@ class Table(NamedTuple):
     """The tools in the order of their lists."""
 
     tools: Mapping[str, Entry]
-    plugin: Mapping[str, Entry]
-    """Under the plugin's own names (contract 000), which the HTTP server offers beside `tools`."""
     views: Mapping[str, Entry]
     """Those that open a view and those that views call (specs/views.md): only for hosts that show views."""
     research: Mapping[str, Entry]
@@ -100,22 +98,21 @@ class Audience(NamedTuple):
     shows_views: bool = False
 
 
-def listed(audience: Audience, plugin: bool = False) -> list[Mapping[str, Any]]:
-    """Return the answer to `tools/list` for an audience; with `plugin` also the tools under the plugin's names.
+def listed(audience: Audience) -> list[Mapping[str, Any]]:
+    """Return the answer to `tools/list` for an audience.
 
     Raises: InvalidArguments for a profile that names no tools.
     """
-    return [_shown(entry, audience) for entry in offered(audience, plugin).values()]
+    return [shown(entry, audience) for entry in offered(audience).values()]
 
 
-def offered(audience: Audience, plugin: bool = False) -> dict[str, Entry]:
+def offered(audience: Audience) -> dict[str, Entry]:
     """Return the entries that an audience is told of. Raises: InvalidArguments for a profile that names no tools."""
     every = table()
     if audience.profile == RESEARCH:
         found = every.research
     else:
         found = {name: every.tools[name] for name in profile(audience.profile)}
-        found |= every.plugin if plugin else {}
         found |= every.views if audience.shows_views else {}
     return {
         name: entry
@@ -124,7 +121,8 @@ def offered(audience: Audience, plugin: bool = False) -> dict[str, Entry]:
     }
 
 
-def _shown(entry: Entry, audience: Audience) -> Mapping[str, Any]:
+def shown(entry: Entry, audience: Audience) -> Mapping[str, Any]:
+    """Return one entry of the answer to `tools/list`, for an audience."""
     published = entry.published
     if audience.asks and entry.takes_confirm:
         published = {**published, "inputSchema": confirmable(published["inputSchema"])}

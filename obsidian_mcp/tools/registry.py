@@ -59,8 +59,8 @@ class Tool:
     """Of use only where the app or its command is there."""
     view: str = ""
     """The page that shows its answer to a person (specs/views.md); empty for all but a few of VIEW_TOOLS."""
-    takes_confirm: ClassVar[bool] = True
-    """Whether a writing tool may be given CONFIRM beside its own arguments."""
+    is_registered: ClassVar[bool] = False
+    """Whether another program registered it: no profile leaves it out, and it takes no CONFIRM."""
 
     def would_write(self, arguments: Mapping[str, Any]) -> bool:
         """Whether a call with these arguments may change anything."""
@@ -172,6 +172,12 @@ class Tool:
             **({"_meta": {"anthropic/alwaysLoad": True}} if self.name in ALWAYS_LOADED else {}),
         }
 
+    @property
+    def entry(self) -> entries.Entry:
+        """What clients are told of it, where it opens no view."""
+        takes_confirm = not self.read_only and not self.is_registered
+        return entries.Entry(self.published, self.command, self.needs_app, takes_confirm, ui={})
+
     @cached_property
     def _nested(self) -> dict[str, Any]:
         """The types of the arguments that are lists or objects, by name."""
@@ -215,12 +221,21 @@ def _members(kind: type) -> tuple[str, ...] | None:
 class Tools(Mapping[str, Tool]):
     """Tools by name, in the order of their list. A tool's module is imported when the tool is first looked up."""
 
-    def __init__(self, modules: Mapping[str, Mapping[str, str]], prefix: str = "") -> None:
-        """`modules`: by the name of a module its functions, with the command of each, empty for one without.
+    def __init__(
+        self,
+        modules: Mapping[str, Mapping[str, str]],
+        prefix: str = "",
+        *,
+        package: str = __package__,
+        publishes_answers: bool = True,
+    ) -> None:
+        """`modules`: by the name of a module of `package` its functions, with the command of each, empty for none.
 
-        The name of a tool is that of the function behind `prefix`.
+        The name of a tool is that of the function behind `prefix`. `publishes_answers`: see Tool.publishes_answer.
         """
         self.prefix = prefix
+        self.package = package
+        self.publishes_answers = publishes_answers
         self.modules = {prefix + name: module for module, functions in modules.items() for name in functions}
         """The module of every tool."""
         self.commands = {
@@ -231,7 +246,7 @@ class Tools(Mapping[str, Tool]):
 
     def __getitem__(self, name: str) -> Tool:
         if name not in self._tools:
-            import_module(f"obsidian_mcp.tools.{self.modules[name]}")
+            import_module(f"{self.package}.{self.modules[name]}")
         return self._tools[name]
 
     def __contains__(self, name: object) -> bool:
@@ -250,9 +265,6 @@ class Tools(Mapping[str, Tool]):
 
 TOOLS = Tools(table.TOOLS, PREFIX)
 """The tools and their commands."""
-
-PLUGIN_TOOLS = Tools(table.PLUGIN_TOOLS)
-"""The tools under the plugin's own names (contract 000), which the HTTP server offers beside TOOLS."""
 
 VIEW_TOOLS = Tools(table.VIEW_TOOLS, PREFIX)
 """The tools that open a view and those that views call (specs/views.md): listed only for hosts that show views."""
@@ -294,7 +306,7 @@ def tool(
                 idempotent=idempotent or not writes,
                 open_world=open_world,
                 enveloped=bool(among.prefix),
-                publishes_answer=among is not PLUGIN_TOOLS,
+                publishes_answer=among.publishes_answers,
                 needs_app=needs_app,
                 view=view,
             )
@@ -331,10 +343,9 @@ def published(app: App, tools: Mapping[str, Tool] = TOOLS, shows_views: bool = F
     audience = entries.Audience(
         config.tools, config.read_only, app.vaults.asks(), app.vaults.has_app(), shows_views and bool(view_tools(app))
     )
-    ours = entries.listed(audience, plugin=any(name in tools for name in PLUGIN_TOOLS))
-    known = {*TOOLS, *PLUGIN_TOOLS, *RESEARCH_TOOLS}
-    others = [tool for name, tool in tools.items() if name not in known]
-    return [*ours, *(tool.published for tool in others if tool.read_only or not config.read_only)]
+    others = [tool for name, tool in tools.items() if name not in TOOLS and name not in RESEARCH_TOOLS]
+    shown = [tool.entry for tool in others if tool.read_only or not config.read_only]
+    return [*entries.listed(audience), *(entries.shown(entry, audience) for entry in shown)]
 
 
 def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
@@ -347,8 +358,7 @@ def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
     chosen = profile(app.config.tools)
     if tools is TOOLS:
         return {name: TOOLS[name] for name in chosen}
-    ours = {**PLUGIN_TOOLS, **TOOLS}
-    return {name: tool for name, tool in tools.items() if name in chosen or ours.get(name) is not tool}
+    return {name: tool for name, tool in tools.items() if name in chosen or tool.is_registered}
 
 
 def view_tools(app: App) -> Mapping[str, Tool]:

@@ -30,18 +30,6 @@ TOOLS: Modules = {
     "app": {"app_info": "app-info", "open_note": "open", "app_command": "app-command"},
 }
 
-PLUGIN_TOOLS: Modules = {
-    "plugin": {
-        "read_note": "",
-        "edit_note": "",
-        "read_frontmatter": "",
-        "edit_frontmatter": "",
-        "get_note_outline": "",
-        "create_note": "",
-        "search_notes": "",
-    },
-}
-
 VIEW_TOOLS: Modules = {
     "plans": {"show_changes": "", "plan_diff": "", "apply_plan": ""},
     "query_view": {"show_query": ""},

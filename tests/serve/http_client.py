@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.rad.tools import Bridge
 from obsidian_mcp.serve.http.server import application
-from obsidian_mcp.tools.rad import Bridge
 
 HERE = "http://127.0.0.1:3000"
 TAKES_VALUE = {"-X", "-H", "-d"}
@@ -25,7 +25,7 @@ def http_client(
     """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
     changed = app._replace(config=app.config._replace(http=app.config.http._replace(**http)))
     keyed = compose.build_for_keys(changed)
-    served = application(changed, keyed=keyed, registered=registered, built_in=compose.built_in_tools(changed.config))
+    served = application(changed, keyed=keyed, contracts=compose.contracts(changed.config, registered))
     try:
         with TestClient(served, base_url=HERE, client=address, follow_redirects=False) as client:
             yield client

@@ -12,18 +12,17 @@ from typing import Any
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.rad.tools import Bridge
 from obsidian_mcp.serve.http import listener
 from obsidian_mcp.serve.http.server import application
-from obsidian_mcp.tools.rad import Bridge
 
 
 @contextmanager
 def serving(app: App, registered: Bridge | None = None, **http: Any) -> Iterator[str]:
     """The URL of a server in a thread; keyword arguments are fields of HttpConfig."""
     changed = app._replace(config=app.config._replace(http=app.config.http._replace(**http)))
-    tools = compose.built_in_tools(changed.config)
     keyed = compose.build_for_keys(changed)
-    served = application(changed, keyed=keyed, registered=registered, built_in=tools)
+    served = application(changed, keyed=keyed, contracts=compose.contracts(changed.config, registered))
     (listening,) = sockets = listener.listen("127.0.0.1", [0])
     server = listener.Listener(served, drain=5, on_stop=served.state.stop)
     server.config.timeout_keep_alive = 1

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.rad.tools import Bridge, Tool
 from obsidian_mcp.serve.call_order import CallOrder, Turn, changes_vault
 from obsidian_mcp.tools import TOOLS, table
-from obsidian_mcp.tools.rad import Bridge, Tool
 from obsidian_mcp.tools.registry import Tools
 from tests.serve.raw import initialize_params, notification, request, tool_call
 from tests.serve.serving import serving

@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.core.note import canvas, rename_tag
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import PLUGIN_TOOLS, call
+from obsidian_mcp.tools import call
 
 BASE = 'filters:\n  and:\n    - file.hasTag("work")\nviews:\n  - type: table\n    name: All\n'
 

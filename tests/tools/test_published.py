@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve import views
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Tool, entries
+from obsidian_mcp.tools import TOOLS, Tool, entries
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, VIEW_TOOLS
 
 README = Path(__file__).parent.parent.parent / "README.md"
@@ -21,23 +22,31 @@ def row(tool: Tool, *, of_views: bool) -> dict[str, Any]:
     return {
         "command": tool.command,
         "needs_app": tool.needs_app,
-        "takes_confirm": tool.takes_confirm and not tool.read_only,
+        "takes_confirm": tool.entry.takes_confirm,
         "ui": views.tool_meta(tool.name, tool.view, of_views=of_views),
         "published": tool.published,
     }
 
 
-def test_the_table_of_entries_says_what_the_functions_say(update: bool) -> None:
-    # TOOL-01
-    groups = {"tools": TOOLS, "plugin": PLUGIN_TOOLS, "views": VIEW_TOOLS, "research": RESEARCH_TOOLS}
-    rows = {
-        group: [row(tool, of_views=tools is VIEW_TOOLS) for tool in tools.values()] for group, tools in groups.items()
-    }
-    text = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
-    path = Path(entries.FILE)
+def assert_kept(path: Path, value: Any, update: bool) -> None:
+    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
     if update:
         path.write_text(text, encoding="utf-8", newline="\n")
     assert path.read_text(encoding="utf-8") == text, "run pytest --update and look at what it changed"
+
+
+def test_the_table_of_entries_says_what_the_functions_say(update: bool) -> None:
+    # TOOL-01
+    groups = {"tools": TOOLS, "views": VIEW_TOOLS, "research": RESEARCH_TOOLS}
+    rows = {
+        group: [row(tool, of_views=tools is VIEW_TOOLS) for tool in tools.values()] for group, tools in groups.items()
+    }
+    assert_kept(Path(entries.FILE), rows, update)
+
+
+def test_the_plugins_tools_say_what_clients_know(update: bool) -> None:
+    kept = Path(__file__).parent.parent / "contracts" / "plugin" / "published.json"
+    assert_kept(kept, [tool.published for tool in PLUGIN_TOOLS.values()], update)
 
 
 def test_the_entries_need_the_standard_library_alone() -> None:

@@ -14,9 +14,10 @@ import pytest
 
 import obsidian_mcp
 from obsidian_mcp import tools
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.tools import registry, retired
 from obsidian_mcp.tools.outcome import as_json
-from obsidian_mcp.tools.registry import PLUGIN_TOOLS, RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
 
 @pytest.mark.parametrize("table", [TOOLS, PLUGIN_TOOLS, VIEW_TOOLS, RESEARCH_TOOLS])
@@ -24,7 +25,7 @@ def test_every_tool_of_the_table_is_a_function_of_its_module(table: Tools) -> No
     for name, tool in table.items():
         function = tool.function
         assert (function.__module__, table.prefix + function.__name__) == (
-            f"{tools.__name__}.{table.modules[name]}",
+            f"{table.package}.{table.modules[name]}",
             name,
         )
         assert tool.command == table.commands[name]
@@ -34,7 +35,7 @@ def test_every_function_that_is_made_a_tool_is_in_the_table() -> None:
     modules = {module.name for module in pkgutil.iter_modules(tools.__path__)}
     for module in modules:
         import_module(f"{tools.__name__}.{module}")  # raises for a function that is not, as below
-    for table in (TOOLS, PLUGIN_TOOLS, VIEW_TOOLS, RESEARCH_TOOLS):
+    for table in (TOOLS, VIEW_TOOLS, RESEARCH_TOOLS):
         assert set(table.modules.values()) <= modules
 
     def unlisted(app: object) -> None:

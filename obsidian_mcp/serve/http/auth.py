@@ -17,7 +17,8 @@ from starlette.types import Receive
 from obsidian_mcp.config import HttpConfig
 from obsidian_mcp.core.files.policy import digest, fits_header
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
+
+from .dialect import Reason, Refusal, Request
 
 APP_ORIGIN: Final = "app://obsidian.md"
 BODY_SECONDS: Final = 30.0

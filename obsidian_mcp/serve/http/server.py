@@ -1,13 +1,13 @@
-"""One HTTP server for four contracts and MCP (specs/http.md).
+"""One HTTP server for MCP and the contracts of other programs (specs/http.md).
 
 request ─▶ Endpoint ─▶ AccessControl: admit, meter, unlock ─▶ Dialect.answer ─▶ ToolService.call ─▶ tools.call
-              └ /mcp, by the body: contract 001's envelope, JSON-RPC, or an MCP session of the SDK
+              └ /mcp, by the body: a contract that shares the path, JSON-RPC, or an MCP session of the SDK
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -24,17 +24,13 @@ from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.errors import InvalidArguments, OperationTimeout
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
-from obsidian_mcp.tools.rad import Bridge as Registry
 
 from . import listener
 from .auth import AccessControl, declared_length, is_loopback, read_body, too_large
-from .dialects.bridge import CORS, Bridge
-from .dialects.burly import Burly
-from .dialects.jsonrpc import PREFLIGHT, JsonRpc, failure, speaks
-from .dialects.openapi import OpenApi
-from .dialects.page import Challenge, HomePage
-from .dialects.rad import Rad
-from .dialects.types import Dialect, NotFound, Reason, Refusal, Reply, Request, json_reply
+from .dialect import CORS, Contract, Dialect, NotFound, Reason, Refusal, Reply, Request, json_reply
+from .openapi import OpenApi
+from .page import Challenge, HomePage
+from .rpc import PREFLIGHT, JsonRpc, failure, speaks
 from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, refused, replayed
 from .tool_service import ToolService
 
@@ -113,9 +109,9 @@ class Endpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class McpEndpoint(Endpoint):
-    """`/mcp`, where the request decides between three dialects (wire rows 1 to 6)."""
+    """`/mcp`, where the request decides between JSON-RPC, a session, and a contract that shares the path."""
 
-    burly: Burly
+    other: Contract | None
     sessions: Mapping[Bearer, Sessions]
 
     async def serve(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
@@ -128,10 +124,10 @@ class McpEndpoint(Endpoint):
             return None
         if request.method != "POST":
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
-        limit = max(self.dialect.max_body, self.burly.max_body)
+        limit = max(self.dialect.max_body, self.other.max_body if self.other else 0)
         over = declared_length(request) > limit
         request = replace(request, body=await read_body(receive, PEEKED_BYTES if over else limit))
-        dialect = self.dialect if speaks(request) else self.burly
+        dialect = self.dialect if self.other is None or speaks(request, self.other) else self.other
         try:
             self.access.meter(request)
             bearer = self.access.unlock(request)
@@ -159,33 +155,43 @@ def application(
     app: App,
     *,
     keyed: Mapping[bytes, App] = MappingProxyType({}),
-    registered: Registry | None = None,
-    built_in: Registry | None = None,
+    contracts: Sequence[Contract] = (),
 ) -> Starlette:
     """Return the server as an ASGI application.
 
     `keyed` has the App for the bearer of each API key with a name, by the key's digest; `app` is for all others.
-    `registered` are tools of another program, which all dialects offer; `built_in` those that only contract 004 has.
+    `contracts` are served beside MCP; one of them may share the path `/mcp`.
     """
     http = app.config.http
     access = AccessControl(http, named=keyed)
     apps = dict[Bearer, App]([(None, app), *keyed.items()])
-    services = {bearer: ToolService(one, registered) for bearer, one in apps.items()}
-    rad_services = {bearer: ToolService(one, built_in, registered) for bearer, one in apps.items()}
+    brought = [contract.tools for contract in contracts]
+    services = {bearer: ToolService(one, *brought) for bearer, one in apps.items()}
     sessions = {}
     for bearer, one in apps.items():
         in_results = one._replace(config=one.config._replace(error_style="result"))  # wire row 21
         sessions[bearer] = Sessions(session_manager(in_results, services[bearer].tools))
-    burly = Burly(http.max_envelope)
 
-    def at(dialect: Dialect, *path: str, services: Mapping[Bearer, ToolService] = services) -> Endpoint:
+    def at(dialect: Dialect, *path: str) -> Endpoint:
         return Endpoint(dialect=dialect, access=access, services=services, path=path)
 
-    rpc = JsonRpc(http.max_body)
-    mcp = McpEndpoint(dialect=rpc, access=access, services=services, path=("mcp",), burly=burly, sessions=sessions)
-    envelope, health = at(burly, "mcp"), at(burly, "health")
-    bridge = at(Bridge(http.max_body, keyed=bool(http.keys or keyed)))
-    rad = at(Rad(http.max_body), services=rad_services)
+    def mounted(contract: Contract) -> Iterator[Route | Mount]:
+        own = {bearer: ToolService(one, contract.own_tools, *brought) for bearer, one in apps.items()}
+        if contract.below:
+            below = Endpoint(dialect=contract, access=access, services=own)
+            yield from (Route(contract.below, below), Mount(contract.below, below))
+        for path, segment in contract.pages.items():
+            page = Endpoint(dialect=contract, access=access, services=own, path=(segment,))
+            yield from (Route(path, page), Route(f"{path}/", page))
+
+    mcp = McpEndpoint(
+        dialect=JsonRpc(http.max_body),
+        access=access,
+        services=services,
+        path=("mcp",),
+        other=next((contract for contract in contracts if contract.shares_mcp), None),
+        sessions=sessions,
+    )
     not_found = at(NotFound())
 
     @asynccontextmanager
@@ -201,13 +207,11 @@ def application(
 
     starlette = Starlette(
         routes=[
-            *(kind(path, site) for path, site in (("/bridge/v1", bridge), ("/mcp/v1", rad)) for kind in (Route, Mount)),
+            *(route for contract in contracts for route in mounted(contract)),
             *(Route(path, mcp) for path in ("/mcp", "/mcp/")),
-            *(Route(path, envelope) for path in ("/v1/mcp", "/v1/mcp/")),
-            *(Route(path, health) for path in ("/health", "/health/", "/v1/health", "/v1/health/")),
             Route("/", at(HomePage(), "page")),
             Route("/.well-known/openai-apps-challenge", at(Challenge(http.challenge), "challenge")),
-            Route("/openapi.json", at(OpenApi(), "openapi.json")),
+            Route("/openapi.json", at(OpenApi(contracts), "openapi.json")),
             Mount("/", not_found),
         ],
         lifespan=lifespan,
@@ -231,14 +235,13 @@ def run(
     host: str = "127.0.0.1",
     ports: Sequence[int] = (3000,),
     keyed: Mapping[bytes, App] = MappingProxyType({}),
-    registered: Registry | None = None,
-    built_in: Registry | None = None,
+    contracts: Sequence[Contract] = (),
     announce: Callable[[str], None] = log.info,
 ) -> int:
     """Serve until SIGTERM or SIGINT. Returns the exit status of the process: 0.
 
-    `keyed` is as for `application`. `announce` gets the URL of each port. Raises: InvalidArguments for another host
-    than loopback without a key, AppError for a taken port.
+    `keyed` and `contracts` are as for `application`. `announce` gets the URL of each port. Raises: InvalidArguments
+    for another host than loopback without a key, AppError for a taken port.
     """
     if not is_loopback(host) and not (app.config.http.keys or keyed):
         raise InvalidArguments(
@@ -246,7 +249,7 @@ def run(
             "add NAME`, set OBSIDIAN_MCP_API_KEY, or leave --host out."
         )
     sockets = listener.listen(host, ports)
-    starlette = application(app, keyed=keyed, registered=registered, built_in=built_in)
+    starlette = application(app, keyed=keyed, contracts=contracts)
     server = listener.Listener(starlette, drain=app.config.timeout + 5, on_stop=starlette.state.stop)
     for listening in sockets:
         announce(listener.address(listening))

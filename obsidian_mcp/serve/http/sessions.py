@@ -19,9 +19,8 @@ from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, changes_vault
 from obsidian_mcp.serve.mcp.server import VaultServer
 from obsidian_mcp.serve.stdio import jsonrpc
 
-from .dialects.bridge import CORS
-from .dialects.jsonrpc import fault_of
-from .dialects.types import Reply, Request, json_reply
+from .dialect import CORS, Reply, Request, json_reply
+from .rpc import fault_of
 from .tool_service import ToolService
 
 log = logging.getLogger(__name__)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 from anyio import to_thread
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.dataview.collation import collation_key
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.mcp.server import run
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, Tool, listed
+from obsidian_mcp.tools import TOOLS, Outcome, Tool, listed
 from obsidian_mcp.tools.entries import RESEARCH
-from obsidian_mcp.tools.rad import Bridge as Registry
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered, present, published
 
 log = logging.getLogger(__name__)
@@ -23,22 +23,31 @@ log = logging.getLogger(__name__)
 READY_SECONDS: Final = 5.0
 
 
-class ToolService:
-    """The vault's tools, the plugin's, and those that were registered."""
+Entry = TypeVar("Entry", bound=Mapping[str, Any])
 
-    def __init__(self, app: App, *registries: Registry | None) -> None:
+
+def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
+    """Return tools in the order of their names, `localeCompare` in English; equal ones keep theirs (HASH-04)."""
+    return sorted(tools, key=lambda tool: collation_key(tool["name"]))
+
+
+class ToolService:
+    """The vault's tools, and those that contracts of other programs bring."""
+
+    def __init__(self, app: App, *others: Callable[[], Mapping[str, Tool]]) -> None:
+        """`others` return further tools; of the same name, the first has it, and no one replaces the vault's."""
         self._app = app
-        self._registries = [registry for registry in registries if registry is not None]
+        self._others = others
         self.timeout = app.config.timeout
         """Seconds that a call may take, its wait for earlier calls included."""
 
     def tools(self) -> Mapping[str, Tool]:
-        """Return the tools of the profile that can be called now; a registered tool cannot replace one of ours."""
+        """Return the tools of the profile that can be called now."""
         if self._app.config.tools == RESEARCH:
             return RESEARCH_TOOLS
-        tools = {**TOOLS, **PLUGIN_TOOLS}
-        for registry in self._registries:
-            tools = {**tools, **registry.served, **tools}
+        tools = dict(TOOLS)
+        for others in self._others:
+            tools = {**tools, **others(), **tools}
         if self._app.config.read_only:
             tools = {name: tool for name, tool in tools.items() if tool.read_only}
         return offered(self._app, tools)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from obsidian_mcp.contracts.plugin.patch import apply, parse
 from obsidian_mcp.core.note import edits, parser
-from obsidian_mcp.core.note.patch import apply, parse
 from obsidian_mcp.core.text import line_matcher
 from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique

@@ -14,12 +14,12 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
 from obsidian_mcp.config import HttpConfig
+from obsidian_mcp.contracts.rad.tools import Bridge, Tool
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
-from obsidian_mcp.serve.http.dialects.types import Reason, Refusal, Request
+from obsidian_mcp.serve.http.dialect import Reason, Refusal, Request
 from obsidian_mcp.serve.http.server import run
-from obsidian_mcp.tools.rad import Bridge, Tool
 from tests.serve.http_client import http_client
 
 RPC = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Reply, Tool
 from obsidian_mcp.errors import ToolFailed
-from obsidian_mcp.tools.rad import Bridge, InputSchema, Property, Reply, Tool
 from tests.conftest import app_on
 from tests.serve.http_client import curl, http_client
 

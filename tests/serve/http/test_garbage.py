@@ -10,14 +10,16 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http import auth
-from obsidian_mcp.serve.http.dialects.openapi import document
+from obsidian_mcp.serve.http.openapi import document
 from tests.serve.serving import serving
 
 REQUESTS = 600
 """A minute of these (about 15 000) was run by hand."""
-ROUTES = [path.replace("{name}", "obsidian_list_files") for path in document()["paths"]]
+CONTRACTS = compose.contracts(config.read())
+ROUTES = [path.replace("{name}", "obsidian_list_files") for path in document(CONTRACTS)["paths"]]
 ROUTES += ["/", "/openapi.json", "/mcp/", "/bridge/v1/tools/%ff%00/call", "/nope"]
 METHODS = ["GET", "POST", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "BREW"]
 BODIES = [

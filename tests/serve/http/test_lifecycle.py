@@ -21,9 +21,9 @@ import httpx
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.rad.tools import Bridge, Tool
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve.http import auth, listener
-from obsidian_mcp.tools.rad import Bridge, Tool
 from tests.serve.serving import serving, started
 
 
@@ -309,15 +309,14 @@ def test_answers_do_not_wait_for_acknowledgements(app: App) -> None:
 OTHER_PROGRAM = """
 import sys
 from obsidian_mcp import compose, config
-from obsidian_mcp.tools.rad import Bridge, InputSchema, Property, Tool
-from obsidian_mcp.serve.http import server as http
+from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Tool
 
 bridge = Bridge()
 numbers = {"a": Property("number"), "b": Property("number")}
 bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
 bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
 app = compose.build(config.read((sys.argv[1],)), serving=True)
-sys.exit(http.run(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
+sys.exit(compose.serve_http(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
 """
 
 
@@ -344,8 +343,7 @@ WAITING_PROGRAM = """
 import sys, time
 from pathlib import Path
 from obsidian_mcp import compose, config
-from obsidian_mcp.tools.rad import Bridge, Tool
-from obsidian_mcp.serve.http import server as http
+from obsidian_mcp.contracts.rad.tools import Bridge, Tool
 
 def wait(_):
     print("begun", flush=True)
@@ -357,7 +355,7 @@ bridge = Bridge()
 bridge.register_tool(Tool("wait", "Wait for a file"))
 bridge.register_tool_handler("wait", wait)
 app = compose.build(config.read((sys.argv[1],)), serving=True)
-sys.exit(http.run(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
+sys.exit(compose.serve_http(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
 """
 
 

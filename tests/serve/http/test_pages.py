@@ -11,16 +11,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.serve.http.dialects.openapi import document
-from obsidian_mcp.tools.rad import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from obsidian_mcp.serve.http.openapi import document
+from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
 
-from .test_bridge import odd_tools
-
-SCHEMAS = document()["components"]["schemas"]
+DOCUMENT = document(compose.contracts(config.read()))
+SCHEMAS = DOCUMENT["components"]["schemas"]
 OPERATIONS = [
-    (path, method, operation) for path, methods in document()["paths"].items() for method, operation in methods.items()
+    (path, method, operation) for path, methods in DOCUMENT["paths"].items() for method, operation in methods.items()
 ]
 
 
@@ -29,7 +30,7 @@ def test_the_document_is_served_and_names_every_path(app: App) -> None:
     with http_client(app, keys=("secret",)) as client:
         answer = client.get("/openapi.json")
     assert answer.status_code == 200
-    assert answer.json() == json.loads(json.dumps(document()))
+    assert answer.json() == json.loads(json.dumps(DOCUMENT))
     assert set(answer.json()["paths"]) == {
         "/bridge/v1/health",
         "/bridge/v1/tools",

@@ -12,9 +12,8 @@ from starlette.testclient import TestClient
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.core.dataview.collation import collation_key
+from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
-
-from .test_bridge import odd_tools
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from mcp import Client, MCPError
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve.mcp import subscriptions
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
+from obsidian_mcp.tools import TOOLS
+from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.mcp_session import McpSession
 from tests.serve.serving import serving
-
-from .test_bridge import odd_tools
 
 BOTH = {"accept": "application/json, text/event-stream"}
 INITIALIZE = {

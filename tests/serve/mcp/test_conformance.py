@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
+from obsidian_mcp.tools import TOOLS
 from tests.serve.npm import FOREIGN, missing, problem_of
 from tests.serve.serving import serving
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import FIXTURES, app_on
-from tests.serve.plugin_server import CONTENT, READ, WRITE, Answer, PluginServer
+from tests.contracts.plugin.plugin_server import CONTENT, READ, WRITE, Answer, PluginServer
 from tests.serve.raw import MODERN, Message, RawServer, notification, request, tool_call
 from tests.serve.serving import serving
 

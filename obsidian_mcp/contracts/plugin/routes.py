@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, NotRequired
 
@@ -10,13 +11,9 @@ from typing_extensions import TypedDict
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
-from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.serve.results import content, text_block
-from obsidian_mcp.tools import Tool
-
-from .tool_hash import sort_by_name, tool_hash
-from .types import (
-    Dialect,
+from obsidian_mcp.serve.http.dialect import (
+    CORS,
+    Contract,
     Operation,
     Reason,
     Refusal,
@@ -25,9 +22,14 @@ from .types import (
     json_reply,
     text_of,
 )
+from obsidian_mcp.serve.http.tool_service import ToolService, sort_by_name
+from obsidian_mcp.serve.results import content, text_block
+from obsidian_mcp.tools import Tool
+
+from .table import PLUGIN_TOOLS
+from .tool_hash import tool_hash
 
 PROTOCOL_VERSION: Final = "1"
-CORS: Final = {"access-control-allow-origin": "*"}
 PREFLIGHT: Final = {
     **CORS,
     "access-control-allow-methods": "GET, POST, OPTIONS",
@@ -75,7 +77,8 @@ class BridgeError(TypedDict):
     code: NotRequired[str]
 
 
-class Bridge(Dialect):
+class Bridge(Contract):
+    below = "/bridge/v1"
     open_to_bridge = True
     error = BridgeError
     operations = (
@@ -87,6 +90,9 @@ class Bridge(Dialect):
     def __init__(self, max_body: int, *, keyed: bool) -> None:
         super().__init__(max_body)
         self._preflight = {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS} if keyed else PREFLIGHT
+
+    def tools(self) -> Mapping[str, Tool]:
+        return PLUGIN_TOOLS
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         match segments:

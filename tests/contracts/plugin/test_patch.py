@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.note.patch import apply, parse
+from obsidian_mcp.contracts.plugin.patch import apply, parse
 from obsidian_mcp.core.text.text import split_lines
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 

@@ -9,7 +9,7 @@ from typing import Final
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .types import Dialect, Refusal, Reply, Request
+from .dialect import Dialect, Refusal, Reply, Request
 
 HEADERS: Final = {
     "content-type": "text/html; charset=utf-8",

@@ -7,10 +7,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from obsidian_mcp.core.dataview.collation import collation_key
 from obsidian_mcp.core.expressions.javascript import number_text
+from obsidian_mcp.serve.http.tool_service import sort_by_name
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _INDEX_END: Final = 2**32 - 1
@@ -63,13 +63,6 @@ def _key_order(key: str) -> tuple[int, int, bytes]:
 
 
 HASHED: Final = ("name", "description", "inputSchema")
-
-Entry = TypeVar("Entry", bound=Mapping[str, Any])
-
-
-def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
-    """Return tools in contract 000's order, `localeCompare` in English; equal names keep their order (HASH-04)."""
-    return sorted(tools, key=lambda tool: collation_key(tool["name"]))
 
 
 def hash_input(tools: Iterable[Mapping[str, Any]]) -> str:

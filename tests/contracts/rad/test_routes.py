@@ -13,10 +13,9 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
 from obsidian_mcp.config import ChatGateway
-from obsidian_mcp.tools.rad import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
-
-from .test_bridge import odd_tools
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -22,10 +23,9 @@ from obsidian_mcp.errors import (
     ToolFailed,
     UnknownTool,
 )
+from obsidian_mcp.serve.http.dialect import JSON, Contract, Operation, Reason, Refusal, Reply, Request, json_reply
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import CONFIRM
-
-from .types import JSON, Dialect, Operation, Reason, Refusal, Reply, Request, json_reply
 
 METHODS: Final = ["list_tools", "call_tool"]
 FAILED, TIMED_OUT, LIMITED = 1, 124, 429
@@ -122,8 +122,11 @@ class TooComplex(Exception):
     """Arguments beyond the contract's limits."""
 
 
-class Burly(Dialect):
+class Burly(Contract):
     """`segments` are `("mcp",)` or `("health",)`."""
+
+    pages = MappingProxyType({"/v1/mcp": "mcp", "/health": "health", "/v1/health": "health"})
+    shares_mcp = True
 
     operations = (
         Operation("get", ("/health", "/v1/health"), "Burly: health", BurlyHealth | Envelope),
@@ -134,6 +137,9 @@ class Burly(Dialect):
         super().__init__(max_body)
         self._max_string = MAX_STRING if max_body <= SMALL_BODY else max_body
         self._started = time.monotonic()
+
+    def claims(self, body: Any) -> bool:
+        return isinstance(body, dict) and body.get("method") in METHODS
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         return ("GET",) if segments == ("health",) else ("POST",)
@@ -235,7 +241,7 @@ class Burly(Dialect):
         if tool.would_write(arguments):
             if confirmed not in CONFIRMED:
                 return not_confirmed(name)
-            if tool.takes_confirm:  # the user's own policy may ask for it as well
+            if not tool.is_registered:  # the user's own policy may ask for it as well
                 arguments[CONFIRM] = True
         try:
             outcome = await service.call(name, arguments)

@@ -4,7 +4,7 @@
     numbers = {"a": Property("number"), "b": Property("number")}
     bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
     bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
-    http.run(compose.build(config.read(("~/Notes",)), serving=True), registered=bridge)
+    compose.serve_http(compose.build(config.read(("~/Notes",)), serving=True), registered=bridge)
 
 Handlers run in threads, several at a time, and check their arguments themselves. The return value is the answer; a
 `Reply` adds text to the data. To fail, a handler raises ToolFailed with a message for the caller; any other exception
@@ -26,10 +26,9 @@ from typing import Any, ClassVar
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
-
-from .outcome import Outcome
-from .registry import Tool as VaultTool
-from .registry import plain
+from obsidian_mcp.tools.outcome import Outcome
+from obsidian_mcp.tools.registry import Tool as VaultTool
+from obsidian_mcp.tools.registry import plain
 
 Handler = Callable[[dict[str, Any]], Any]
 """Takes the client's arguments; may be a coroutine function."""
@@ -143,7 +142,7 @@ class Bridge:
 class HandledTool(VaultTool):
     """A registered tool in the form of the vault's tools."""
 
-    takes_confirm: ClassVar[bool] = False
+    is_registered: ClassVar[bool] = True
     described: Tool = field(kw_only=True)
     handler: Handler | None = field(kw_only=True)
 

@@ -5,6 +5,7 @@ It is made from the operations of the dialects and the types of their requests a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from http import HTTPStatus
 from typing import Any, Literal
@@ -14,10 +15,7 @@ from pydantic import TypeAdapter
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .bridge import Bridge
-from .burly import Burly
-from .rad import Rad
-from .types import Dialect, Operation, Reply, Request, json_reply
+from .dialect import Dialect, Operation, Reply, Request, json_reply
 
 DESCRIPTION = (
     "The dialects of the HTTP server beside MCP. At /mcp, a body with a member `jsonrpc` is JSON-RPC (MCP), any other "
@@ -35,14 +33,19 @@ KEYS = {
 class OpenApi(Dialect):
     open_paths = (("openapi.json",),)
 
+    def __init__(self, described: Iterable[Dialect]) -> None:
+        """`described`: the dialects whose operations it shows."""
+        super().__init__()
+        self._described = tuple(described)
+
     async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
-        return json_reply(document())
+        return json_reply(document(self._described))
 
 
 @cache
-def document() -> dict[str, Any]:
+def document(dialects: tuple[Dialect, ...]) -> dict[str, Any]:
     """Return the document; it says nothing about the vault or its tools."""
-    operations = [(operation, dialect.error) for dialect in (Bridge, Burly, Rad) for operation in dialect.operations]
+    operations = [(operation, dialect.error) for dialect in dialects for operation in dialect.operations]
     shapes = {shape for operation, error in operations for shape in (operation.answer, operation.body, error) if shape}
     inputs: list[tuple[Any, Literal["validation"], TypeAdapter[Any]]] = [
         (shape, "validation", TypeAdapter(shape)) for shape in sorted(shapes, key=str)

@@ -11,13 +11,13 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
+from obsidian_mcp.contracts.rad.tools import Bridge, Reply, Tool
 from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
-from obsidian_mcp.tools.rad import Bridge, Reply, Tool
+from obsidian_mcp.tools import TOOLS
 from tests.conftest import app_on
+from tests.serve.http.test_documents import contains
 from tests.serve.http_client import http_client
-
-from .test_documents import contains
 
 CANONICAL = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Resource, Tool, built_in
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
-from obsidian_mcp.tools.rad import Bridge, InputSchema, Property, Resource, Tool, built_in
 
 WEATHER = Tool(
     "weather_lookup",

@@ -15,8 +15,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from obsidian_mcp.adapters.bridge import Bridge, Mode
-from obsidian_mcp.core.files.plugin import PluginHealth, pause_after
+from obsidian_mcp.contracts.plugin.client import Bridge, Mode
+from obsidian_mcp.contracts.plugin.offered import PluginHealth, pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,

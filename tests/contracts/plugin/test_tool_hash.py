@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.serve.http.dialects.tool_hash import hash_input, sort_by_name, tool_hash
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
+from obsidian_mcp.contracts.plugin.tool_hash import hash_input, tool_hash
+from obsidian_mcp.serve.http.tool_service import sort_by_name
+from obsidian_mcp.tools import TOOLS
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 OWN = json.loads((ROOT / "specs" / "vectors" / "tool_hash.json").read_text(encoding="utf-8"))["cases"]
 ORIGINALS = ROOT.parent / "shared" / "data" / "hash_vectors.json"
 

@@ -1,4 +1,4 @@
-"""What all dialects share: requests, replies, refusals, JSON."""
+"""What all dialects share: requests, replies, refusals, JSON; and how the contract of another program is mounted."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, Final, Literal
 from urllib.parse import unquote_to_bytes
 
 from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from obsidian_mcp.serve.http.tool_service import ToolService
+from obsidian_mcp.tools import Tool
 
 JSON: Final = "application/json"
+CORS: Final = {"access-control-allow-origin": "*"}
 _DEEPEST: Final = 200
 """Levels of nesting; the limit of the faster parser."""
 
@@ -121,6 +124,10 @@ class Dialect(ABC):
     open_paths: Collection[tuple[str, ...]] = ()
     """The paths, by their segments, that need no key."""
     takes_key_from_query = False
+    below: str = ""
+    """The path below which a mounted dialect serves; empty for one that has only `pages`."""
+    pages: Mapping[str, str] = MappingProxyType({})
+    """Single paths of a mounted dialect, with the one segment that `answer` gets for each."""
     open_to_bridge = False
     """Whether `--open-bridge` lets this machine in without a key."""
 
@@ -139,6 +146,25 @@ class Dialect(ABC):
     @abstractmethod
     async def answer(self, request: Request, service: ToolService) -> Reply:
         """Serve a request to one of `methods`. Raises: Refusal."""
+
+
+class Contract(Dialect):
+    """The contract of another program: a dialect that `application` mounts, and the tools that it brings."""
+
+    shares_mcp = False
+    """Whether it answers the bodies at `/mcp` that are not JSON-RPC."""
+
+    def claims(self, body: Any) -> bool:  # noqa: ARG002  nothing in general
+        """Whether a JSON value without `jsonrpc` can only be of this contract, whatever the headers say."""
+        return False
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Return the present tools that all dialects offer."""
+        return {}
+
+    def own_tools(self) -> Mapping[str, Tool]:
+        """Return the present tools that only this contract's paths offer."""
+        return {}
 
 
 class NotFound(Dialect):

@@ -11,9 +11,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
+from obsidian_mcp.serve.http.dialect import Contract, Operation, Reason, Refusal, Reply, Request, json_reply
 from obsidian_mcp.serve.http.tool_service import ToolService
+from obsidian_mcp.tools import Tool
 
-from .types import Dialect, Operation, Reason, Refusal, Reply, Request, json_reply
+from .tools import Bridge
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", type(None): "null"}
 
@@ -54,9 +56,8 @@ class Invoked(TypedDict):
     session: NotRequired[str]
 
 
-class Rad(Dialect):
-    """`service` offers the contract's own tools, too."""
-
+class Rad(Contract):
+    below = "/mcp/v1"
     error = Invoked
     operations = (
         Operation("get", ("/mcp/v1/tools/list",), "RAD: tools", RadTools),
@@ -65,6 +66,18 @@ class Rad(Dialect):
     )
     takes_key_from_query = True
     open_paths = (("health",),)
+
+    def __init__(self, max_body: int, own: Bridge, registered: Bridge | None = None) -> None:
+        """`own`: the tools that only this contract has; `registered`: those of another program, for all dialects."""
+        super().__init__(max_body)
+        self._own = own
+        self._registered = registered
+
+    def tools(self) -> Mapping[str, Tool]:
+        return self._registered.served if self._registered is not None else {}
+
+    def own_tools(self) -> Mapping[str, Tool]:
+        return self._own.served
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         path = "/".join(("/mcp/v1", *segments))

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import httpx
 
-from obsidian_mcp.core.files.plugin import Dialect, PluginHealth, PluginTool, PluginTools
 from obsidian_mcp.core.files.policy import fits_header
 from obsidian_mcp.errors import (
     AmbiguousName,
@@ -29,6 +28,8 @@ from obsidian_mcp.errors import (
     UnknownTool,
     VaultNotFound,
 )
+
+from .offered import Dialect, PluginHealth, PluginTool, PluginTools
 
 Mode = Literal["auto", "mcp", "v1"]
 

@@ -17,17 +17,19 @@ from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.note import parser, patch
+from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import insert
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
+from obsidian_mcp.tools import registry
+from obsidian_mcp.tools.entries import CONFIRM, PREFIX
+from obsidian_mcp.tools.outcome import Document, Outcome
+from obsidian_mcp.tools.registry import tool
 
-from . import registry
-from .entries import CONFIRM, PREFIX
-from .outcome import Document, Outcome
-from .registry import PLUGIN_TOOLS, tool
+from . import patch
+from .table import PLUGIN_TOOLS
 
 NotePath = Annotated[
     str, Field(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)

@@ -11,9 +11,10 @@ import sys
 from dataclasses import replace
 
 from obsidian_mcp import compose, config
-from obsidian_mcp.adapters.bridge import Bridge
-from obsidian_mcp.core.files.plugin import Pause, pause_after
-from obsidian_mcp.serve.stdio import plugin_bridge, server
+from obsidian_mcp.contracts.plugin import stdio as plugin_bridge
+from obsidian_mcp.contracts.plugin.client import Bridge
+from obsidian_mcp.contracts.plugin.offered import Pause, pause_after
+from obsidian_mcp.serve.stdio import server
 
 HASTE = 50
 

@@ -19,10 +19,8 @@ from obsidian_mcp.serve.mcp.server import instructions
 from obsidian_mcp.serve.results import content, text_block
 from obsidian_mcp.serve.stdio.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error, result
 
-from .bridge import CORS
-from .burly import METHODS as ENVELOPE_METHODS
-from .tool_hash import sort_by_name
-from .types import Dialect, Reason, Refusal, Reply, Request, json_reply
+from .dialect import CORS, Contract, Dialect, Reason, Refusal, Reply, Request, json_reply
+from .tool_service import sort_by_name
 
 METHOD_NOT_FOUND: Final = -32601
 MAX_BATCH: Final = 50
@@ -37,8 +35,8 @@ PREFLIGHT: Final = {
 _BY_HEADER: Final = ("x-obsiscripta-api-key", "mcp-session-id", "mcp-protocol-version")
 
 
-def speaks(request: Request) -> bool:
-    """Whether a request at `/mcp` is JSON-RPC and not contract 001's envelope (wire rows 1 and 2).
+def speaks(request: Request, other: Contract) -> bool:
+    """Whether a request at `/mcp` is JSON-RPC and not of the contract that shares the path (wire rows 1 and 2).
 
     A body that can only be one of them decides, then the headers, then the bytes of a body that is not JSON.
     """
@@ -50,7 +48,7 @@ def speaks(request: Request) -> bool:
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, dict) and "jsonrpc" in item for item in items):
         return True
-    return by_header and not (isinstance(value, dict) and value.get("method") in ENVELOPE_METHODS)
+    return by_header and not other.claims(value)
 
 
 class JsonRpc(Dialect):

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
+from obsidian_mcp.contracts.plugin.tools import _outline_id
 from obsidian_mcp.errors import (
     InvalidArguments,
     NoteExists,
@@ -18,8 +20,7 @@ from obsidian_mcp.errors import (
     SectionNotFound,
     TextNotFound,
 )
-from obsidian_mcp.tools import PLUGIN_TOOLS, TOOLS, Outcome, call
-from obsidian_mcp.tools.plugin import _outline_id
+from obsidian_mcp.tools import TOOLS, Outcome, call
 from tests.conftest import app_on
 
 DAILY = """\

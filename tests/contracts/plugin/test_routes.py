@@ -12,9 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.plugin.tool_hash import tool_hash
+from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Tool
 from obsidian_mcp.errors import NoteNotFound, OperationTimeout
-from obsidian_mcp.serve.http.dialects.tool_hash import tool_hash
-from obsidian_mcp.tools.rad import Bridge, InputSchema, Property, Tool
 from tests.serve.http_client import http_client
 
 ONE_MIB = 1_048_576

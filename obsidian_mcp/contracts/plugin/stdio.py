@@ -22,17 +22,19 @@ from mcp.server.lowlevel import NotificationOptions, Server
 
 from obsidian_mcp import __version__
 from obsidian_mcp.config import Config
-from obsidian_mcp.core.files.plugin import Pause, PluginTool, PluginTools, pause_after
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
 from obsidian_mcp.serve import results
 from obsidian_mcp.serve.call_order import changes_vault
 from obsidian_mcp.serve.mcp.error_middleware import handle_errors
 from obsidian_mcp.serve.mcp.request_thread import Context
 from obsidian_mcp.serve.mcp.subscriptions import ToolListSubscribers
+from obsidian_mcp.serve.stdio import handshake
+from obsidian_mcp.serve.stdio import server as stdio
+from obsidian_mcp.serve.stdio.server import SdkServer
 from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.retired import RETIRED
 
-from .server import SdkServer
+from .offered import Pause, PluginTool, PluginTools, pause_after
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
@@ -173,6 +175,19 @@ async def _complete_answers(ctx: Context, call_next: CallNext) -> HandlerResult:
         return shaped if complete is None or not isinstance(shaped, dict) else complete(shaped)
     finally:
         _completion.reset(token)
+
+
+def run(plugin: Plugin, settings: Config, app: App | None) -> int:
+    """Serve the plugin's tools on stdio, with `app` the vault's as well; returns the exit status."""
+    served = build(PluginClient(plugin, settings.timeout), settings, app)
+    if app is not None:
+        app.vaults.warm()
+    first, answered = handshake.finish()
+    try:
+        return stdio.run(lambda: served, writes=writes_vault, first=first, answered=answered, grace=GRACE_SECONDS)
+    finally:
+        if app is not None:
+            app.vaults.close()
 
 
 def build(plugin: PluginClient, settings: Config, app: App | None = None) -> SdkServer:
