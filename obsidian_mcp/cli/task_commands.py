@@ -31,9 +31,11 @@ def _command() -> click.Command:
         click.Option(["--note"], default="", help="Note of the task; of a new one, where it goes [default: today's]"),
         click.Option(["--text"], help="edit: new description"),
     ]
-    for key, field in tool.model.model_fields.items():
-        if key not in _NAMED_OTHERWISE:
-            parameters.append(parameter_of(key, field, positional=False))
+    parameters += [
+        parameter_of(parameter, positional=False)
+        for name, parameter in tool.parameters.items()
+        if name not in _NAMED_OTHERWISE
+    ]
     parameters.append(click.Option(["--json", "-j", "as_json"], is_flag=True, help="Print the answer as JSON."))
     return ToolCommand(
         "task",

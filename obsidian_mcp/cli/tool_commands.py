@@ -11,21 +11,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args, get_origin
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
-from pydantic.fields import FieldInfo
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Client, client
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
+from obsidian_mcp.tools.arguments import Parameter, read_json
 from obsidian_mcp.tools.entries import PREFIX
 from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import EVERY_VAULT
-from obsidian_mcp.tools.schema import read_json, set_type
 
 from . import query_output
 from .examples import epilog
@@ -67,17 +66,19 @@ def tool_command(name: str) -> click.Command | None:
     if named is None:
         return None
     tool = TOOLS[named]
-    members = tool.model.model_fields
-    first = next(iter(members)) if not any(field.is_required() for field in members.values()) else ""
+    members = tool.parameters
+    first = next(iter(members)) if not any(parameter.is_required for parameter in members.values()) else ""
     parameters: list[click.Parameter] = []
-    for key, field in members.items():
+    for key, member in members.items():
         if key == "content":
             parameters += [
                 click.Argument([key], required=False),
-                click.Option(["--content", "content_option"], help=f"{field.description}; - reads standard input"),
+                click.Option(
+                    ["--content", "content_option"], help=f"{member.field.description}; - reads standard input"
+                ),
             ]
         else:
-            parameters.append(parameter_of(key, field, positional=field.is_required() or key == first))
+            parameters.append(parameter_of(member, positional=member.is_required or key == first))
     if name == "query":
         forms = click.Choice(query_output.FORMATS)
         parameters.append(
@@ -88,9 +89,10 @@ def tool_command(name: str) -> click.Command | None:
     return ToolCommand(name, params=parameters, callback=run, help=tool.description, epilog=epilog(name))
 
 
-def parameter_of(key: str, field: FieldInfo, *, positional: bool) -> click.Parameter:
+def parameter_of(parameter: Parameter, *, positional: bool) -> click.Parameter:
     """Return the argument or option for a parameter of a tool."""
-    kind, multiple = click_type(field.annotation)
+    key, default, description = parameter.name, parameter.default, parameter.field.description
+    kind, multiple = click_type(parameter)
     completer = _completer(COMPLETES[key]) if key in COMPLETES else None
     if key == "vault":
         return click.Option(
@@ -100,40 +102,35 @@ def parameter_of(key: str, field: FieldInfo, *, positional: bool) -> click.Param
         return click.Argument(
             [key],
             type=kind,
-            required=field.is_required(),
+            required=parameter.is_required,
             nargs=-1 if multiple else 1,
-            default=None if field.is_required() or multiple else field.default,
+            default=None if parameter.is_required or multiple else default,
             shell_complete=completer,
         )
     names = [f"--{key.replace('_', '-')}", key, *([SHORT[key]] if key in SHORT else [])]
     if kind is click.BOOL:
-        if field.default is not False:
+        if default is not False:
             names[0] = f"{names[0]}/--no-{names[0][2:]}"
-        return click.Option(names, is_flag=True, default=field.default, help=field.description)
+        return click.Option(names, is_flag=True, default=default, help=description)
     if key == "limit":  # a person gets everything (CLI-10)
         return click.Option(names, type=click.IntRange(1), show_default="all", help="How many to show")
     return click.Option(
         names,
         type=kind,
         multiple=multiple,
-        default=None if multiple else field.default,
-        show_default=field.default not in ("", None),
-        help=field.description,
+        default=None if multiple else default,
+        show_default=default not in ("", None),
+        help=description,
         shell_complete=completer,
     )
 
 
-def click_type(annotation: Any) -> tuple[click.ParamType[Any], bool]:
+def click_type(parameter: Parameter) -> tuple[click.ParamType[Any], bool]:
     """Return the type of an option, and whether it may be given several times."""
-    annotation = set_type(annotation)
-    if get_origin(annotation) is Literal:
-        return click.Choice([str(choice) for choice in get_args(annotation)]), False
-    if get_origin(annotation) is Annotated:
-        return click_type(get_args(annotation)[0])
-    if get_origin(annotation) in (list, dict):
-        return click.STRING, True
-    simple: Mapping[Any, click.ParamType[Any]] = {bool: click.BOOL, int: click.INT, float: click.FLOAT}
-    return simple.get(annotation, click.STRING), False
+    if parameter.choices:
+        return click.Choice(parameter.choices), False
+    simple: Mapping[str, click.ParamType[Any]] = {"boolean": click.BOOL, "integer": click.INT}
+    return simple.get(parameter.type, click.STRING), parameter.type in ("array", "object")
 
 
 def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
@@ -157,13 +154,13 @@ def _completer(kind: Completes) -> Callable[[click.Context, click.Parameter, str
 def _run(tool: Tool, options: Options, /, as_json: bool, vault: str = "", **given: Any) -> None:
     """Call the tool of a subcommand, and print its answer."""
     arguments = arguments_of(tool, given)
-    if "content" in tool.model.model_fields:
+    if "content" in tool.parameters:
         content = content_of(plain_argument(given.get("content")), plain_argument(given.get("content_option")))
         if content is not None:
             arguments["content"] = content
     if tool.command == "query" and arguments.get("query") == "-":
         arguments["query"] = standard_input()
-    if "limit" in tool.model.model_fields:
+    if "limit" in tool.parameters:
         arguments.setdefault("limit", EVERYTHING)
     if vault == EVERY_VAULT:
         arguments["vault"], vault = vault, ""
@@ -172,13 +169,11 @@ def _run(tool: Tool, options: Options, /, as_json: bool, vault: str = "", **give
 
 def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a command line gives of the arguments of a tool. Raises: InvalidArguments."""
-    fields = tool.model.model_fields
+    known = tool.parameters
     return {
-        key: _listed(value, mapping=get_origin(fields[key].annotation) is dict)
-        if isinstance(value, tuple)
-        else plain_argument(value)
+        key: _listed(value, mapping=known[key].type == "object") if isinstance(value, tuple) else plain_argument(value)
         for key, value in given.items()
-        if value not in ((), None) and key in fields
+        if value not in ((), None) and key in known
     }
 
 

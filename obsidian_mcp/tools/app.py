@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text.text import printable
@@ -14,6 +12,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
+from .arguments import Field
 from .outcome import Document
 from .params import PAGE, Name, VaultName
 from .registry import tool

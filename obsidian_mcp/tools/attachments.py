@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, names, picture
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -21,6 +19,7 @@ from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
+from .arguments import Field
 from .outcome import Document, Picture
 from .params import Limit, Offset, VaultName, page_of
 from .registry import tool

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
@@ -18,6 +16,7 @@ from obsidian_mcp.core.vault.changes import Create, Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
+from .arguments import Field
 from .params import MOST_RESULTS, VaultName, first_of
 from .registry import tool
 

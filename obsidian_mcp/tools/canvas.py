@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, get_args
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -37,6 +35,7 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
+from .arguments import Field
 from .changed import shown_diff
 from .outcome import Document
 from .params import PAGE, DryRun, Etag, Name, VaultName, next_offset

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .changed import shown_diff
 from .params import FILES_SHOWN, DryRun, Name, VaultName, first_of
 from .registry import tool

@@ -7,8 +7,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
@@ -19,8 +17,9 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .changed import shown_diff
-from .params import FILES_SHOWN, DryRun, Etag, Name, Unset, VaultName, first_of
+from .params import FILES_SHOWN, DryRun, Etag, Name, VaultName, first_of
 from .registry import tool
 
 Operation = Literal[
@@ -51,7 +50,7 @@ def edit_note(
     app: App,
     name: Name,
     operation: Annotated[Operation, Field(description="append: add at the end")],
-    content: Annotated[str | Unset, Field(description="New text, or new heading")] = None,
+    content: Annotated[str | None, Field(description="New text, or new heading")] = None,
     find: Annotated[str, Field(description="replace_text: exact text that stands there once")] = "",
     heading: Annotated[str, Field(description="Heading, Parent#Child or ^block")] = "",
     all: Annotated[bool, Field(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name

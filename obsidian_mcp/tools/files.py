@@ -7,8 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.files.settings import last_open_files
@@ -17,6 +15,7 @@ from obsidian_mcp.core.text.vault_path import extension as extension_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
+from .arguments import Field
 from .params import Limit, Offset, VaultName, VaultNames, page_of
 from .registry import tool
 

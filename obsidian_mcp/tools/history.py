@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import normal_form, timestamp
 from obsidian_mcp.core.files.ports import Recorded, Step
@@ -18,6 +16,7 @@ from obsidian_mcp.core.text.vault_path import parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
+from .arguments import Field
 from .changed import shown_diff
 from .params import FILES_SHOWN, Limit, Offset, VaultName, first_of, next_offset
 from .registry import tool

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Neighbour, Reference
 from obsidian_mcp.core.operations import app_answers, mentions
@@ -17,6 +15,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .params import Limit, Name, Offset, VaultName, count_fitting, next_offset, page_of
 from .registry import tool
 

@@ -7,16 +7,15 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations import bulk, mentions, move
 from obsidian_mcp.core.text import progress
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 
+from .arguments import Field
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Name, Names, Offset, VaultName
+from .params import DryRun, Name, Offset, VaultName
 from .registry import tool
 
 
@@ -38,7 +37,7 @@ class _Linking(move.Rewriting):
 def link_mentions(
     app: App,
     name: Name,
-    names: Annotated[Names, Field(description="Only in these notes")] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Field(description="Only in these notes")] = [],  # noqa: B006  never changed
     offset: Offset = 0,
     dry_run: DryRun = False,
     vault: VaultName = "",

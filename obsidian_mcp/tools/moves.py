@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.operations import bulk, move
@@ -15,8 +13,9 @@ from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .changed import shown_diff
-from .params import FILES_SHOWN, LINES_SHOWN, DryRun, Names, Query, VaultName, first_of
+from .params import FILES_SHOWN, LINES_SHOWN, DryRun, Query, VaultName, first_of
 from .registry import tool
 
 
@@ -58,7 +57,7 @@ def move_note(
     *,
     name: Annotated[str, Field(description="Note, attachment or folder")] = "",
     to: Annotated[str, Field(description="New path or name, or Folder/ to go into", min_length=1)],
-    names: Annotated[Names, Field(description="Instead: several notes")] = [],  # noqa: B006
+    names: Annotated[list[str], Field(description="Instead: several notes")] = [],  # noqa: B006
     query: Query = "",
     update_links: Annotated[bool, Field(description="Rewrite links")] = True,
     dry_run: DryRun = False,

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names as file_names
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -34,8 +32,9 @@ from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
+from .arguments import Field
 from .outcome import Document
-from .params import MOST_RESULTS, PAGE, Name, Names, VaultName, count_fitting, first_of, whole_answers
+from .params import MOST_RESULTS, PAGE, Name, VaultName, count_fitting, first_of, whole_answers
 from .registry import tool
 
 if TYPE_CHECKING:
@@ -250,7 +249,7 @@ class ReadNote:
 def read_note(
     app: App,
     name: Annotated[str, Field(description="Name or path")] = "",
-    names: Annotated[Names, Field(description="Instead: several notes")] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Field(description="Instead: several notes")] = [],  # noqa: B006  never changed
     section: Annotated[str, Field(description="Heading, Parent#Child or ^block")] = "",
     lines: Annotated[str, Field(description="Such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
     view: Annotated[

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Annotated, Final, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic.json_schema import SkipJsonSchema
-
+from .arguments import Field
 from .outcome import as_json
 
 T = TypeVar("T")
@@ -28,12 +26,6 @@ LINES_SHOWN: Final = 100
 """Lines of one file that an answer about many files names."""
 MOST_RESULTS: Final = 500
 """Entries of one page for a model."""
-
-
-def _fits_a_page(limit: int) -> int:
-    if limit > MOST_RESULTS and not whole_answers.get():
-        raise ValueError(f"should be less than or equal to {MOST_RESULTS}")
-    return limit
 
 
 def next_offset(offset: int, limit: int, total: int) -> int | None:
@@ -75,17 +67,10 @@ def count_fitting(*columns: Sequence[object]) -> int:
 
 
 Name = Annotated[str, Field(description="Name or path", min_length=1)]
-Names = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 Query = Annotated[str, Field(description="Instead: notes that a search finds")]
 VaultNames = Annotated[str, Field(description="Vault; * all")]
 VaultName = Annotated[str, Field(description="Vault")]
 Etag = Annotated[str, Field(description="Refuse if changed since")]
 DryRun = Annotated[bool, Field(description="Preview")]
-Limit = Annotated[
-    int,
-    Field(description="At most", ge=1, json_schema_extra={"maximum": MOST_RESULTS}),
-    AfterValidator(_fits_a_page),
-]
+Limit = Annotated[int, Field(description="At most", ge=1, le=MOST_RESULTS, pages=True)]
 Offset = Annotated[int, Field(description="Skip", ge=0)]
-Unset = SkipJsonSchema[None]
-"""Added to the type of a parameter whose absence means something else than an empty value; schemas leave it out."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar.periods import ADJECTIVES
 from obsidian_mcp.core.note.insertion import Position, insert_text
@@ -14,6 +12,7 @@ from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .outcome import Document
 from .params import PAGE, VaultName
 from .registry import tool

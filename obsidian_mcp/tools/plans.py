@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded
@@ -16,9 +14,10 @@ from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
+from .arguments import Field
 from .entries import CONFIRM
 from .outcome import as_json
-from .params import Names, whole_answers
+from .params import whole_answers
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
@@ -164,7 +163,7 @@ def lines_of(file: FileChange) -> dict[str, Any]:
 def apply_plan(
     app: App,
     plan: PlanId,
-    paths: Annotated[Names, Field(description="Only these files; without it all")] = [],  # noqa: B006
+    paths: Annotated[list[str], Field(description="Only these files; without it all")] = [],  # noqa: B006
     vault: str = "",
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""

@@ -7,8 +7,6 @@ from functools import partial
 from itertools import islice
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.frontmatter import edits
@@ -19,8 +17,9 @@ from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Etag, Limit, Names, Offset, Query, VaultName, count_fitting, next_offset, page_of
+from .params import DryRun, Etag, Limit, Offset, Query, VaultName, count_fitting, next_offset, page_of
 from .registry import tool
 
 
@@ -89,7 +88,7 @@ def set_properties(
         dict[str, Any],
         Field(description='null removes: {"status": "done", "due": null}', min_length=1),
     ],
-    names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Field(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,
     etag: Etag = "",

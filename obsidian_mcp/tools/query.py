@@ -7,14 +7,13 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage, shortened
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .params import Limit, Offset, VaultNames, whole_answers
 from .registry import plain, tool
 

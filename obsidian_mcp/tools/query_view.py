@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.links.resolve import resolve
@@ -16,6 +14,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .outcome import as_json
 from .params import VIEW_BYTES, fitting, whole_answers
 from .registry import VIEW_TOOLS, tool

@@ -9,9 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from types import NoneType
-from typing import Any, ClassVar, get_args, get_origin, get_type_hints
-
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from typing import Any, ClassVar, get_type_hints
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
@@ -19,9 +17,12 @@ from obsidian_mcp.core.files.ports import api_key
 from obsidian_mcp.core.text import deadline
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
-from . import entries, schema, table
+from . import arguments as argument_reader
+from . import entries, table
+from .arguments import Parameter
 from .entries import CONFIRM, PREFIX, RESEARCH, profile
 from .outcome import Document, Outcome, Picture, as_json
+from .params import whole_answers
 from .retired import RETIRED
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
@@ -72,24 +73,18 @@ class Tool:
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
-        try:
-            checked = self.model.model_validate(
-                {key: self._unquoted(key, value) if key in self._nested else value for key, value in given.items()}
-            )
-        except ValidationError as error:
-            raise schema.refused(self.name, self.model.model_fields, error) from error
         agreed = confirmed.set(has_agreed)
         source = hidden_text_read.set("" if self.read_only else app.hidden_text_reads.path())
         key = api_key.set(app.config.key)
         try:
-            result = self.function(app, **{name: getattr(checked, name) for name in self.model.model_fields})
-        except (NoteNotFound, ChangeNotFound) as error:
-            if not given.get("vault") and len(vaults := app.vaults.names()) > 1:
-                others = ", ".join(map(repr, vaults[1 : VAULTS_NAMED + 1]))
-                message = (
-                    f"{error.message} Only the vault {vaults[0]!r} was looked at; give vault for others: {others}."
-                )
-                raise type(error)(message, **error.data) from error
+            read = argument_reader.read(self.name, self.parameters, given, whole=whole_answers.get())
+            result = self.function(app, **read)
+        except AppError as error:
+            advice = argument_reader.advice(self.parameters, given)
+            if isinstance(error, NoteNotFound | ChangeNotFound) and not given.get("vault"):
+                advice = _other_vaults(app) + advice
+            if advice not in error.message:  # a tool that calls another one has it already
+                error.message += advice
             raise
         finally:
             api_key.reset(key)
@@ -126,29 +121,22 @@ class Tool:
         return Outcome(data, text=None, document=False)
 
     @cached_property
-    def model(self) -> type[BaseModel]:
-        """The arguments: checked by pydantic, unknown ones refused."""
-        hints = get_type_hints(self.function, include_extras=True)
-        members: dict[str, Any] = {
-            parameter.name: (
-                hints[parameter.name],
-                ... if parameter.default is inspect.Parameter.empty else parameter.default,
-            )
-            for parameter in list(inspect.signature(self.function).parameters.values())[1:]
-        }
-        config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
-        return create_model(self.name, __config__=config, **members)
+    def parameters(self) -> dict[str, Parameter]:
+        """The arguments by name."""
+        return argument_reader.parameters(self.function)
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments."""
-        return schema.of_arguments(self.model)
+        return argument_reader.schema(self.parameters)
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
         """JSON Schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-17)."""
         if not self.publishes_answer:
             return None
+        from . import schema  # imports pydantic
+
         answer = get_type_hints(self.function)["return"]
         return schema.of_answer(answer, enveloped=self.enveloped, across_vaults=self.name in ACROSS_VAULTS)
 
@@ -178,17 +166,12 @@ class Tool:
         takes_confirm = not self.read_only and not self.is_registered
         return entries.Entry(self.published, self.command, self.needs_app, takes_confirm, ui={})
 
-    @cached_property
-    def _nested(self) -> dict[str, Any]:
-        """The types of the arguments that are lists or objects, by name."""
-        types = {name: schema.set_type(field.annotation) for name, field in self.model.model_fields.items()}
-        return {name: kind for name, kind in types.items() if get_origin(kind) in (list, dict)}
 
-    def _unquoted(self, key: str, value: Any) -> Any:
-        """Hosts send lists and objects as JSON strings (specs/tools.md TOOL-05); pydantic reads quoted scalars."""
-        if isinstance(value, list) and get_origin(next(iter(get_args(self._nested[key])), None)) is dict:
-            return [schema.read_json(item) for item in value]
-        return schema.read_json(value)
+def _other_vaults(app: App) -> str:
+    """Return what to say where nothing was found and no vault was named; empty where there is only one (TOOL-19)."""
+    first, *others = app.vaults.names()
+    named = ", ".join(map(repr, others[:VAULTS_NAMED]))
+    return f" Only the vault {first!r} was looked at; give vault for others: {named}." if others else ""
 
 
 _SCALARS = frozenset((NoneType, bool, int, float, str))

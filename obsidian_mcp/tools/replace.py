@@ -7,8 +7,6 @@ from bisect import bisect_left
 from functools import partial
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.limits import Budget
 from obsidian_mcp.core.expressions.regexps import RegExp, escape
@@ -19,8 +17,9 @@ from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Names, Query, VaultName
+from .params import DryRun, Query, VaultName
 from .registry import tool
 
 MOST_CHARACTERS = 1 << 30
@@ -35,7 +34,7 @@ def replace(
     content: Annotated[str, Field(description="What takes its place; $1: first group of a regex")],
     regex: Annotated[bool, Field(description="find is a regular expression")] = False,
     ignore_case: Annotated[bool, Field(description="Ignore upper and lower case")] = False,
-    names: Annotated[Names, Field(description="Notes to change")] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Field(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,
     vault: VaultName = "",

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import quote
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import uri
 from obsidian_mcp.core.search.hits import Request
@@ -15,6 +13,7 @@ from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, basename, extension
 from obsidian_mcp.core.vault.vault import Vault
 
+from .arguments import Field
 from .registry import RESEARCH_TOOLS, tool
 
 MOST_FOUND = 50

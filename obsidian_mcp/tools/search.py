@@ -7,8 +7,6 @@ import sys
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.operations import app_answers
@@ -19,6 +17,7 @@ from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .params import Limit, Offset, VaultNames, whole_answers
 from .registry import tool
 

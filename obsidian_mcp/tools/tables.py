@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import table
 from obsidian_mcp.core.note.table import Table
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
+from .arguments import Field
 from .changed import shown_diff
 from .params import DryRun, Etag, Name, VaultName
 from .registry import tool

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser
@@ -25,6 +23,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
+from .arguments import Field
 from .changed import ChangedFiles, changed_files
 from .params import LINES_SHOWN, DryRun, Limit, Offset, VaultName, VaultNames, first_of, page_of
 from .registry import tool

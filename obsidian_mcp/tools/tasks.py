@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
@@ -13,17 +11,18 @@ from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments
 
-from .params import DryRun, Etag, Limit, Offset, Unset, VaultName, VaultNames, whole_answers
+from .arguments import Field
+from .params import DryRun, Etag, Limit, Offset, VaultName, VaultNames, whole_answers
 from .registry import tool
 
 As = Annotated[str, Field(description="As due")]
 """A date: read like the argument due."""
-AsUnset = Annotated[str | Unset, Field(description="As due")]
+OptionalAs = Annotated[str | None, Field(description="As due")]
 Action = Literal["update", "add"]
 
 
-LEVELS: list[Any] = ["highest", "high", "medium", "none", "low", "lowest"]
-ACTIONS: list[Any] = ["keep", "delete", ""]
+LEVELS = ("highest", "high", "medium", "none", "low", "lowest")
+ACTIONS = ("keep", "delete", "")
 """What becomes of a task that is done; empty removes the field."""
 
 
@@ -49,7 +48,7 @@ def list_tasks(
     note: Annotated[str, Field(description="Of this note")] = "",
     heading: Annotated[str, Field(description="Part of the heading above")] = "",
     text: Annotated[str, Field(description="Part of the description")] = "",
-    blocked: Annotated[bool | Unset, Field(description="Waiting for an open task")] = None,
+    blocked: Annotated[bool | None, Field(description="Waiting for an open task")] = None,
     query: Annotated[str, Field(description="Lines of the Tasks plugin's query language too")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
@@ -89,20 +88,20 @@ def list_tasks(
 def update_task(
     app: App,
     name: Annotated[str, Field(description="Note; else any in the vault")] = "",
-    line: Annotated[Annotated[int, Field(ge=1)] | Unset, Field(description="1-based")] = None,
+    line: Annotated[int | None, Field(description="1-based", ge=1)] = None,
     task: Annotated[str, Field(description="Its id, ^block-id, line, or part of its description")] = "",
     action: Annotated[Action, Field(description="add: a new task with text")] = "update",
     status: Annotated[str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
-    due: Annotated[str | Unset, Field(description="2026-11-30, next friday, in 2 weeks; empty removes any")] = None,
-    scheduled: AsUnset = None,
-    start: AsUnset = None,
-    created: AsUnset = None,
-    priority: Annotated[str | Unset, Field(description="Level", json_schema_extra={"enum": LEVELS})] = None,
-    recurrence: Annotated[str | Unset, Field(description="every week on Monday, every month when done")] = None,
-    on_completion: Annotated[str | Unset, Field(description="Of it", json_schema_extra={"enum": ACTIONS})] = None,
-    new_id: Annotated[str | Unset, Field(description="Id that others depend on")] = None,
-    depends_on: Annotated[list[str] | Unset, Field(description="Ids")] = None,
-    text: Annotated[str | Unset, Field(description="New description")] = None,
+    due: Annotated[str | None, Field(description="2026-11-30, next friday, in 2 weeks; empty removes any")] = None,
+    scheduled: OptionalAs = None,
+    start: OptionalAs = None,
+    created: OptionalAs = None,
+    priority: Annotated[str | None, Field(description="Level", suggested=LEVELS)] = None,
+    recurrence: Annotated[str | None, Field(description="every week on Monday, every month when done")] = None,
+    on_completion: Annotated[str | None, Field(description="Of it", suggested=ACTIONS)] = None,
+    new_id: Annotated[str | None, Field(description="Id that others depend on")] = None,
+    depends_on: Annotated[list[str] | None, Field(description="Ids")] = None,
+    text: Annotated[str | None, Field(description="New description")] = None,
     heading: Annotated[str, Field(description="add: section")] = "",
     daily: Annotated[bool, Field(description="add: to today's daily note")] = False,
     etag: Etag = "",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import insertion
 from obsidian_mcp.core.note.insertion import Position
 from obsidian_mcp.core.text.text import hidden_text_warnings
 from obsidian_mcp.errors import InvalidArguments
 
+from .arguments import Field
 from .outcome import Document
 from .params import MOST_RESULTS, Name, VaultName, first_of
 from .registry import tool

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -17,6 +15,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
+from .arguments import Field
 from .outcome import as_json
 from .params import PAGE, VIEW_BYTES, Name, Offset, fitting, whole_answers
 from .registry import VIEW_TOOLS, tool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import pytest
 
@@ -209,23 +209,23 @@ NEEDED: dict[str, dict[str, Any]] = {
 
 def values(tool: Tool, parameter: str) -> list[Any]:
     """Every value of an enumeration or flag; for other arguments what a call needs, or a value that names a note."""
-    field = tool.model.model_fields[parameter]
+    known = tool.parameters[parameter]
     if parameter in NEEDED.get(tool.name, {}):
         return [NEEDED[tool.name][parameter]]
-    if get_origin(field.annotation) is Literal:
-        return list(get_args(field.annotation))
-    if field.annotation is bool:
+    if known.choices:
+        return list(known.choices)
+    if known.type == "boolean":
         return [False, True]
     if parameter in ("name", "to"):
-        return ["Alpha"] if field.is_required() else ["", "Alpha"]
-    return [] if not field.is_required() else ["Alpha"]
+        return ["Alpha"] if known.is_required else ["", "Alpha"]
+    return ["Alpha"] if known.is_required else []
 
 
 @pytest.mark.parametrize("name", [tool.name for tool in TOOLS.values() if tool.read_only])
 def test_a_tool_that_says_it_only_reads_leaves_every_byte_of_the_vault(app: App, basic: Path, name: str) -> None:
     # TOOL-12
     tool, before = TOOLS[name], contents(basic)
-    choices = {parameter: found for parameter in tool.model.model_fields if (found := values(tool, parameter))}
+    choices = {parameter: found for parameter in tool.parameters if (found := values(tool, parameter))}
     answered = 0
     for chosen in product(*choices.values()):
         try:
@@ -254,7 +254,7 @@ def test_a_tool_that_says_it_destroys_nothing_keeps_every_old_byte(app: App, bas
     given = {"content": ["new"], "heading": ["Plan", "Log"], "date": [today], "data": ["eA=="], "name": ["x.png"]}
     choices = {
         parameter: given.get(parameter) or found
-        for parameter in tool.model.model_fields
+        for parameter in tool.parameters
         if (found := given.get(parameter) or values(tool, parameter))
     }
     answered = 0

@@ -62,7 +62,7 @@ def test_a_link_to_a_part_is_answered_with_the_note_and_the_part(app: App) -> No
 
 
 def test_lines_that_cannot_be_read_are_answered_with_an_example(app: App) -> None:  # TOOL-03
-    with pytest.raises(InvalidArguments, match="'lines' must be a string; such as 10-40, but \"2:4\" came"):
+    with pytest.raises(InvalidArguments, match="'lines' must be a string, such as 10-40, but \"2:4\" came"):
         run(app, name="Alpha", lines="2:4")
 
 

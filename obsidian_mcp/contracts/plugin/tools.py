@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -24,6 +22,7 @@ from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 from obsidian_mcp.tools import registry
+from obsidian_mcp.tools.arguments import Field
 from obsidian_mcp.tools.entries import CONFIRM, PREFIX
 from obsidian_mcp.tools.outcome import Document, Outcome
 from obsidian_mcp.tools.registry import tool
@@ -173,7 +172,7 @@ class ReadFrontmatter:
 def read_frontmatter(
     app: App,
     path: NotePath,
-    keys: Keys = Field(default_factory=list),  # noqa: B008  read by pydantic
+    keys: Keys = [],  # noqa: B006  never changed
     include_missing: Annotated[bool, Field(description="Name missing keys too, with null")] = False,
 ) -> ReadFrontmatter:
     """Read the properties (YAML frontmatter) of a note without its text."""
@@ -201,10 +200,8 @@ def edit_frontmatter(
     mode: Annotated[
         Literal["set", "merge", "delete"], Field(description="merge also merges objects within objects")
     ] = "set",
-    data: Annotated[dict[str, Any], Field(description="Properties to set or merge")] = Field(  # noqa: B008
-        default_factory=dict
-    ),
-    keys: Keys = Field(default_factory=list),  # noqa: B008  read by pydantic
+    data: Annotated[dict[str, Any], Field(description="Properties to set or merge")] = {},  # noqa: B006
+    keys: Keys = [],  # noqa: B006  never changed
     allow_create: Annotated[bool, Field(description="Create the note if there is none")] = False,
 ) -> EditedFrontmatter:
     """Set, merge or delete properties (YAML frontmatter) of a note; its text stays untouched."""
