@@ -37,6 +37,9 @@ class AppError(Exception):
         self.message = message
         self.data = data
 
+    def __str__(self) -> str:
+        return self.message
+
     def payload(self) -> dict[str, Any]:
         """Return the `data` member of a JSON-RPC error."""
         return {"errorCode": self.error_code, **self.data}

@@ -231,6 +231,16 @@ def read_integer(value: Any) -> int:
     return int(whole[1])
 
 
+def read_number(value: Any) -> float:
+    """Return a number, also of its text. Raises: ValueError."""
+    try:
+        return read_integer(value)
+    except ValueError:
+        if isinstance(value, bool):
+            raise
+        return float(read_string(value))
+
+
 def read_boolean(value: Any) -> bool:
     """Return true or false, also of their text. Raises: ValueError."""
     text = str(value).strip().lower()

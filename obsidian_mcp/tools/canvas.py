@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, get_args
@@ -35,7 +35,7 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
-from .arguments import Field
+from .arguments import Field, read_array, read_boolean, read_number, read_string
 from .changed import shown_diff
 from .outcome import Document
 from .params import PAGE, DryRun, Etag, Name, VaultName, next_offset
@@ -211,6 +211,22 @@ _KEYS = {
 NUMBERS = ("x", "y", "width", "height")
 
 
+def _read_length(value: Any) -> float:
+    """Return a coordinate or size. Raises: ValueError."""
+    number = read_number(value)
+    if not is_number(number):
+        raise ValueError(value)
+    return number
+
+
+_READERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(NUMBERS, (f"a number of at most {FARTHEST:,}", _read_length)),
+    "contents": ("true or false", read_boolean),
+    "cards": ("a list of cards", partial(read_array, items="string")),
+}
+"""What a member of an operation must be, and how it is read; all others are text."""
+
+
 class _Given:
     """One operation as it came. Every method raises InvalidArguments that says which operation is wrong, and how."""
 
@@ -221,12 +237,11 @@ class _Given:
         for key, value in self.values.items():
             if key != "op" and key not in _KEYS[self.op]:
                 raise self.wrong(f"{self.op} takes no {key!r}; it takes {', '.join(_KEYS[self.op])}", key)
-            if key in NUMBERS and not is_number(value):
-                raise self.wrong(f"{key} must be a number of at most {FARTHEST:,}, not {value!r}", key)
-            if key == "contents" and not isinstance(value, bool):
-                raise self.wrong(f"contents must be true or false, not {value!r}", key)
-            if key not in (*NUMBERS, "contents", "cards") and not isinstance(value, str):
-                raise self.wrong(f"{key} must be text, not {value!r}", key)
+            expected, read = _READERS.get(key, ("text", read_string))
+            try:
+                self.values[key] = read(value)
+            except ValueError:
+                raise self.wrong(f"{key} must be {expected}, not {value!r}", key) from None
 
     def wrong(self, problem: str, argument: str) -> InvalidArguments:
         return InvalidArguments(f"Operation {self.number}: {problem}. Nothing was written.", argument=argument)
@@ -259,11 +274,15 @@ def _operation(place: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOpera
     match given.op:
         case "add":
             kind = given.choice("type", get_args(CardKind))
-            cards = values.get("cards", [])
-            if not isinstance(cards, list) or not all(isinstance(card, str) for card in cards):
-                raise given.wrong("cards must be a list of cards", "cards")
             content = _content(place, given)
-            return AddCard(kind, content, given.place(), *size, color=values.get("color", ""), around=tuple(cards))
+            return AddCard(
+                kind,
+                content,
+                given.place(),
+                *size,
+                color=values.get("color", ""),
+                around=tuple(values.get("cards", ())),
+            )
         case "edit":
             return EditCard(given.needed("card"), _content(place, given), *size, color=values.get("color"))
         case "move":

@@ -11,7 +11,7 @@ from obsidian_mcp.core.note import table
 from obsidian_mcp.core.note.table import Table
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
-from .arguments import Field
+from .arguments import Field, read_boolean, read_integer, read_json
 from .changed import shown_diff
 from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
@@ -30,6 +30,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "rename_column": ("column", "value"),
 }
 _NEEDED = {"row", "column", "values"}
+_EXPECTED = {"at": "a whole number", "descending": "true or false", "align": "left, center, right or none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,26 +141,26 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(key: str, value: Any) -> Any:
-    match key:
-        case "at":
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise InvalidArguments(f"at must be a whole number, not {value!r}.", argument=key)
-        case "descending":
-            if not isinstance(value, bool):
-                raise InvalidArguments(f"descending must be true or false, not {value!r}.", argument=key)
-        case "align":
-            if value not in get_args(table.Align):
-                raise InvalidArguments(f"align must be left, center, right or none, not {value!r}.", argument=key)
-        case "values":
-            if isinstance(value, dict):
-                return {str(name): _cell(item) for name, item in value.items()}
-            if not isinstance(value, list):
-                raise InvalidArguments("values must be a list, or an object by column.", argument=key)
-            return [_cell(item) for item in value]
-        case "value":
-            return _cell(value)
-        case "row" | "column":
-            return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    try:
+        match key:
+            case "at":
+                return read_integer(value)
+            case "descending":
+                return read_boolean(value)
+            case "align":
+                if value not in get_args(table.Align):
+                    raise ValueError(value)
+            case "values":
+                found = read_json(value)
+                if isinstance(found, dict):
+                    return {str(name): _cell(item) for name, item in found.items()}
+                return [_cell(item) for item in found] if isinstance(found, list) else [_cell(value)]
+            case "value":
+                return _cell(value)
+            case "row" | "column":
+                return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    except ValueError:
+        raise InvalidArguments(f"{key} must be {_EXPECTED[key]}, not {value!r}.", argument=key) from None
     return value
 
 
