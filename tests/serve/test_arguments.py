@@ -28,7 +28,8 @@ def ask(request: pytest.FixtureRequest, app: App) -> Iterator[Ask]:
     if way.startswith("http"):
         asks = dict(zip(NAMES, (by_bridge, by_rpc, by_envelope, by_registry, by_session), strict=True))
         with http_client(app) as client:
-            yield lambda tool, given: asks[way.removeprefix("http ")](client, tool, given)
+            agreed = {"_confirm": True} if way.endswith("envelope") else {}
+            yield lambda tool, given: asks[way.removeprefix("http ")](client, tool, {**given, **agreed})
         return
     with started(app.config.vaults[0]) as server:
         meta = {"_meta": MODERN} if "2026" in way else {}
