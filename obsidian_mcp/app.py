@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from obsidian_mcp.core.files.ports import Client, Obsidian, client
+from obsidian_mcp.core.files.ports import Obsidian
+from obsidian_mcp.core.text.call import Client, current_call
 from obsidian_mcp.core.vault.vault import Vault
 
 from .config import Config
@@ -78,14 +79,14 @@ class HiddenTextReads:
     def add(self, path: str) -> None:
         """The client of the current call has read a note with hidden text."""
         with self._lock:
-            self._paths.setdefault(client.get(), path)
+            self._paths.setdefault(current_call.get().client, path)
             while len(self._paths) > MAX_CLIENTS:
                 del self._paths[next(iter(self._paths))]
 
     def path(self) -> str:
         """Return the first such note that the client of the current call has read; empty where it has read none."""
         with self._lock:
-            return self._paths.get(client.get(), "")
+            return self._paths.get(current_call.get().client, "")
 
 
 class App(NamedTuple):

@@ -26,3 +26,10 @@ def test_the_newest_changelog_entry_is_this_version() -> None:
     released = re.findall(r"^## \[?(\d+\.\d+\.\d+)", text, re.MULTILINE)
 
     assert released[:1] == [__version__]
+
+
+def test_one_context_variable_carries_the_record_of_a_call() -> None:
+    sources = (ROOT / "obsidian_mcp").rglob("*.py")
+    found = {source.name: source.read_text(encoding="utf-8").count("ContextVar(") for source in sources}
+
+    assert {name: count for name, count in found.items() if count} == {"call.py": 1}

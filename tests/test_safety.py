@@ -16,11 +16,12 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.policy import Globs, Policy
-from obsidian_mcp.core.files.ports import Client, Recorded, Step, client
+from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.operations.move import relocate
 from obsidian_mcp.core.operations.undo import made_by, undo
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import Client, call_with, current_call, set_call
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
@@ -331,7 +332,7 @@ class Slow(Disk):
     """Its first write takes until the limit of the call is over."""
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
-        limit = deadline.current.get()
+        limit = current_call.get().limit
         while limit is not None and not limit.overrun:
             assert not limit.passed, "the commit can be stopped"
         return super().write(disk, data, expected)
@@ -341,12 +342,9 @@ def test_a_commit_that_the_limit_overtakes_is_finished_whole(root: Path, opened:
     """SAFE-19: the limit ends between the first and the second file of a change."""
     vault = opened(Slow(root))
     changes = [Write(f"{number}.md", data := vault.files.read(f"{number}.md"), data + b"new\n") for number in range(3)]
-    limit = deadline.Deadline(0.1)
-    token = deadline.current.set(limit)
-    try:
+    limit = Deadline(0.1)
+    with call_with(limit=limit):
         vault.commit("test", changes)
-    finally:
-        deadline.current.reset(token)
     assert limit.overrun > 0
     assert [data.endswith(b"new\n") for data in contents(root).values()] == [True] * 3 + [False] * 3
 
@@ -355,12 +353,8 @@ def test_a_call_whose_time_is_over_changes_nothing(root: Path, opened: Callable[
     """SAFE-19."""
     before = contents(root)
     vault = opened()
-    token = deadline.current.set(deadline.Deadline(0))
-    try:
-        with pytest.raises(OperationTimeout, match="before it changed anything"):
-            vault.commit("test", everything(vault))
-    finally:
-        deadline.current.reset(token)
+    with call_with(limit=Deadline(0)), pytest.raises(OperationTimeout, match="before it changed anything"):
+        vault.commit("test", everything(vault))
     assert contents(root) == before
     assert vault.journal.unfinished() == []
 
@@ -654,7 +648,7 @@ def test_undo_of_an_edit_says_so_when_the_note_has_been_moved_since(root: Path, 
 def as_client(name: str, session: str = "") -> Any:
     """A context in which calls come from this client."""
     context = copy_context()
-    context.run(client.set, Client(name, session))
+    context.run(set_call, client=Client(name, session))
     return context
 
 

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
@@ -43,13 +44,12 @@ def app(root: Path) -> Iterator[App]:
 def answered(app: App, tool: str, **given: Any) -> tuple[str, str]:
     """Error code and message of a refused call, or no code and the whole answer; within SECONDS."""
     started = time.monotonic()
-    token = deadline.current.set(deadline.Deadline(SECONDS))
     try:
-        outcome = call(app, f"obsidian_{tool}", given)
+        with call_with(limit=Deadline(SECONDS)):
+            outcome = call(app, f"obsidian_{tool}", given)
     except AppError as error:
         return error.error_code, error.message
     finally:
-        deadline.current.reset(token)
         assert time.monotonic() - started < 2 * SECONDS, (tool, given)
     return "", outcome.envelope() + (outcome.text or "")
 

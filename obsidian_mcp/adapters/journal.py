@@ -18,7 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.files.ports import Author, Recorded, Step, api_key, client
+from obsidian_mcp.core.files.ports import Author, Recorded, Step
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from .log import logger
@@ -140,8 +141,9 @@ class SqliteJournal:
         )
 
     def author(self) -> Author:
-        caller = client.get()
-        name = f"{caller.name} (key {key})".lstrip() if (key := api_key.get()) else caller.name
+        call = current_call.get()
+        caller, key = call.client, call.key
+        name = f"{caller.name} (key {key})".lstrip() if key else caller.name
         return Author(f"{self._process}/{caller.session}" if caller.session else self._process, name)
 
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 
 from obsidian_mcp import install_command
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import NotShowable
 
 INSTALL = f"Install it with: {install_command('media')}"
@@ -50,7 +50,7 @@ def shrunk(data: bytes, most_bytes: int, longest_side: int) -> bytes:
         paper = Image.new("RGB", small.size, "white")  # JPEG knows no transparency
         paper.paste(small, mask=small)
         for quality in QUALITIES:
-            deadline.checkpoint()
+            checkpoint()
             out = io.BytesIO()
             paper.save(out, "JPEG", quality=quality, optimize=True)
             if out.tell() <= most_bytes:
@@ -80,7 +80,7 @@ def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[s
         texts: list[str] = []
         length = 0
         for number in range(first - 1, min(last, total)):
-            deadline.checkpoint()
+            checkpoint()
             text = reader.pages[number].extract_text()
             length += len(text)
             if texts and length > most:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
@@ -77,7 +77,7 @@ class Channel:
         Raises: OperationTimeout, VaultNotFound.
         """
         allowed = self.timeout if limit is None else min(limit, self.timeout)
-        if (ending := deadline.current.get()) is not None:
+        if (ending := current_call.get().limit) is not None:
             allowed = min(allowed, ending.remaining)
         end = time.monotonic() + allowed
         if not self._lock.acquire(timeout=allowed):

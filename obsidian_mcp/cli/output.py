@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import click
 
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import call_with
 
 from .render import safe, width
 from .stdout import write_bytes
@@ -128,11 +128,10 @@ def shown_progress() -> Iterator[None]:
         bar.length = total
         bar.update(done - bar.pos)
 
-    token = progress.current.set(show)
     try:
-        yield
+        with call_with(progress=show):
+            yield
     finally:
-        progress.current.reset(token)
         if bar is not None:
             stream.write("\r" + " " * shutil.get_terminal_size().columns + "\r")
             stream.flush()

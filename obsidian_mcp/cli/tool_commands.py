@@ -17,13 +17,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.ports import Client, client
+from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.arguments import Parameter, read_json
 from obsidian_mcp.tools.entries import PREFIX
-from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import EVERY_VAULT
 
 from . import query_output
@@ -179,7 +178,7 @@ def arguments_of(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def run_tool(tool: Tool, options: Options, vault: str | None, arguments: Mapping[str, Any], *, as_json: bool) -> None:
     """Call a tool once, on the vault of `--vault` if one was given, and print its whole answer."""
-    client.set(Client("command line"))
+    set_call(client=Client("command line"))
     with whole(options, (vault,) if vault else ()) as app:
         outcome = call(app, tool.name, arguments)
     print_outcome(outcome, tool, arguments, as_json=as_json, colours=app.config.colours)
@@ -188,12 +187,8 @@ def run_tool(tool: Tool, options: Options, vault: str | None, arguments: Mapping
 @contextmanager
 def whole(options: Options, vaults: tuple[str, ...]) -> Iterator[App]:
     """The vaults, open for calls of tools, whose answers are whole."""
-    token = whole_answers.set(True)
-    try:
-        with options.app(vaults) as app, shown_progress():
-            yield app
-    finally:
-        whole_answers.reset(token)
+    with call_with(wants_all=True), options.app(vaults) as app, shown_progress():
+        yield app
 
 
 def print_outcome(outcome: Outcome, tool: Tool, arguments: Mapping[str, Any], *, as_json: bool, colours: bool) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import Final
 
+from obsidian_mcp.core.text.call import ProgressReport
 from obsidian_mcp.core.text.deadline import Deadline
-from obsidian_mcp.core.text.progress import Report
 
 INTERVAL_SECONDS: Final = 0.2
 """Shortest time between two notifications about one request."""
 
 
-def throttled(report: Report, deadline: Deadline) -> Report:
+def throttled(report: ProgressReport, deadline: Deadline) -> ProgressReport:
     """Return `report` limited to growing values, one each `INTERVAL_SECONDS`, and none after the deadline."""
     latest = 0.0
     highest = -1

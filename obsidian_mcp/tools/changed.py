@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from .params import DIFF_CHARACTERS, FILES_SHOWN, first_of, whole_answers
+from obsidian_mcp.core.text.call import current_call
+
+from .params import DIFF_CHARACTERS, FILES_SHOWN, first_of
 
 
 class ChangedFile(Protocol):
@@ -36,7 +38,7 @@ def shown_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
     shown = ""
     for diff in diffs:
         shown += diff
-        if len(shown) > most and not whole_answers.get():
+        if len(shown) > most and not current_call.get().wants_all:
             return f"{shown[:most]}\n… (cut)\n"
     return shown
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations import bulk, mentions, move
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 
@@ -65,7 +65,7 @@ def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
     left: list[str] = []
     unread: list[str] = []
     for done, other in enumerate(notes):
-        progress.report(done, len(notes), "Linking mentions")
+        report_progress(done, len(notes), "Linking mentions")
         try:
             content = place.read_note(other)
         except AppError as error:

@@ -15,6 +15,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, edits, parser, sections
 from obsidian_mcp.core.note.counts import count
 from obsidian_mcp.core.operations import move
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, hidden_text_warnings, line_count, printable
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
@@ -34,7 +35,7 @@ from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
 from .arguments import Field
 from .outcome import Document
-from .params import MOST_RESULTS, PAGE, Name, VaultName, count_fitting, first_of, whole_answers
+from .params import MOST_RESULTS, PAGE, Name, VaultName, count_fitting, first_of
 from .registry import tool
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ def _several(app: App, place: Vault, wanted: list[str]) -> Document:
     """Several notes, each below a line with its path, together as long as a page; the last one may be cut."""
     read: list[ReadNote] = []
     texts: list[str] = []
-    room = sys.maxsize if whole_answers.get() else PAGE
+    room = sys.maxsize if current_call.get().wants_all else PAGE
     left = dict(zip(wanted, map(place.find, wanted), strict=True))
     while left and room > 0:
         entry = left.pop(next(iter(left)))
@@ -378,7 +379,7 @@ def _part(body: str, section: str, lines: str) -> Span:
 
 def _page_end(body: str, start: int, end: int) -> int:
     """The end of a page: at a line's end where one is near."""
-    if end - start <= PAGE or whole_answers.get():
+    if end - start <= PAGE or current_call.get().wants_all:
         return end
     newline = body.rfind("\n", start + PAGE // 2, start + PAGE)
     return newline + 1 if newline >= 0 else start + PAGE

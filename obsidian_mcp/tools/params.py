@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import ContextVar
 from typing import Annotated, Final, TypeVar
+
+from obsidian_mcp.core.text.call import current_call
 
 from .arguments import Field
 from .outcome import as_json
 
 T = TypeVar("T")
 
-whole_answers: Final[ContextVar[bool]] = ContextVar("whole_answers", default=False)
-"""True where a person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
 MOST_BYTES: Final = 100_000
 """Of JSON in one page of a list for a model."""
 VIEW_BYTES: Final = 9_500
@@ -40,7 +39,7 @@ def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], i
 
 def first_of(found: Sequence[T], most: int) -> tuple[list[T], int | None]:
     """Return the first entries, for a person all of them (CLI-10), and how many are left out (TOOL-07)."""
-    shown = list(found if whole_answers.get() else found[:most])
+    shown = list(found if current_call.get().wants_all else found[:most])
     return shown, len(found) - len(shown) or None
 
 
@@ -56,7 +55,7 @@ def fitting(items: list[T], room: int) -> list[T]:
 def count_fitting(*columns: Sequence[object]) -> int:
     """Return how many rows of lists that are shown side by side fit an answer for a model, at least one (TOOL-07)."""
     longest = max(map(len, columns))
-    if whole_answers.get():
+    if current_call.get().wants_all:
         return longest
     room = MOST_BYTES
     for row in range(longest):

@@ -11,13 +11,13 @@ from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded
 from obsidian_mcp.core.operations import undo
 from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
 from .arguments import Field
 from .entries import CONFIRM
 from .outcome import as_json
-from .params import whole_answers
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
@@ -100,7 +100,7 @@ def _page(
     room = PAGE_BYTES
     for file in shown:
         room -= len(as_json(file))
-        if room < 0 and files and not whole_answers.get():
+        if room < 0 and files and not current_call.get().wants_all:
             break
         files.append(file)
     following = cursor + len(files)

@@ -13,7 +13,7 @@ from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.operations import bulk
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -98,7 +98,7 @@ def set_properties(
 
     def change(body: str) -> str:
         for key, value in properties.items():
-            deadline.checkpoint()  # each property takes longer the more there are
+            checkpoint()  # each property takes longer the more there are
             if value is None:
                 body = edits.remove_property(body, key)
             else:

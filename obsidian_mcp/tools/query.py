@@ -11,10 +11,11 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage, shortened
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Field
-from .params import Limit, Offset, VaultNames, whole_answers
+from .params import Limit, Offset, VaultNames
 from .registry import plain, tool
 
 T = TypeVar("T")
@@ -65,12 +66,12 @@ def query(
 def _shown(found: queries.Found, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
     if isinstance(found, TaskPage):
-        data: dict[str, Any] = plain(found if whole_answers.get() else shortened(found, page.offset))
+        data: dict[str, Any] = plain(found if current_call.get().wants_all else shortened(found, page.offset))
         return data
     answer = found.value
     data = answer.data()
     count = len(answer.rows)
-    if not whole_answers.get():
+    if not current_call.get().wants_all:
         data = _bounded(data, page.offset)
         data["rows"] = rows = _fitting(answer.rows)
         count = len(rows)

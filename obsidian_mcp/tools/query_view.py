@@ -10,13 +10,14 @@ from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Field
 from .outcome import as_json
-from .params import VIEW_BYTES, fitting, whole_answers
+from .params import VIEW_BYTES, fitting
 from .registry import VIEW_TOOLS, tool
 
 PAGE_ROWS = 50
@@ -46,7 +47,7 @@ def show_query(
     place = app.vaults.get(vault)
     if not query.strip() and language != "tasks":
         raise InvalidArguments("Give query.", argument="query")
-    rows_of_page = SORTED_ROWS if whole_answers.get() else PAGE_ROWS
+    rows_of_page = SORTED_ROWS if current_call.get().wants_all else PAGE_ROWS
     page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
     wanted = queries.Query(query, page, place.calendar.now(), language, view)
     found = queries.run_query(place, wanted)
@@ -64,7 +65,7 @@ def show_query(
         given_groups = [(_label(_cell(place, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sorted(columns, rows, sort, group)[offset : offset + rows_of_page]
-    if not whole_answers.get():
+    if not current_call.get().wants_all:
         rows = fitting(rows, VIEW_BYTES - len(as_json(columns)) - 500) or rows[:1]
     data: dict[str, Any] = {
         "view": "query",

@@ -12,9 +12,7 @@ from types import NoneType
 from typing import Any, ClassVar, get_type_hints
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.policy import confirmed, hidden_text_read
-from obsidian_mcp.core.files.ports import api_key
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import current_call, late_note
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
 from . import arguments as argument_reader
@@ -22,7 +20,6 @@ from . import entries, table
 from .arguments import Parameter
 from .entries import CONFIRM, PREFIX, RESEARCH, profile
 from .outcome import Document, Outcome, Picture, as_json
-from .params import whole_answers
 from .retired import RETIRED
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
@@ -73,11 +70,11 @@ class Tool:
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
-        agreed = confirmed.set(has_agreed)
-        source = hidden_text_read.set("" if self.read_only else app.hidden_text_reads.path())
-        key = api_key.set(app.config.key)
+        hidden_text = "" if self.read_only else app.hidden_text_reads.path()
+        record = current_call.get()._replace(has_consent=has_agreed, hidden_text=hidden_text, key=app.config.key)
+        outer = current_call.set(record)
         try:
-            read = argument_reader.read(self.name, self.parameters, given, whole=whole_answers.get())
+            read = argument_reader.read(self.name, self.parameters, given, whole=record.wants_all)
             result = self.function(app, **read)
         except AppError as error:
             advice = argument_reader.advice(self.parameters, given)
@@ -87,12 +84,10 @@ class Tool:
                 error.message += advice
             raise
         finally:
-            api_key.reset(key)
-            hidden_text_read.reset(source)
-            confirmed.reset(agreed)
+            current_call.reset(outer)
         document = isinstance(result, Document)
         data = plain(result.data if isinstance(result, Document | Picture) else result)
-        if not self.read_only and (late := deadline.late_note()):
+        if not self.read_only and (late := late_note()):
             data["late"] = late
         return Outcome(
             data=data,

@@ -13,12 +13,13 @@ from obsidian_mcp.core.operations import app_answers
 from obsidian_mcp.core.search.groups import grouping
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
 from obsidian_mcp.core.search.sort import order
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Field
-from .params import Limit, Offset, VaultNames, whole_answers
+from .params import Limit, Offset, VaultNames
 from .registry import tool
 
 EVERYTHING = '""'
@@ -64,7 +65,7 @@ def search(
         _time("modified_after", modified_after),
         _time("modified_before", modified_before),
         order(sort) if sort.strip() else None,
-        sys.maxsize if whole_answers.get() else ANSWER_CHARACTERS - len(remark),
+        sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
     )
     by = grouping(group) if group.strip() else None
     named = None if everything or place.app is None else app_answers.found(place, request)

@@ -17,7 +17,7 @@ from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.operations.queries import inline_prefix
 from obsidian_mcp.core.query.parser import quoted
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.text import deadline, progress
+from obsidian_mcp.core.text.call import checkpoint, report_progress
 from obsidian_mcp.core.text.tags import covers, key
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault.vault import Vault
@@ -109,7 +109,7 @@ def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
     renamed = []
     files = place.graph.files_tagged(old)
     for done, path in enumerate(files):
-        progress.report(done, len(files), "Renaming the tag")
+        report_progress(done, len(files), "Renaming the tag")
         entry = place.catalog.get(path)
         if entry is not None:
             content = place.read_text(entry)
@@ -145,7 +145,7 @@ def _queries_with(place: Vault, tag: str) -> Iterator[str]:
     found = place.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
     notes = sorted(hit.path for hit in found.hits if is_note(hit.path))
     for path in (*(entry.path for entry in place.entries() if extension(entry.path) == ".base"), *notes):
-        deadline.checkpoint()
+        checkpoint()
         entry = place.catalog.get(path)
         try:
             body = place.read_text(entry).text.body if entry is not None else ""

@@ -8,11 +8,12 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations.tasks import VaultTasks
 from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Field
-from .params import DryRun, Etag, Limit, Offset, VaultName, VaultNames, whole_answers
+from .params import DryRun, Etag, Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
 As = Annotated[str, Field(description="As due")]
@@ -81,7 +82,7 @@ def list_tasks(
     found = VaultTasks(place).list(request, query, Page(limit, offset))
     if below and not found.total:
         place.folders.existing(below)
-    return found if whole_answers.get() else shortened(found, offset)
+    return found if current_call.get().wants_all else shortened(found, offset)
 
 
 @tool(title="Update task", writes=True, destructive=True)

@@ -10,6 +10,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
@@ -17,7 +18,7 @@ from obsidian_mcp.errors import NotText
 
 from .arguments import Field
 from .outcome import as_json
-from .params import PAGE, VIEW_BYTES, Name, Offset, fitting, whole_answers
+from .params import PAGE, VIEW_BYTES, Name, Offset, fitting
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
@@ -50,7 +51,7 @@ def show_graph(
         }
         if answer.notice:
             data["note"] = answer.notice
-        if len(as_json(data)) <= VIEW_BYTES or most <= 1 or whole_answers.get():
+        if len(as_json(data)) <= VIEW_BYTES or most <= 1 or current_call.get().wants_all:
             return data
         most = min(most, len(near.nodes)) * 9 // 10
 
@@ -134,7 +135,7 @@ def _note(place: Vault, name: str) -> tuple[FileEntry, Note]:
 def _page_end(body: str, start: int) -> int:
     """Where a page ends: behind a paragraph, else behind a line, where there is one in its second half."""
     end = start + PAGE
-    if end >= len(body) or whole_answers.get():
+    if end >= len(body) or current_call.get().wants_all:
         return len(body)
     for mark in ("\n\n", "\n"):
         found = body.rfind(mark, start + PAGE // 2, end)

@@ -28,7 +28,7 @@ from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index, Replaced
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.index.ingest import Batch, ingest
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import VaultNotFound
 from tests.index_dump import dump
@@ -135,7 +135,7 @@ def test_files_that_make_many_batches_are_stored_to_the_last_one(
 ) -> None:
     monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
     start(pool_files=1_000_000)
-    with deadline.limited_to(WITHIN):
+    with limited_to(WITHIN):
         vault.indexer.complete()
 
     assert vault.indexer.pending() == {}
@@ -215,7 +215,7 @@ def test_where_no_process_can_be_made_the_files_are_stored_here(
 
     monkeypatch.setattr(index_pool, "WorkerPool", refused)
     start()
-    with deadline.limited_to(WITHIN):
+    with limited_to(WITHIN):
         vault.indexer.complete()
 
     assert vault.indexer.pending() == {}
@@ -239,7 +239,7 @@ def test_an_error_in_the_middle_of_a_build_leaves_no_file_that_is_waited_for_in_
     monkeypatch.setattr(vault.indexer, "ingest", once(Replaced(), vault.indexer.ingest))
     monkeypatch.setattr(vault.indexer, "step", once(VaultNotFound("The disk is gone."), vault.indexer.step))
     start(pool_files=1_000_000)
-    with deadline.limited_to(WITHIN):
+    with limited_to(WITHIN):
         vault.indexer.complete()
 
     assert vault.indexer.pending() == {}

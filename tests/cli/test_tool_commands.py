@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.cli.output import SHOWN_AFTER_SECONDS, shown_progress
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import current_call, report_progress
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -308,14 +308,14 @@ def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
     with open(ours, "w", encoding="utf-8", closefd=False) as stream:
         monkeypatch.setattr(sys, "stderr", stream)
         with shown_progress():
-            progress.report(1, 2, "Quick")
+            report_progress(1, 2, "Quick")
         with shown_progress():
             begun = time.monotonic()
             while time.monotonic() - begun < SHOWN_AFTER_SECONDS + 0.05:
-                progress.report(1, 2, "Renaming the tag")
+                report_progress(1, 2, "Renaming the tag")
     stream_text = os.read(theirs, 100_000).decode()
 
     assert "Quick" not in stream_text
     assert "Renaming the tag" in stream_text
     assert all(len(line) <= 38 for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", stream_text)))
-    assert progress.current.get() is None
+    assert current_call.get().progress is None

@@ -12,7 +12,7 @@ import time
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text import deadline, progress
+from obsidian_mcp.core.text.call import begin_commit, report_progress
 from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve.mcp import server as mcp
 from obsidian_mcp.serve.stdio import call_handler
@@ -25,7 +25,7 @@ log = logging.getLogger("slow")
 
 def bury(app: App, steps: int) -> dict[str, object]:
     """Dig in the commit of a change, which nothing stops."""
-    deadline.begin_commit()
+    begin_commit()
     return dig(app, steps)
 
 
@@ -38,7 +38,7 @@ def dig(app: App, steps: int, *, fail: bool = False, surrogate: bool = False) ->
         return {"steps": "\udcff", "ratio": float("nan")}
     try:
         for step in range(steps):
-            progress.report(step, steps, "Digging")
+            report_progress(step, steps, "Digging")
             time.sleep(0.01)
     except OperationTimeout:
         log.warning("stopped digging")

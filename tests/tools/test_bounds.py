@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import StaleEtag, UndoConflict
 from obsidian_mcp.tools import call
 from obsidian_mcp.tools.outcome import as_json
-from obsidian_mcp.tools.params import MOST_BYTES, whole_answers
+from obsidian_mcp.tools.params import MOST_BYTES
 from tests.conftest import app_on
 
 MANY = 3_000
@@ -80,9 +81,8 @@ def test_an_answer_has_what_fits_and_says_what_is_left_out(
     assert len(answer.encode()) < 1.5 * MOST_BYTES
 
     if "limit" not in arguments:
-        everything = whole_answers.set(True)
-        whole = as_json(call(app, f"obsidian_{tool}", arguments).data).decode()
-        whole_answers.reset(everything)
+        with call_with(wants_all=True):
+            whole = as_json(call(app, f"obsidian_{tool}", arguments).data).decode()
         assert len(whole) > len(answer)
         assert left_out not in whole
 

@@ -14,10 +14,9 @@ from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.operations import bulk
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import call_with, current_call, limited_to
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, OperationTimeout, PropertiesUnreadable
 from obsidian_mcp.tools import TOOLS, call, history
-from obsidian_mcp.tools.params import whole_answers
 from obsidian_mcp.tools.registry import Tool
 from tests.vaults import contents
 
@@ -61,9 +60,8 @@ def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, ba
     assert (len(extracted["updated"]), extracted["more_updated"]) == (50, 10)
     moved = run(app, "move_note", name="Part", to="Piece", dry_run=True)
     assert moved["diff"].endswith("… (cut)\n")
-    everything = whole_answers.set(True)  # for a person (CLI-10)
-    whole = run(app, "move_note", name="Part", to="Piece", dry_run=True)
-    whole_answers.reset(everything)
+    with call_with(wants_all=True):  # for a person (CLI-10)
+        whole = run(app, "move_note", name="Part", to="Piece", dry_run=True)
     assert (len(whole["updated"]), whole.get("more_updated")) == (61, None)
     assert len(whole["diff"]) > len(moved["diff"])
 
@@ -304,13 +302,13 @@ def test_setting_very_many_properties_ends_with_its_time_and_lets_others_write(
 
     def stopped(body: str, key: str, value: Any) -> str:
         begun.append(key)
-        limit = deadline.current.get()
+        limit = current_call.get().limit
         assert limit is not None
         limit.cancel()
         return set_property(body, key, value)
 
     monkeypatch.setattr(edits, "set_property", stopped)
-    with deadline.limited_to(60.0), pytest.raises(OperationTimeout):
+    with limited_to(60.0), pytest.raises(OperationTimeout):
         run(app, "set_properties", names=["Home"], properties={"a": 1, "b": 2, "c": 3})
 
     assert begun == ["a"]

@@ -11,7 +11,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.operations import mentions
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.core.vault.content import Content
 from obsidian_mcp.errors import InvalidName, NoteNotFound, PermissionDenied, StorageFailed
 from obsidian_mcp.tools import call
@@ -356,12 +356,12 @@ def test_a_note_that_changes_while_the_links_are_planned_gets_them_in_its_new_te
 def test_very_many_mentions_in_one_note_are_linked_in_time(opened: Opened, piece: str, count: int) -> None:
     # LINK-31, TOOL-09
     app = opened({"Anna.md": ANNA, "Long.md": piece * count})
-    with deadline.limited_to(30):
+    with limited_to(30):
         assert run(app, "link_mentions", name="Anna")["linked"] == count
 
 
 def test_very_many_cells_are_linked_in_time(opened: Opened) -> None:
     # LINK-31, TOOL-09
     app = opened({"Anna.md": ANNA, "Long.md": "|a|b|\n|-|-|\n" + "|anna|Anna|\n" * 12_000})
-    with deadline.limited_to(30):
+    with limited_to(30):
         assert run(app, "link_mentions", name="Anna")["linked"] == 24_000

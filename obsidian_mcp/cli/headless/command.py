@@ -102,7 +102,7 @@ def _answered(words: Words, options: Options) -> str | int:
         return own.version()
     if command is None and words.vault is None:
         raise unknown(words.command)
-    from obsidian_mcp.core.files.ports import Client, client
+    from obsidian_mcp.core.text.call import Client, set_call
 
     from .call import Call, locate
 
@@ -115,7 +115,7 @@ def _answered(words: Words, options: Options) -> str | int:
     if command is None:
         raise unknown(words.command)
     check_values(command, words)
-    client.set(Client("obsidian command"))
+    set_call(client=Client("obsidian command"))
     module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
     with closing(Call(settings, folder, words, writes="writes" in command.marks)) as call:
         answer: str = getattr(module, command.function)(call)

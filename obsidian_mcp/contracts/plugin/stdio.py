@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -162,21 +161,6 @@ class PluginClient:
         return called
 
 
-_completion: ContextVar[Callable[[dict[str, Any]], dict[str, Any]] | None] = ContextVar("completion", default=None)
-"""Adds the plugin's own members to the SDK's answer to this request."""
-
-
-async def _complete_answers(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Middleware that adds the members of an answer that the SDK's schemas do not know, and that it drops."""
-    token = _completion.set(None)
-    try:
-        shaped = await call_next(ctx)
-        complete = _completion.get()
-        return shaped if complete is None or not isinstance(shaped, dict) else complete(shaped)
-    finally:
-        _completion.reset(token)
-
-
 def run(plugin: Plugin, settings: Config, app: App | None) -> int:
     """Serve the plugin's tools on stdio, with `app` the vault's as well; returns the exit status."""
     served = build(PluginClient(plugin, settings.timeout), settings, app)
@@ -195,13 +179,15 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
     server, subscribers = _for_the_plugin() if app is None else _for_the_vault(app)
     own_list = server.get_request_handler("tools/list")
     own_call = server.get_request_handler("tools/call")
+    completions: dict[types.RequestId | None, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+    """By request in flight: what adds the plugin's own members, which the SDK's schemas do not know, to its answer."""
     own_names = frozenset() if app is None else frozenset({*TOOLS, *RETIRED})
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Any:
         own = types.ListToolsResult(tools=[]) if own_list is None else await own_list.handler(context, params)
         found = named(await plugin.tools(), own_names, read_only=settings.read_only)
         entries = [{**tool.definition, "name": name} for name, tool in found.items()]
-        _completion.set(lambda shaped: {**shaped, "tools": [*shaped["tools"], *entries]})
+        completions[context.request_id] = lambda shaped: {**shaped, "tools": [*shaped["tools"], *entries]}
         return own
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> Any:
@@ -221,8 +207,16 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
             if settings.error_style == "result" and error.application:
                 return types.CallToolResult.model_validate(results.failure(error), by_name=False)
             raise
-        _completion.set(partial(_completed, result))
+        completions[context.request_id] = partial(_completed, result)
         return types.CallToolResult(content=[])
+
+    async def complete_answers(ctx: Context, call_next: CallNext) -> HandlerResult:
+        try:
+            shaped = await call_next(ctx)
+            complete = completions.get(ctx.request_id)
+            return shaped if complete is None or not isinstance(shaped, dict) else complete(shaped)
+        finally:
+            completions.pop(ctx.request_id, None)
 
     @asynccontextmanager
     async def polling(_: Server[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
@@ -233,7 +227,7 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware.insert(1, _complete_answers)
+    server.middleware.insert(1, complete_answers)
     server.lifespan = polling
     options = NotificationOptions(tools_changed=True, resources_changed=app is not None)
     return SdkServer(server, server.create_initialization_options(options), subscribers.close)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter import parser as frontmatter
@@ -19,6 +18,7 @@ from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import insert
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 from obsidian_mcp.tools import registry
@@ -328,7 +328,7 @@ def search_notes(
 
 def _call(app: App, tool_name: str, /, **arguments: Any) -> Outcome:
     """Return another tool's answer; a person's confirmation of this call counts for that one."""
-    confirmed = {CONFIRM: True} if policy.confirmed.get() else {}
+    confirmed = {CONFIRM: True} if current_call.get().has_consent else {}
     return registry.call(app, PREFIX + tool_name, {**arguments, **confirmed})
 
 

@@ -6,7 +6,7 @@ the call, which `Budget` looks at in passing.
 
 from __future__ import annotations
 
-from obsidian_mcp.core.text.deadline import checkpoint
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import QueryInvalid
 
 from .values import ExpressionError, Value

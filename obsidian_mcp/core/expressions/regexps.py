@@ -13,7 +13,7 @@ from typing import Any
 from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
 from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
 from obsidian_mcp.core.query.regexp import RegExp as Compiled
-from obsidian_mcp.core.text.deadline import checkpoint, current
+from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.core.text.text import Span
 
 from .limits import Budget
@@ -84,7 +84,7 @@ class RegExp:
         return translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
 
     def _found(self, text: str) -> Iterator[Any]:
-        pattern, deadline, at = self._compiled().pattern, current.get(), 0
+        pattern, deadline, at = self._compiled().pattern, current_call.get().limit, 0
         # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
         while at <= len(text):
             checkpoint()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
 from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
 
@@ -20,12 +20,6 @@ _UNITS = {"b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 
 CONFIRMABLE = ("create", "overwrite", "edit", "move", "delete", "permanent_delete")
 """Kinds of change that `confirm` may name."""
-
-confirmed: ContextVar[bool] = ContextVar("confirmed", default=False)
-"""Whether a person has agreed to the current call's change."""
-
-hidden_text_read: ContextVar[str] = ContextVar("hidden_text_read", default="")
-"""Path of a note with hidden text that the client of the current call has read; empty where it has read none."""
 
 SHORTEST_KEY = 16
 """Characters of an API key that is written into the file as it is."""
@@ -146,9 +140,10 @@ class Policy(NamedTuple):
 
         `kind`: one of CONFIRMABLE; empty for what can be a change of any kind.
         """
-        source = hidden_text_read.get() if self.confirm_after_hidden_text else ""
+        call = current_call.get()
+        source = call.hidden_text if self.confirm_after_hidden_text else ""
         needed = kind in self.confirm if kind else bool(self.confirm)
-        if confirmed.get() or not (needed or source):
+        if call.has_consent or not (needed or source):
             return
         if source:
             action += f" (before, this session read {source!r}, which holds text that people do not see)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -177,23 +176,6 @@ class Step(NamedTuple):
     before: bytes | None = None
     after: bytes | None = None
 
-
-class Client(NamedTuple):
-    """The client of a call: the name under which it introduced itself, and where one process serves several clients
-    at once the session that tells them apart.
-    """
-
-    name: str = ""
-    session: str = ""
-
-
-UNNAMED = Client()
-client: ContextVar[Client] = ContextVar("client", default=UNNAMED)
-"""The client of the current call. The front sets it, the journal records it with every change (SAFE-20)."""
-
-
-api_key: ContextVar[str] = ContextVar("api_key", default="")
-"""Name of the API key with which the current call came; empty for calls without one. The journal records it."""
 
 ONE_SHOT = "command line"
 """The process of changes that one-shot commands make: a later command takes back what an earlier one did, under

@@ -21,7 +21,8 @@ from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.links.resolve import keys_of
-from obsidian_mcp.core.text import compat, deadline, tags
+from obsidian_mcp.core.text import compat, tags
+from obsidian_mcp.core.text.call import checkpoint, limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
@@ -155,7 +156,7 @@ class Graph:
         pending = self._indexer.pending()
         found = self._indexer.query(stored) - pending.keys()
         for path, entry in pending.items():
-            deadline.checkpoint()
+            checkpoint()
             facts_ = self._parsed(entry)
             if facts_ is not None and has(facts_):
                 found.add(path)
@@ -309,7 +310,7 @@ class Graph:
         hides = self._hides()
 
         def run(rows: Rows) -> T:
-            with deadline.limited_to(QUERY_SECONDS):
+            with limited_to(QUERY_SECONDS):
                 paths, links = partial(self._paths_in, rows), partial(self._link_graph, rows)
                 return query(view(rows, self._catalog, hides, paths, links))
 

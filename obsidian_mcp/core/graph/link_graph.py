@@ -10,7 +10,7 @@ from typing import Literal
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.rows import Rows, Stamp, Target
 from obsidian_mcp.core.links.resolve import clean, keys_of, resolve
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, parent
 
 
@@ -96,7 +96,7 @@ def spread(
     for distance in range(1, depth + 1):
         following = []
         for here in ring:
-            deadline.checkpoint()
+            checkpoint()
             for there in sorted({*links.resolved.get(here, ()), *links.incoming.get(here, ())}):
                 if there not in found and (there == end or not hidden(there)):
                     found[there] = (distance, here)
@@ -167,7 +167,7 @@ def _with_links(
     for source, targets in added:
         if source not in graph.paths:
             continue
-        deadline.checkpoint()
+        checkpoint()
         folder = parent(source)
         paths: dict[VaultPath, int] = {}
         names: dict[str, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import AppError
 
 from .results import Reference
@@ -28,7 +28,7 @@ def link_lines(references: Iterable[Reference], catalog: Catalog, read: Callable
             yield link.original
         else:
             if reference.source != source:
-                deadline.checkpoint()
+                checkpoint()
                 source, texts = reference.source, _texts(catalog.get(reference.source), read)
             yield _around(texts.get(link.at, ""), link.original, link.start)
 

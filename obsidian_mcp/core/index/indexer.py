@@ -15,7 +15,8 @@ from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import Change
-from obsidian_mcp.core.text import deadline, progress
+from obsidian_mcp.core.text.call import current_call, report_progress
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
@@ -288,7 +289,7 @@ class Indexer:
         with contextlib.suppress(Busy, Replaced):
             self._finish()
         self.wait(inf, lambda: bool(self._taken), self._report)
-        limit = deadline.current.get()
+        limit = current_call.get().limit
         now = self.progress
         if now.total and self._has_work() and limit is not None and limit.remaining < _reserve(limit):
             raise OperationTimeout(
@@ -320,7 +321,7 @@ class Indexer:
     def _report(self) -> None:
         now = self.progress
         if now.total:
-            progress.report(now.done, now.total, "Building the index")
+            report_progress(now.done, now.total, "Building the index")
 
     # -- storing -----------------------------------------------------------------------------------------------
 
@@ -410,10 +411,10 @@ class Indexer:
 
 def _end(seconds: float) -> float:
     """When waiting ends, as `time.monotonic`: before the end of the call's time."""
-    limit = deadline.current.get()
+    limit = current_call.get().limit
     return time.monotonic() + (seconds if limit is None else min(seconds, limit.remaining - _reserve(limit)))
 
 
-def _reserve(limit: deadline.Deadline) -> float:
+def _reserve(limit: Deadline) -> float:
     """Seconds of a call's time that are left for its answer."""
     return min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2)

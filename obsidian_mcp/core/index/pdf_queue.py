@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .index import Record
@@ -96,6 +96,6 @@ class PdfQueue:
         self._indexer.wait(
             inf,
             lambda: bool(self.files) and background.is_reading,
-            lambda: progress.report(total - len(self.files), total, "Reading PDFs"),
+            lambda: report_progress(total - len(self.files), total, "Reading PDFs"),
         )
         return True

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from . import canvas_layout as layout
@@ -108,7 +108,7 @@ def edit(body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], 
     canvas = _Canvas(body, new_id)
     ids = []
     for number, operation in enumerate(operations, 1):
-        deadline.checkpoint()
+        checkpoint()
         try:
             ids.append(canvas.apply(operation))
         except (InvalidArguments, AmbiguousName) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.line_matcher import Matcher
 from obsidian_mcp.core.text.text import split_lines
 
@@ -14,7 +14,7 @@ Hunk = tuple[int, int, tuple[str, ...]]
 
 def changes(base: list[str], other: list[str]) -> list[Hunk]:
     """Return the changed regions from `base` to `other`, in order."""
-    deadline.checkpoint()
+    checkpoint()
     return [
         (start, end, tuple(other[other_start:other_end]))
         for kind, start, end, other_start, other_end in Matcher(base, other, autojunk=False).get_opcodes()

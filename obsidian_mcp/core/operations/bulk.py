@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.search.hits import Hits, Request
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.changes import Operation
 from obsidian_mcp.core.vault.vault import Vault
@@ -61,7 +61,7 @@ def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str]
     """
     found = []
     for done, entry in enumerate(entries):
-        progress.report(done, len(entries), label)
+        report_progress(done, len(entries), label)
         content = vault.read_note(entry)
         try:
             after = change(content.text.body)

@@ -21,8 +21,8 @@ from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.query.parser import quoted
 from obsidian_mcp.core.search.hits import Facet, Order, Request
 from obsidian_mcp.core.tasks.task import read_line
-from obsidian_mcp.core.text import deadline
 from obsidian_mcp.core.text.analysis import phrase
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
 from obsidian_mcp.core.vault.vault import Vault
@@ -85,7 +85,7 @@ def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int
 def unlinked_mentions(vault: Vault, notes: Iterable[FileEntry], names: Sequence[str]) -> Iterator[Mention]:
     """Yield where these notes have one of the names as whole words that could be made a link (LINK-30)."""
     for other in notes:
-        deadline.checkpoint()
+        checkpoint()
         try:
             body = printable(vault.read_text(other).text.body)
         except AppError:  # gone or unreadable since the search

@@ -16,7 +16,7 @@ from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import apply, diff
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.note.subpath import resolve_subpath
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import Lines, Text
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
@@ -349,7 +349,7 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
     contents: dict[VaultPath, Content] = {}
     referrers = []
     for done, path in enumerate(sorted(files)):
-        progress.report(done, len(files), "Rewriting links")
+        report_progress(done, len(files), "Rewriting links")
         entry = vault.catalog.get(path)
         if entry is not None and extension(path) in (NOTE_EXTENSION, CANVAS_EXTENSION):
             contents[path] = vault.read_text(entry)

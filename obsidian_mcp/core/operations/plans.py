@@ -18,6 +18,7 @@ from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import DiskFile, Recorded
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import Hunk, hunks
+from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.changes import (
@@ -30,7 +31,6 @@ from obsidian_mcp.core.vault.changes import (
     RemoveFolder,
     Write,
     moved,
-    planning,
 )
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
@@ -161,13 +161,11 @@ class Plans:
 
         Raises: what the call raises.
         """
-        token = planning.set(True)
         try:
-            make()
+            with call_with(is_planning=True):
+                make()
         except Planned as planned:
             return self._keep(planned)
-        finally:
-            planning.reset(token)
         return None
 
     def _keep(self, planned: Planned) -> Plan:

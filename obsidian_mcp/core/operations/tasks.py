@@ -26,7 +26,7 @@ from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Place, Task, calendar_day, of_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NotText
@@ -221,7 +221,7 @@ class _Source:
         found: list[Task] = []
         on_path = [part.path for part in filters if part.path is not None]
         for path, facts in groupby(answer.value, key=itemgetter(0)):
-            deadline.checkpoint()
+            checkpoint()
             is_wanted = all(matches(path) for matches in on_path)
             for _, fact in facts:
                 if is_wanted or fact.linked:

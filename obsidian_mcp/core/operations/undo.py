@@ -9,7 +9,7 @@ from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.note.edits import short_diff
 from obsidian_mcp.core.note.merge import merge
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write, moved
@@ -41,7 +41,7 @@ def _visible_changes(vault: Vault, disk: str | None = None, *, anywhere: bool = 
     """Yield the changes that the policy does not hide, the latest first. Raises: OperationTimeout."""
     offset = 0
     while page := vault.journal.changes(disk, PAGE, offset, anywhere=anywhere)[0]:
-        deadline.checkpoint()
+        checkpoint()
         yield from (recorded for recorded in page if _visible(vault, recorded))
         offset += len(page)
 

@@ -15,7 +15,7 @@ import regex
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import fold, phrase, substring
-from obsidian_mcp.core.text.deadline import checkpoint
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes

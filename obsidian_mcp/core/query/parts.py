@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from obsidian_mcp.core.text.analysis import fold, substring
-from obsidian_mcp.core.text.deadline import checkpoint
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes

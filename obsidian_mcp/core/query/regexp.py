@@ -11,7 +11,7 @@ import regex
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import SPACED, substring
-from obsidian_mcp.core.text.deadline import checkpoint
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import OperationTimeout
 
 from .regexp_characters import InvalidRegExp

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
 from obsidian_mcp.core.query.regexp import translate
-from obsidian_mcp.core.text import analysis, compat, progress
+from obsidian_mcp.core.text import analysis, compat
+from obsidian_mcp.core.text.call import report_progress
 
 from .plan import Plan, quoted
 from .snapshot import Snapshot
@@ -87,7 +88,7 @@ def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractS
     found = set()
     for done, (number, document) in enumerate(snapshot.documents(files), 1):
         if not done % REPORTED_TEXTS:
-            progress.report(done, len(files), "Searching")
+            report_progress(done, len(files), "Searching")
         if matcher.matches(document):
             found.add(number)
     return found

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import Rows, stored, to_path
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import SemanticUnavailable
@@ -154,7 +154,7 @@ class Meaning:
         """Embed everything that is pending; return how many notes these were. Raises: SemanticUnavailable."""
         paths = self.pending()
         for done, path in enumerate(paths):
-            progress.report(done, len(paths), "Embedding")
+            report_progress(done, len(paths), "Embedding")
             self.embed([path])
         return len(paths) - len(self.refused.keys() & set(paths))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.note.query_blocks import unfenced
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import QueryInvalid
 
 from .boolean import parse_boolean
@@ -120,7 +120,7 @@ class Query:
 def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
     """The tasks, as long as the call has time. Raises: OperationTimeout."""
     for task in tasks:
-        deadline.checkpoint()
+        checkpoint()
         yield task
 
 

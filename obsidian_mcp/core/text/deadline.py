@@ -1,13 +1,10 @@
-"""The time limit of the current call, and the commit phase in which it no longer applies (SAFE-19)."""
+"""The time limit of a call, and the commit phase in which it no longer applies (SAFE-19)."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 
 from obsidian_mcp.errors import OperationTimeout
 
@@ -64,46 +61,3 @@ class Deadline:
             "user can raise the limit: OBSIDIAN_MCP_TIMEOUT, in seconds.",
             seconds=self.seconds,
         )
-
-
-current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
-
-
-@contextmanager
-def limited_to(seconds: float) -> Iterator[None]:
-    """Give a call without a limit this one inside the block; a call with a limit keeps its own."""
-    if current.get() is not None:
-        yield
-        return
-    token = current.set(Deadline(seconds))
-    try:
-        yield
-    finally:
-        current.reset(token)
-
-
-def checkpoint() -> None:
-    """Check the limit; call this in loops. Raises: OperationTimeout when the call's time is over and it has not
-    begun to commit."""
-    deadline = current.get()
-    if deadline is not None and deadline.passed:
-        raise deadline.error()
-
-
-def begin_commit() -> None:
-    """Begin the commit phase; call this before the first write of a change. Raises: OperationTimeout when the call's
-    time is over."""
-    deadline = current.get()
-    if deadline is not None:
-        deadline.begin_commit()
-
-
-def late_note() -> str | None:
-    """Return the sentence for the answer of a call that committed after its limit; None for all other calls."""
-    deadline = current.get()
-    if deadline is None or not deadline.overrun:
-        return None
-    return (
-        f"This took {deadline.seconds + deadline.overrun:.1f} s, longer than the limit of {deadline.seconds:g} s: the "
-        "change had begun when the limit was reached, so it was finished. It is complete."
-    )

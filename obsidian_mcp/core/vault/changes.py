@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
 from obsidian_mcp.core.files.settings import TrashOption
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import begin_commit, current_call
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import extension, parent
 from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
@@ -93,10 +92,6 @@ class Done:
 
     change: int
     location: str | None = None
-
-
-planning: ContextVar[bool] = ContextVar("planning", default=False)
-"""Whether the current call only plans its change: `Changes.commit` then raises `Planned` in place of writing."""
 
 
 class Planned(Exception):
@@ -225,11 +220,11 @@ class Changes:
                 self._check_allowed(operation, overwrites=tool == "create_note" and not creates)
                 if undoes is None:
                     _check_readable(operation)
-            if planning.get():
+            if current_call.get().is_planning:
                 raise Planned(tool, tuple(operations), undoes)
             made = self._folders_made(operations)
             steps = [self._step(operation) for operation in operations]
-            deadline.begin_commit()
+            begin_commit()
             number = self._journal.begin(tool, [*made, *steps], undoes)
             self._moving = {move.disk: move.target for move in operations if isinstance(move, Move)}
             try:

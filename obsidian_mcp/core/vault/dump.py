@@ -11,7 +11,8 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.text import compat, deadline
+from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import AppError
@@ -28,7 +29,7 @@ def dump(vault: Vault) -> Json:
     """
     files: Json = {}
     for entry in vault.entries():
-        deadline.checkpoint()
+        checkpoint()
         if not is_note(entry.path):
             files[entry.path] = {}
             continue

@@ -13,7 +13,7 @@ from typing import Protocol
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, Change, DiskFile, Files, Step, may_repeat
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import AppError, PermissionDenied
 
@@ -138,7 +138,7 @@ class Listing:
         found: list[DiskFile] = []
         files = self._files.scan("", self.visible if self._policy.restricts_reading else None)
         while some := list(islice(files, 1000)):
-            deadline.checkpoint()
+            checkpoint()
             found += some
         return found
 

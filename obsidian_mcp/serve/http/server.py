@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.types import Receive, Scope, Send
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.ports import Client, client
+from obsidian_mcp.core.text.call import Client, set_call
 from obsidian_mcp.errors import InvalidArguments, OperationTimeout
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
@@ -57,7 +57,7 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = self._request(scope)
-        client.set(Client(request.headers.get("user-agent", "").partition(" ")[0], request.client))
+        set_call(client=Client(request.headers.get("user-agent", "").partition(" ")[0], request.client))
         try:
             reply = await self.serve(request, scope, receive, send)
         except Refusal as refusal:

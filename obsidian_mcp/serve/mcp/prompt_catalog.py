@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import parser as core_note
-from obsidian_mcp.core.text import progress
+from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
@@ -101,7 +101,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     for name in _mentioned(place, entry, body):
         reasons.setdefault(name, []).append("its name is in the text")
     for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
-        progress.report(0, 0, "Comparing tags")
+        report_progress(0, 0, "Comparing tags")
         for found in place.graph.tagged(tag).value:
             reasons.setdefault(str(found.path), []).append(f"#{tag}")
     for near in place.graph.neighbours(entry.path, 2).value:
@@ -186,7 +186,7 @@ def plan_from_tasks(
     notes = recent_notes(place, chosen(place, folder, tag))
     lines: list[str] = []
     for done, entry in enumerate(notes):
-        progress.report(done, len(notes), "Looking for tasks")
+        report_progress(done, len(notes), "Looking for tasks")
         facts = place.graph.facts(entry.path).value
         open_tasks = [task for task in facts.tasks if task.mark == " "] if facts is not None else []
         lines += (f"{task.text.lstrip('> ').strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)

@@ -12,8 +12,8 @@ import anyio
 from anyio import from_thread, to_thread
 from mcp.server.context import ServerRequestContext
 
-from obsidian_mcp.core.files.ports import Client, client
-from obsidian_mcp.core.text import deadline, progress
+from obsidian_mcp.core.text.call import Client, ProgressReport, set_call
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.serve.throttle import throttled
 
 T = TypeVar("T")
@@ -23,20 +23,19 @@ Context = ServerRequestContext[Any, Any]
 async def in_thread(seconds: float, work: Callable[[], T], context: Context | None = None) -> T:
     """Run `work` in a thread. Raises: what it raises; OperationTimeout when the time is up.
 
-    When the time is up or the client cancels, the thread stops at its next checkpoint (`core.text.deadline`). A change
+    When the time is up or the client cancels, the thread stops at its next checkpoint (`core.text.call`). A change
     whose commit has begun is waited for instead (SAFE-19). The client of `context` gets progress if it asks for it.
     """
-    limit = deadline.Deadline(seconds)
+    limit = Deadline(seconds)
 
     def expire() -> None:
         if limit.cancel():
             scope.cancel()
 
     def run() -> T:  # in a copy of this context, so that the settings end with the thread's work
-        deadline.current.set(limit)
+        set_call(limit=limit)
         if context is not None:
-            client.set(client_of(context))
-            progress.current.set(_progress_report(context, limit))
+            set_call(client=client_of(context), progress=_progress_report(context, limit))
         return work()
 
     with anyio.CancelScope() as scope:
@@ -60,7 +59,7 @@ def client_of(context: Context) -> Client:
     return Client(introduced.client_info.name if introduced is not None else "", session_of(context))
 
 
-def _progress_report(context: Context, limit: deadline.Deadline) -> progress.Report | None:
+def _progress_report(context: Context, limit: Deadline) -> ProgressReport | None:
     """Return what sends progress from the thread, which waits until it is sent: none comes after the answer."""
     if context.meta is None or context.meta.get("progress_token") is None:
         return None

@@ -21,8 +21,8 @@ from functools import partial
 from typing import Any, Final
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.ports import UNNAMED, client
-from obsidian_mcp.core.text import deadline, progress
+from obsidian_mcp.core.text.call import UNNAMED, ProgressReport, set_call
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import AppError, ConfirmationRequired
 from obsidian_mcp.serve import results
 from obsidian_mcp.serve.call_order import changes_vault
@@ -109,7 +109,7 @@ class _Call:
 
     def __init__(self, message: jsonrpc.Message, seconds: float) -> None:
         self.message = message
-        self.deadline = deadline.Deadline(seconds)
+        self.deadline = Deadline(seconds)
         self.ended = False
         """Nothing more is sent about it."""
 
@@ -173,7 +173,7 @@ class RunningCalls:
 
     def expired(self, message: jsonrpc.Message) -> bytes:
         """Return the answer to a call that has not begun in time."""
-        return self._handler.failure(message, deadline.Deadline(self.timeout).error())
+        return self._handler.failure(message, Deadline(self.timeout).error())
 
     def cancel(self, request_id: jsonrpc.RequestId) -> bool:
         """Stop a call without an answer; False if there is none. Of several with this id, the latest."""
@@ -240,14 +240,12 @@ class RunningCalls:
     def _run(self, running: _Call) -> None:
         line = None
         if not running.ended:
-            deadline.current.set(running.deadline)
-            client.set(self.client)
-            progress.current.set(self._progress_report(running))
+            set_call(limit=running.deadline, client=self.client, progress=self._progress_report(running))
             line = self._handler.answer(running.message)
         with suppress(RuntimeError):  # the loop has closed
             self._loop.call_soon_threadsafe(self._finish, running, line)
 
-    def _progress_report(self, running: _Call) -> progress.Report | None:
+    def _progress_report(self, running: _Call) -> ProgressReport | None:
         token = running.message["params"].get("_meta", {}).get("progressToken")
         if token is None:
             return None

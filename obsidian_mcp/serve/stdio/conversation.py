@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 
-from obsidian_mcp.core.files.ports import Client
+from obsidian_mcp.core.text.call import Client
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
 
 from . import jsonrpc

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.bases.base_file import parse_or_problem
 from obsidian_mcp.core.expressions.answer import Answer
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
-from obsidian_mcp.core.text.deadline import Deadline, current
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 from tests.core.expressions.text_vault import TextVault
 
@@ -49,14 +50,11 @@ ENDLESS = [
 
 def limited(expression: str, seconds: float, vault: TextVault = ONE) -> Answer:
     """One formula in columns and sort of every file, within a time limit."""
-    token = current.set(Deadline(seconds))
-    try:
+    with call_with(limit=Deadline(seconds)):
         base = view_of(
             formulas={"x": expression}, order=["formula.x"], sort=[{"property": "formula.x", "direction": "DESC"}]
         )
         return run(base, vault=vault)
-    finally:
-        current.reset(token)
 
 
 @pytest.mark.parametrize("expression", GREEDY)

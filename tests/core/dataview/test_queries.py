@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
-from obsidian_mcp.core.text.deadline import Deadline, current
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 
 from .note_vault import NoteVault
@@ -318,12 +319,10 @@ HOSTILE = [
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_hostile_query_ends_soon_with_a_plain_error_or_an_answer(query: str) -> None:
     """DV-29"""
-    token = current.set(Deadline(5.0))
     said = "an answer"
     try:
-        VAULT.run(query)
+        with call_with(limit=Deadline(5.0)):
+            VAULT.run(query)
     except (QueryInvalid, OperationTimeout) as error:
         said = error.message
-    finally:
-        current.reset(token)
     assert said

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from obsidian_mcp.core.files.policy import Policy, hidden_text_read, parse
+from obsidian_mcp.core.files.policy import Policy, parse
+from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
 
 TEXT = """
@@ -104,14 +105,11 @@ def test_a_limit_of_the_vault_and_one_of_a_key_both_hold(
 ) -> None:
     """POL-14."""
     key = '[keys.phone]\nkey = "of sixteen letters"\n'
-    text_read = hidden_text_read.set("Read.md")
-    try:
+    with call_with(hidden_text="Read.md"):
         for text in (f"{strict}\n{key}{wide}", f"{wide}\n{key}{strict}"):
             with pytest.raises((PermissionDenied, StorageFailed, ConfirmationRequired)):
                 check(parse(text, "v", "/v", key="phone"))
         check(parse(f"{wide}\n{key}{strict}", "v", "/v"))
-    finally:
-        hidden_text_read.reset(text_read)
 
 
 @pytest.mark.parametrize(

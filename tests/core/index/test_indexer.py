@@ -16,7 +16,8 @@ from obsidian_mcp.core.index.freshness import CURRENT, Progress
 from obsidian_mcp.core.index.index import Busy
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.links.resolve import keys_of
-from obsidian_mcp.core.text import deadline, progress
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import OperationTimeout, PermissionDenied
 from tests.core.memory import MemoryVault, apply
@@ -146,11 +147,8 @@ def test_where_a_process_answers_one_question_it_waits_for_the_whole_index(large
         seen.append((done, total))
         background.store(1)
 
-    token = progress.current.set(report)
-    try:
+    with call_with(progress=report):
         answer = large.graph.tags()
-    finally:
-        progress.current.reset(token)
     assert sum(use.files for use in answer.value) == MANY
     assert seen == sorted(seen)
     assert {total for _, total in seen[:-1]} == {MANY + 1}
@@ -188,12 +186,8 @@ def test_a_change_of_links_misses_no_file_that_is_pending(large: MemoryVault, im
 def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is(large: MemoryVault) -> None:
     background = Held(large)
     background.store(1)
-    token = deadline.current.set(deadline.Deadline(0.3))
-    try:
-        with pytest.raises(OperationTimeout) as raised:
-            large.indexer.complete()
-    finally:
-        deadline.current.reset(token)
+    with call_with(limit=Deadline(0.3)), pytest.raises(OperationTimeout) as raised:
+        large.indexer.complete()
     assert raised.value.message == (
         "The index is being built: 512 of 601 notes. This needs all of them; ask for it again in a while."
     )

@@ -22,7 +22,7 @@ from obsidian_mcp.core.note.canvas_edits import (
     RemoveCard,
     edit,
 )
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import current_call, limited_to
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments, OperationTimeout
 
 
@@ -393,11 +393,11 @@ def test_very_many_operations_end_with_the_time_of_the_call() -> None:
 
     def stopped() -> str:
         begun.append(f"{len(begun):016x}")
-        limit = deadline.current.get()
+        limit = current_call.get().limit
         assert limit is not None
         limit.cancel()
         return begun[-1]
 
-    with deadline.limited_to(60.0), pytest.raises(OperationTimeout):
+    with limited_to(60.0), pytest.raises(OperationTimeout):
         edit("", [text_card("a"), text_card("b"), text_card("c")], stopped)
     assert len(begun) == 1

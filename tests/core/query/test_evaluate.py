@@ -17,8 +17,10 @@ from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query.document import Document, Kind
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
-from obsidian_mcp.core.text import compat, deadline
+from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import fold
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 from tests.core.search.naive_search import REGEXES, PlainFile, plain_matches
@@ -297,15 +299,12 @@ def test_a_runaway_expression_stops_the_search_within_about_a_second() -> None: 
 
 
 def test_a_search_stops_when_nobody_waits_for_it_any_more() -> None:
-    limit = deadline.Deadline(60)
-    token = deadline.current.set(limit)
-    try:
+    limit = Deadline(60)
+    with call_with(limit=limit):
         assert Matcher(parse("a")).matches(Document("a.md", "a"))
         limit.cancel()
         with pytest.raises(OperationTimeout):
             Matcher(parse("a")).matches(Document("a.md", "a"))
-    finally:
-        deadline.current.reset(token)
 
 
 LONG = "\n".join(

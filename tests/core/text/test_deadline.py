@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.text import deadline
+from obsidian_mcp.core.text.call import begin_commit, call_with, checkpoint, late_note
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import OperationTimeout
 
@@ -31,18 +31,15 @@ def test_a_commit_that_has_begun_is_not_stopped_by_the_limit_or_the_client() -> 
 
 
 def test_only_a_call_that_committed_after_its_limit_is_late() -> None:
-    assert deadline.late_note() is None
+    assert late_note() is None
     limit = Deadline(0.05)
-    token = deadline.current.set(limit)
-    try:
-        deadline.begin_commit()
-        assert deadline.late_note() is None
+    with call_with(limit=limit):
+        begin_commit()
+        assert late_note() is None
         while not limit.overrun:
-            deadline.checkpoint()
-        deadline.checkpoint()
-        assert "longer than the limit of 0.05 s" in str(deadline.late_note())
-    finally:
-        deadline.current.reset(token)
+            checkpoint()
+        checkpoint()
+        assert "longer than the limit of 0.05 s" in str(late_note())
 
 
 def test_the_error_of_a_call_over_its_limit_says_how_to_have_a_longer_one() -> None:

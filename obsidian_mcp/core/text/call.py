@@ -1,0 +1,108 @@
+"""The record of the current call: how long it may take, whose it is, and what it may do. One context variable holds it.
+
+A front sets the record where a call begins, and the layers below read the part that they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from .deadline import Deadline
+
+ProgressReport = Callable[[int, int, str], None]
+"""Receives the number of steps done, their total, and the current activity. Called often; the front limits the rate."""
+
+
+class Client(NamedTuple):
+    """The client of a call: the name under which it introduced itself, and where one process serves several clients
+    at once the session that tells them apart.
+    """
+
+    name: str = ""
+    session: str = ""
+
+
+UNNAMED = Client()
+
+
+class CallRecord(NamedTuple):
+    """What the layers below a front know of a call. The defaults are those of a call by nobody, without limits."""
+
+    limit: Deadline | None = None
+    """When the call has to stop."""
+    progress: ProgressReport | None = None
+    """Shows progress to the client; None where it did not ask for it."""
+    client: Client = UNNAMED
+    """Whose call it is; the journal records it with every change (SAFE-20)."""
+    key: str = ""
+    """Name of the API key with which the call came; empty without one. The journal records it."""
+    has_consent: bool = False
+    """A person has agreed to the call's change (POL-04)."""
+    hidden_text: str = ""
+    """Path of a note with hidden text that the client has read; empty where it has read none (POL-13)."""
+    is_planning: bool = False
+    """The call only plans its change: a commit raises `Planned` in place of writing."""
+    wants_all: bool = False
+    """A person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
+
+
+current_call: ContextVar[CallRecord] = ContextVar("call", default=CallRecord())  # noqa: B039  named tuples do not change
+"""The record of the current call."""
+
+
+def set_call(**changes: Any) -> None:
+    """Change fields of the record for the rest of this context, which is a call's own."""
+    current_call.set(current_call.get()._replace(**changes))
+
+
+@contextmanager
+def call_with(**changes: Any) -> Iterator[None]:
+    """Change fields of the record inside the block."""
+    token = current_call.set(current_call.get()._replace(**changes))
+    try:
+        yield
+    finally:
+        current_call.reset(token)
+
+
+@contextmanager
+def limited_to(seconds: float) -> Iterator[None]:
+    """Give a call without a limit this one inside the block; a call with a limit keeps its own."""
+    with call_with(limit=current_call.get().limit or Deadline(seconds)):
+        yield
+
+
+def checkpoint() -> None:
+    """Check the limit; call this in loops. Raises: OperationTimeout when the call's time is over and it has not
+    begun to commit."""
+    limit = current_call.get().limit
+    if limit is not None and limit.passed:
+        raise limit.error()
+
+
+def report_progress(done: int, total: int, activity: str) -> None:
+    """Report progress from a long loop; also a checkpoint. Raises: OperationTimeout when the call's time is over."""
+    checkpoint()
+    if (report := current_call.get().progress) is not None:
+        report(done, total, activity)
+
+
+def begin_commit() -> None:
+    """Begin the commit phase; call this before the first write of a change. Raises: OperationTimeout when the call's
+    time is over."""
+    if (limit := current_call.get().limit) is not None:
+        limit.begin_commit()
+
+
+def late_note() -> str | None:
+    """Return the sentence for the answer of a call that committed after its limit; None for all other calls."""
+    limit = current_call.get().limit
+    if limit is None or not limit.overrun:
+        return None
+    return (
+        f"This took {limit.seconds + limit.overrun:.1f} s, longer than the limit of {limit.seconds:g} s: the change "
+        "had begun when the limit was reached, so it was finished. It is complete."
+    )
