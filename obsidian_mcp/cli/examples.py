@@ -14,7 +14,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         'edit Alpha append "- [ ] Order brass"',
         'edit Alpha replace_text "little oil" --find "no oil" --dry-run',
     ),
-    "daily": ("daily", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
+    "daily": ("daily --create", 'daily --content "- milk"', 'daily yesterday --content "- called"'),
     "templates": ("templates",),
     "compose": ("compose extract Alpha --part Plan", "compose merge Alpha --into Home --dry-run"),
     "tasks": ("tasks", 'tasks --due "this week" --tag work', "tasks --query 'group by path' --json"),

@@ -43,11 +43,11 @@ def daily_note(
     content: Annotated[str, Field(description="Markdown to add")] = "",
     position: Annotated[Position, Field(description="section: at its end")] = "append",
     heading: Annotated[str, Field(description="Heading for section")] = "",
-    create: Annotated[bool, Field(description="Make a missing note")] = True,
+    create: Annotated[bool, Field(description="Make a missing note without content too")] = False,
     vault: VaultName = "",
 ) -> PeriodicNote | Document:
-    """Open the daily (weekly … yearly) note of a date, made if missing as the vault's settings say, and add to it, or
-    without content read it.
+    """Read the daily (weekly … yearly) note of a date, or add content to it. Content makes a missing note as
+    the vault's settings say; without it only create does.
     """
     if position == "section" and not heading:
         raise InvalidArguments("position section needs heading: the heading to add under.", argument="heading")
@@ -59,7 +59,7 @@ def daily_note(
 
     place = app.vaults.get(vault)
     opened = PeriodicNotes(place).open(
-        "daily_note", ADJECTIVES[period], date, change if content else None, create=create
+        "daily_note", ADJECTIVES[period], date, change if content else None, create=create or bool(content)
     )
     text = printable(opened.content.text.body)
     entry = opened.content.entry

@@ -43,10 +43,12 @@ def test_a_note_is_opened_without_content_and_made_only_where_it_may_be(opened: 
     """PERIODIC-13"""
     app = opened({"2026-11-21.md": "yesterday's"})
     assert run(app, date="yesterday")["content"] == "yesterday's"
-    with pytest.raises(NoteNotFound, match=r"It would be '2026-11-23\.md'"):
-        run(app, date="tomorrow", create=False)
-    assert run(app, date="tomorrow")["created"]
-    assert sorted(files(app)) == ["2026-11-21.md", "2026-11-23.md"]
+    with pytest.raises(NoteNotFound, match=r"It would be '2026-11-23\.md'; obsidian_daily_note makes it, with content"):
+        run(app, date="tomorrow")
+    assert list(files(app)) == ["2026-11-21.md"]
+    assert run(app, date="tomorrow", create=True)["created"]
+    assert run(app, date="last monday", content="x")["created"]
+    assert sorted(files(app)) == ["2026-11-16.md", "2026-11-21.md", "2026-11-23.md"]
 
 
 def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> None:
@@ -102,7 +104,7 @@ def test_settings_that_cannot_be_read_are_named_in_the_answer(opened: Opened) ->
 def test_the_plugins_make_their_folders(opened: Opened) -> None:
     """PERIODIC-14"""
     app = opened(periodic_notes={"monthly": {"enabled": True, "folder": "A/B", "format": "YYYY/MMMM"}})
-    assert run(app, period="monthly", date="last month")["path"] == "A/B/2026/October.md"
+    assert run(app, period="monthly", date="last month", create=True)["path"] == "A/B/2026/October.md"
 
 
 def test_a_period_that_nothing_makes_is_not_made(opened: Opened) -> None:
@@ -133,7 +135,7 @@ def test_weeks_of_iso_formats_run_from_monday_whatever_the_vaults_weeks(
     notes = {"T.md": "{{monday:MM-DD}} {{sunday:MM-DD}}", "old/2027-W01.md": "the week after", "old/2026-W48.md": ""}
     sunday = opened(notes, calendar=weekly)
     app = compose.build(sunday.config._replace(today=datetime.fromisoformat(today)))
-    found = run(app, period="weekly", date=date)
+    found = run(app, period="weekly", date=date, create=True)
     assert (found["path"], found["date"]) == (f"{week}.md", first)
     last = datetime.fromisoformat(first) + timedelta(days=6)
     assert found["content"] == f"{first[5:]} {last:%m-%d}"
@@ -194,7 +196,7 @@ def test_templates_run_what_templater_needs_no_javascript_for(opened: Opened) ->
     """PERIODIC-12"""
     template = "<% tp.date.now('YYYY', 0, tp.file.title) %>|<% tp.file.cursor() %>|"
     app = opened({"T.md": template}, daily_notes={"template": "T"}, templater_obsidian={})
-    made = run(app)
+    made = run(app, create=True)
     assert (made["content"], made["cursor"]) == ("2026||", "1:6")
 
 
@@ -209,7 +211,7 @@ def test_a_template_that_needs_templater_in_the_app_makes_nothing(opened: Opened
 def test_templaters_commands_stay_where_the_vault_has_no_templater(opened: Opened) -> None:
     """PERIODIC-12"""
     app = opened({"T.md": "<% tp.file.title %>"}, daily_notes={"template": "T"})
-    assert run(app)["content"] == "<% tp.file.title %>"
+    assert run(app, create=True)["content"] == "<% tp.file.title %>"
 
 
 def test_a_moved_note_of_a_plugin_is_added_to_where_it_is(opened: Opened) -> None:

@@ -81,7 +81,9 @@ class PeriodicNames:
         """The error for a periodic note that is not there."""
         rule, adjective = located.rule, adjective_of(located.rule.period)
         would_be = f"There is no {adjective} note of {_shown(located)} yet. It would be {str(located.path)!r}"
-        hint = "; obsidian_daily_note makes it." if can_be_made(rule) else f". {not_set_up(rule)}"
+        hint = (
+            "; obsidian_daily_note makes it, with content or create." if can_be_made(rule) else f". {not_set_up(rule)}"
+        )
         return NoteNotFound(would_be + hint, path=str(located.path))
 
     def _at(self, settings: PeriodicSettings, period: Period, day: date) -> Located:
