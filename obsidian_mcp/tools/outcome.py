@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_json
-
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text import json_codec
 
 
-def as_json(value: object, fallback: Callable[[Any], Any] | None = None) -> bytes:
-    """Return compact JSON. Halves of characters and what is no UTF-8 become U+FFFD (FILE-05), NaN and infinity null."""
-    try:
-        return to_json(value, inf_nan_mode="null", fallback=fallback)
-    except PydanticSerializationError:  # half of a character, as "\ud83d" in YAML is one, or a byte that is no UTF-8
-        text = json.dumps(value, ensure_ascii=False, default=fallback or asdict)
-        return to_json(json.loads(printable(text)), inf_nan_mode="null")
+def as_json(value: object, fallback: Callable[[Any], Any] = asdict) -> bytes:
+    """Return an answer as compact JSON: halves of characters and what is no UTF-8 become U+FFFD (FILE-05)."""
+    return json_codec.encode(value, fallback)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
-import math
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +14,7 @@ from urllib.parse import quote
 import httpx
 
 from obsidian_mcp.core.files.policy import fits_header
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import (
     AmbiguousName,
     AppCommandFailed,
@@ -250,7 +249,7 @@ class Bridge:
         """
         deadline = time.monotonic() + limit
         wait = httpx.Timeout(limit, connect=min(limit, self._list_seconds))
-        content = None if body is None else _encoded(body)
+        content = None if body is None else json_codec.encode(body, keeps_halves=True)
         sent = {"Accept": "application/json", **headers} | ({"Content-Type": "application/json"} if content else {})
         try:
             with self._client.stream(method, path, content=content, headers=sent, timeout=wait) as response:
@@ -310,28 +309,12 @@ class Bridge:
         )
 
 
-def _encoded(body: object) -> bytes:
-    try:
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:  # a lone surrogate travels as its escape
-        return json.dumps(body, separators=(",", ":")).encode()
-
-
 def _decoded(raw: bytes) -> Any:
     """Return the JSON of a body; None where it is not valid, or has a number that no double can hold."""
     try:
-        return json.loads(raw, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
+        return json_codec.decode(raw, keeps_halves=True)
+    except ValueError:
         return None
-
-
-def _refuse(literal: str) -> float:
-    raise ValueError(literal)
-
-
-def _finite(literal: str) -> float:
-    value = float(literal)
-    return value if math.isfinite(value) else _refuse(literal)
 
 
 def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
@@ -346,4 +329,4 @@ def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
 
 def _hash(entries: list[object]) -> str:
     """Return a hash of our own, for plugins that give none; it is only compared with itself."""
-    return hashlib.sha256(json.dumps(entries, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(json_codec.encode(entries, keeps_halves=True)).hexdigest()

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
-import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +23,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
 from obsidian_mcp.tools.outcome import Outcome
 from obsidian_mcp.tools.registry import Tool as VaultTool
@@ -222,25 +221,10 @@ def _json_parse(data: Any) -> dict[str, Any]:
     """Parse text; return other values unchanged, as the contract's original does."""
     if isinstance(data, str):
         try:
-            data = json.loads(data, parse_constant=_refuse_number, parse_float=_finite, parse_int=_whole)
-        except (ValueError, RecursionError) as error:
+            data = json_codec.decode(data, keeps_halves=True)
+        except ValueError as error:
             raise ToolFailed(f"parse error: {error}") from error
     return {"parsed": data, "type": _GO_TYPES.get(type(data), "float64")}
-
-
-def _finite(literal: str) -> float:
-    """Return a number; one that no double holds is refused, as by the original."""
-    number = float(literal)
-    return number if math.isfinite(number) else _refuse_number(literal)
-
-
-def _whole(literal: str) -> int:
-    _finite(literal)
-    return int(literal)
-
-
-def _refuse_number(literal: str) -> float:
-    raise ValueError(f"{literal} is not a number that JSON can carry")
 
 
 def _chat(chat: Chat, given: Mapping[str, Any]) -> dict[str, Any]:

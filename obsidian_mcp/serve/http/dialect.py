@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -14,15 +12,12 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 from urllib.parse import unquote_to_bytes
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
-
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import Tool
 
 JSON: Final = "application/json"
 CORS: Final = {"access-control-allow-origin": "*"}
-_DEEPEST: Final = 200
-"""Levels of nesting; the limit of the faster parser."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,9 @@ class Request:
     @cached_property
     def json(self) -> Any:
         """The JSON value of the body. Raises: ValueError saying what is wrong with it."""
-        return parse(self.body)
+        if not self.body.strip():
+            raise ValueError("the body is empty")
+        return json_codec.decode(self.body, keeps_halves=True)
 
     @property
     def message(self) -> dict[str, Any] | None:
@@ -184,43 +181,7 @@ def text_of(segment: str) -> str:
         return segment
 
 
-def parse(body: bytes) -> Any:
-    """Return the JSON value of a body. Raises: ValueError saying what is wrong with it."""
-    body = body.removeprefix(codecs.BOM_UTF8)
-    if not body.strip():
-        raise ValueError("the body is empty")
-    try:
-        return from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        if b"\\ud" not in body.lower():
-            raise
-        try:  # unlike the fast parser, this one takes the escape of half a surrogate pair
-            value = json.loads(body, parse_constant=_refuse_constant)
-            _check_depth(value)
-        except (ValueError, RecursionError):
-            raise error from None
-        return value
-
-
-def dump(value: Any) -> bytes:
-    """Return compact JSON in UTF-8. A lone surrogate becomes its escape, NaN and infinity become null."""
-    try:
-        return to_json(value, inf_nan_mode="null")
-    except PydanticSerializationError:
-        finite = json.loads(json.dumps(value, default=dict), parse_constant=lambda _: None)
-        return json.dumps(finite, separators=(",", ":")).encode("ascii")
-
-
 def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
-    return Reply(status, dump(value), {"content-type": JSON, **(headers or {})})
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _check_depth(value: Any, depth: int = 0) -> None:
-    if depth > _DEEPEST:
-        raise ValueError("nested too deeply")
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _check_depth(item, depth + 1)
+    """Return a reply with compact JSON (HTTP-06)."""
+    body = json_codec.encode(value, default=dict, keeps_halves=True)
+    return Reply(status, body, {"content-type": JSON, **(headers or {})})

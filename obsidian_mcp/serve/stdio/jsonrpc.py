@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
-from pydantic_core import PydanticSerializationError, from_json, to_json
+from obsidian_mcp.core.text import json_codec
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -30,7 +30,7 @@ _ERROR_WORDS: Final = {
     INVALID_PARAMS: "INVALID_PARAMS",
     INTERNAL_ERROR: "INTERNAL_ERROR",
 }
-_SURROGATES: Final = re.compile("[\ud800-\udfff]+")
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,7 @@ class Refusal:
 def decode(line: bytes) -> Message | Refusal:
     """Return the message in one line of UTF-8 JSON, or why there is none. Never raises."""
     try:
-        # NaN and Infinity are not JSON, although Python's own parser accepts them.
-        value = from_json(line, allow_inf_nan=False)
+        value = json_codec.decode(line)
     except ValueError as exc:
         return _refuse(PARSE_ERROR, _parse_problem(str(exc)), _id_in(line))
     if not isinstance(value, dict):
@@ -99,13 +98,7 @@ def refuse_long_line(limit: int) -> Refusal:
 def encode(message: Mapping[str, Any]) -> bytes:
     """Return one line of UTF-8 with its line end. Never raises: a message that JSON cannot hold becomes -32603."""
     try:
-        return to_json(message, inf_nan_mode="null") + b"\n"
-    except (PydanticSerializationError, ValueError):
-        # Mostly a lone surrogate, of a file name that is not UTF-8. Clients cannot parse one, so it becomes U+FFFD.
-        pass
-    try:
-        text = _SURROGATES.sub(_mend, json.dumps(message, ensure_ascii=False))
-        return to_json(json.loads(text), inf_nan_mode="null") + b"\n"
+        return json_codec.encode(message) + b"\n"
     except (TypeError, ValueError, RecursionError) as exc:
         if "method" in message:
             raise ValueError(f"{message['method']} cannot be written as JSON") from exc
@@ -165,8 +158,6 @@ def _is_sound_answer(value: dict[str, Any]) -> bool:
 
 
 def _parse_problem(detail: str) -> str:
-    if "recursion" in detail:
-        return f"Parse error: the JSON is nested too deeply ({detail})."
     return f"Parse error: the line is not valid JSON in UTF-8 ({detail}). Send one JSON-RPC object per line."
 
 
@@ -187,8 +178,3 @@ _KINDS: Final[dict[type, str]] = {
     str: "a string",
     list: "an array",
 }
-
-
-def _mend(run: re.Match[str]) -> str:
-    """Replace pairs by their character and lone surrogates by U+FFFD."""
-    return run[0].encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -69,11 +69,11 @@ def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any
 
 @settings(max_examples=200)
 @given(_messages)
-def test_a_message_is_written_as_the_sdk_writes_it(message: dict[str, Any]) -> None:
+def test_a_message_says_what_the_sdk_would_write(message: dict[str, Any]) -> None:
     # MSG-02
     message_model = jsonrpc_message_adapter.validate_python(message, by_name=False)
     line = encode(message_model)
-    assert line == message_model.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    assert json.loads(line) == json.loads(message_model.model_dump_json(by_alias=True, exclude_unset=True))
     assert line.count(b"\n") == 1
     assert read(line) == message_model
 

@@ -1,0 +1,87 @@
+"""JSON as programs exchange it: one encoder and one decoder for every front (specs/stdio.md MSG-…, http.md HTTP-06).
+
+Python strings can hold half of a surrogate pair: `surrogateescape` makes one of each byte that is not UTF-8, and JSON
+has an escape for it. Python's own functions pass such halves, NaN and deep nesting on to clients that cannot read them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NoReturn
+
+MAX_DEPTH: Final = 200
+"""Levels of nesting that `decode` takes."""
+MAX_DOUBLE_DIGITS: Final = 309
+"""Digits of the largest whole number that a double holds."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+def encode(value: object, default: Callable[[Any], Any] | None = None, *, keeps_halves: bool = False) -> bytes:
+    """Return compact JSON in UTF-8; NaN and infinity become null, surrogate pairs their character.
+
+    The half of a pair becomes U+FFFD, because clients in Rust refuse its escape; with `keeps_halves` it becomes the
+    escape. `default` returns a JSON value in place of one that is none.
+    Raises: TypeError, ValueError, RecursionError for what JSON cannot hold.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default).encode()
+    except ValueError:  # of an UnicodeEncodeError, too
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=default)
+    finite = json.loads(text, parse_constant=lambda _: None)
+    text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return _HALF.sub(_escape if keeps_halves else "\ufffd", joined).encode()
+
+
+def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
+    """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    Raises: ValueError saying what is wrong, also for NaN, a number that no double holds, more than MAX_DEPTH levels,
+    and unless `keeps_halves` for half of a surrogate pair.
+    """
+    text = data if isinstance(data, str) else data.removeprefix(codecs.BOM_UTF8).decode()
+    if not text.strip():
+        raise ValueError("the text is empty")
+    try:
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
+        raise ValueError(f"it is nested too deeply, over {MAX_DEPTH} levels")
+    if not keeps_halves and "\\ud" in text.lower() and _HALF.search(json.dumps(value, ensure_ascii=False)):
+        raise ValueError("it has half of a surrogate pair, which is no character")
+    return value
+
+
+def _escape(half: re.Match[str]) -> str:
+    return f"\\u{ord(half[0]):04x}"
+
+
+def _refuse(literal: str) -> NoReturn:
+    raise ValueError(f"{literal} is not a number that JSON can carry")
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    return number if math.isfinite(number) else _refuse(literal)
+
+
+def _whole(literal: str) -> int:
+    if len(literal) >= MAX_DOUBLE_DIGITS:
+        _finite(literal)
+    return int(literal)
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for item in level for inner in _members(item)]
+    return any(isinstance(item, dict | list) for item in level)
+
+
+def _members(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
