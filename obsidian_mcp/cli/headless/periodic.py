@@ -12,9 +12,9 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.errors import NoteNotFound
 
 from .call import Call
+from .insertion import appended, prepended
 from .output import in_order, pairs
 from .words import Refused
-from .writing import appended, prepended
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.catalog import FileEntry

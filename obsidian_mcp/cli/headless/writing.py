@@ -15,12 +15,13 @@ from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
-from obsidian_mcp.core.note.edits import adapted, newline_of, overwritten
+from obsidian_mcp.core.note.edits import overwritten
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
 from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.errors import NoteExists
 
 from .call import Call
+from .insertion import appended, prepended
 from .words import Refused
 
 _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
@@ -30,24 +31,6 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 _DATETIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\Z")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
-
-
-def appended(body: str, content: str, *, inline: bool) -> str:
-    """A note with text at its end, on a line of its own unless `inline`."""
-    content = adapted(content, body)
-    between = "" if inline or not body or body.endswith("\n") else newline_of(body, content)
-    return f"{body}{between}{content}"
-
-
-def prepended(body: str, content: str, *, inline: bool) -> str:
-    """A note with text behind its frontmatter, and a newline behind that unless `inline`."""
-    content = adapted(content, body)
-    newline = newline_of(body, content)
-    at = parser.text_start(body)
-    before = body[:at]
-    if before and not before.endswith("\n"):
-        before += newline
-    return f"{before}{content}{'' if inline else newline}{body[at:]}"
 
 
 def append(call: Call) -> str:

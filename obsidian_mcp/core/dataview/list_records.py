@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import linkable_heading
@@ -12,11 +12,23 @@ from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Extend
 from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.values import Link, Value
 
-if TYPE_CHECKING:
-    from obsidian_mcp.core.dataview.pages import Page
-
 DONE = frozenset({"x", "X"})
 """The marks of a task that is done."""
+
+
+class FieldReader(Protocol):
+    """Reads what is written as the value of a field."""
+
+    def value(self, field: RawField, page_path: str) -> Value: ...
+
+
+class ItemPage(Protocol):
+    """The page of a list item."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def store(self) -> FieldReader: ...
 
 
 class ItemRecord(Computed):
@@ -24,7 +36,7 @@ class ItemRecord(Computed):
 
     __slots__ = ("_known", "_own", "children", "item", "page")
 
-    def __init__(self, item: ListItem, page: Page) -> None:
+    def __init__(self, item: ListItem, page: ItemPage) -> None:
         self.item = item
         self.page = page
         self.children: list[Value] = []
@@ -68,7 +80,7 @@ class ItemRecord(Computed):
         return ABSENT if values is None else values[0] if len(values) == 1 else values
 
 
-def item_records(items: Sequence[ListItem], page: Page) -> list[ItemRecord]:
+def item_records(items: Sequence[ListItem], page: ItemPage) -> list[ItemRecord]:
     records = [ItemRecord(item, page) for item in items]
     by_line = {record.item.line: record for record in records}
     for record in records:
@@ -164,6 +176,6 @@ class TaskRow(Extended):
 
     __slots__ = ("task",)
 
-    def __init__(self, task: ItemRecord, page: Page) -> None:
+    def __init__(self, task: ItemRecord, page: Mapping[str, Value]) -> None:
         super().__init__(task, page)
         self.task = task

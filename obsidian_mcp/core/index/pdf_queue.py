@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .index import Record
-
-if TYPE_CHECKING:
-    from .indexer import Indexer
+from .index import Index, Record, Stat
 
 
 class PdfBackground(Protocol):
@@ -41,10 +40,26 @@ class PdfBackground(Protocol):
         ...
 
 
-class PdfQueue:
-    """The unread PDFs of an `Indexer`, whose lock guards them."""
+class NoteQueue(Protocol):
+    """What a queue of PDFs uses of the indexer, whose notes come first (PDF-3)."""
 
-    def __init__(self, indexer: Indexer) -> None:
+    index: Index
+    state: threading.Condition
+    stat: Stat | None
+
+    @property
+    def is_behind(self) -> bool: ...
+    @property
+    def gone(self) -> frozenset[VaultPath]: ...
+    def begin_once(self) -> None: ...
+    def step(self) -> int: ...
+    def wait(self, seconds: float, is_left: Callable[[], bool], report: Callable[[], None]) -> object: ...
+
+
+class PdfQueue:
+    """The unread PDFs of an indexer, whose lock guards them."""
+
+    def __init__(self, indexer: NoteQueue) -> None:
         self.background: PdfBackground | None = None
         self.files: dict[VaultPath, FileEntry] = {}
         self._indexer = indexer

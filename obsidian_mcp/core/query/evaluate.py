@@ -19,6 +19,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
+from .condition import Condition, Place
 from .document import Document
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
 from .parts import InPart, first_match, first_of, holds_section, required
@@ -59,65 +60,6 @@ class Matcher:
         """Return where the content of a matching file satisfies each part of the query, lazily."""
         parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
         return [part.places(Place(subject)) for part in parts]
-
-
-class Place:
-    """The whole content of a file (`span` None) or a part of it."""
-
-    __slots__ = ("span", "subject")
-
-    def __init__(self, subject: Document, span: Span | None = None) -> None:
-        self.subject = subject
-        self.span = span
-
-    def within(self, part: Span) -> Place:
-        """Return a part of the same file."""
-        return Place(self.subject, part)
-
-    @property
-    def has_content(self) -> bool:
-        return self.subject.kind != "other"
-
-    @property
-    def start(self) -> int:
-        if self.span is not None:
-            return self.span.start
-        if compat.SEARCH_FRONTMATTER_IS_CONTENT:
-            return 0
-        from obsidian_mcp.core.frontmatter.parser import text_start
-
-        return text_start(self.subject.text)
-
-    @property
-    def end(self) -> int:
-        return len(self.subject.text) if self.span is None else self.span.end
-
-    @property
-    def text(self) -> str:
-        """The content of the place, for a search that sees nothing around it."""
-        text = self.subject.text
-        if self.span is not None:
-            return text[self.span.start : self.span.end]
-        return text if compat.SEARCH_FRONTMATTER_IS_CONTENT else text[self.start :]
-
-
-class Condition(Protocol):
-    """A part of a query, compiled once for many files."""
-
-    cost: int
-    """Cheaper conditions are checked first."""
-
-    def holds(self, place: Place) -> bool:
-        """Whether it is fulfilled."""
-        ...
-
-    def shows(self, place: Place) -> bool:  # noqa: ARG002
-        """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""
-        return False
-
-    def places(self, place: Place) -> Iterator[Span]:  # noqa: ARG002
-        """Yield where it holds in the content, if anywhere; called only if it holds."""
-        return iter(())
 
 
 # Text and paths

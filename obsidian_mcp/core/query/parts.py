@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from obsidian_mcp.core.text.analysis import fold, substring
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
+from .condition import Condition, Place
 from .nodes import And, Node, Not, Or, Phrase, Regex, Scope, Word
 from .regexp import expression, translate
 from .scopes import First
-
-if TYPE_CHECKING:
-    from .evaluate import Condition, Place
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import fold, substring
 from obsidian_mcp.core.text.text import Span
 
+from .condition import Place
 from .nodes import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
 from .regexp import expression, translate
-
-if TYPE_CHECKING:
-    from .evaluate import Place
 
 
 @dataclass(slots=True, eq=False, repr=False)
