@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from obsidian_mcp.setup.install import Change
 
 _OBSIDIAN_COMMAND = "obsidian-command"
-_client = click.argument("client", type=click.Choice([*CLIENTS, _OBSIDIAN_COMMAND]), required=False)
+_OTHER = "other"
+"""In place of a client that `install` does not know."""
+_client = click.argument("client", type=click.Choice([*CLIENTS, _OTHER, _OBSIDIAN_COMMAND]), required=False)
 _name = click.option("--name", default="obsidian", show_default=True, help="Name of the server in the client.")
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and change nothing.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
@@ -58,8 +60,9 @@ def install(
 ) -> int:
     """Set up CLIENT to use this server: write its configuration file, keep everything else in it.
 
-    Without --vault you choose among the vaults that the Obsidian app knows. The client obsidian-command is this program
-    itself, linked as `obsidian` where the app's own command is absent.
+    Without --vault you choose among the vaults that the Obsidian app knows. For a client that is not listed, `other`
+    prints an entry to paste. The client obsidian-command is this program itself, linked as `obsidian` where the app's
+    own command is absent.
     """
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup.launcher import Running, command_line
@@ -68,7 +71,9 @@ def install(
     if listing:
         return _list(system, as_json=as_json)
     if client is None:
-        raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are here.")
+        raise InvalidArguments(
+            f"Name a client: {', '.join(CLIENTS)}; other for any other one. install --list shows which are here."
+        )
     if client == _OBSIDIAN_COMMAND:
         return _link(options, system, dry_run=dry_run)
     folders = _chosen_vaults(options, vaults, system)
@@ -76,6 +81,10 @@ def install(
     line = [*command_line(Running.here(system.environ)), *options.words()]
     for folder in folders:
         line += ["--vault", str(folder)]
+    if client == _OTHER:
+        click.echo(installer.block(name, line))
+        click.echo("Paste this into the client's configuration. Some clients name the member otherwise.", err=True)
+        return 0
     was_here = CLIENTS[client].is_present(system)
     change = installer.install(CLIENTS[client], system, name, line, replace=replace, dry_run=dry_run)
     return _report(change, system, was_here=was_here, dry_run=dry_run, as_json=as_json)
@@ -90,7 +99,7 @@ def uninstall(client: str | None, name: str, dry_run: bool, as_json: bool) -> in
     """Take this server out of CLIENT's configuration; everything else in the file stays."""
     from obsidian_mcp.setup import install as installer
 
-    if client is None:
+    if client in (None, _OTHER):
         raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are set up.")
     system = System.here()
     if client == _OBSIDIAN_COMMAND:

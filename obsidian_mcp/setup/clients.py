@@ -10,7 +10,13 @@ from typing import Any, Literal
 
 from .system import System
 
-Format = Literal["json", "jsonc", "toml"]
+Format = Literal["json", "jsonc", "toml", "yaml"]
+Shape = Callable[[str, str, list[str]], dict[str, Any]]
+"""Makes of a server's name, its command and its arguments what a file says of it."""
+
+
+def _usual(_: str, command: str, arguments: list[str]) -> dict[str, Any]:
+    return {"command": command, "args": arguments}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,9 @@ class Client:
     """Members that a new entry gets and that the user may change afterwards."""
     windowed: bool = True
     """Started from the desktop: with another, shorter PATH than a terminal has."""
+    shape: Shape = _usual
+    environment: str = "env"
+    """Member of an entry that holds environment variables."""
 
     def file(self, system: System) -> Path:
         """The configuration file to write: the first that exists, else the first whose folder does."""
@@ -44,9 +53,9 @@ class Client:
         """Whether there are signs of the client on this computer."""
         return any(place.exists() or _own_folder(place, system).is_dir() for place in self.files(system))
 
-    def entry(self, command: str, arguments: tuple[str, ...]) -> dict[str, Any]:
+    def entry(self, name: str, command: str, arguments: tuple[str, ...]) -> dict[str, Any]:
         """What the file says about a server; the members of `first` are not in it."""
-        return {**self.fixed, "command": command, "args": list(arguments)}
+        return {**self.fixed, **self.shape(name, command, list(arguments))}
 
 
 def _own_folder(place: Path, system: System) -> Path:
@@ -80,6 +89,31 @@ def _zed(system: System) -> tuple[Path, ...]:
     if system.platform == "darwin":  # not Application Support
         return (system.home / ".config/zed/settings.json",)
     return (system.app_data / "zed/settings.json",)
+
+
+def _opencode(system: System) -> tuple[Path, ...]:
+    """On every system, as XDG has it."""
+    folder = system.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+    return folder / "opencode.jsonc", folder / "opencode.json"
+
+
+def _cline(system: System) -> tuple[Path, ...]:
+    """One file for every editor and the command line; before 2026 each editor had its own."""
+    name = "settings/cline_mcp_settings.json"
+    shared = system.folder("CLINE_DIR", ".cline") / "data" / name
+    return shared, system.app_data / "Code/User/globalStorage/saoudrizwan.claude-dev" / name, shared
+
+
+def _goose(system: System) -> tuple[Path, ...]:
+    if system.platform == "win32":
+        return (system.app_data / "Block/goose/config/config.yaml",)
+    return (system.folder("XDG_CONFIG_HOME", ".config") / "goose/config.yaml",)
+
+
+def _lm_studio(system: System) -> tuple[Path, ...]:
+    """Installations of before 2025 keep everything below `.cache`."""
+    current = system.home / ".lmstudio/mcp.json"
+    return current, system.home / ".cache/lm-studio/mcp.json", current
 
 
 def _in_home(path: str, variable: str = "", default: str = "") -> Callable[[System], tuple[Path, ...]]:
@@ -126,6 +160,9 @@ def is_claude_running(platform: str) -> bool:
     return False
 
 
+ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}
+"""For clients that are not known to show JSON-RPC errors to the model: they must show failed results (INST-14)."""
+
 CLIENTS: dict[str, Client] = {
     client.id: client
     for client in (
@@ -171,7 +208,10 @@ CLIENTS: dict[str, Client] = {
             "jsonc",
             "mcpServers",
             _in_home(".gemini/settings.json", "GEMINI_CLI_HOME"),
-            _say("Start a new session of gemini; /mcp shows the server."),
+            _say(
+                "Start a new session of gemini; /mcp shows the server. Gemini CLI serves no personal accounts any "
+                "more: with one, use Antigravity (obsidian-mcp install antigravity)."
+            ),
             windowed=False,
         ),
         Client(
@@ -180,7 +220,10 @@ CLIENTS: dict[str, Client] = {
             "toml",
             "mcp_servers",
             _in_home("config.toml", "CODEX_HOME", ".codex"),
-            _say("Start a new session of codex (or restart its app or extension); /mcp shows the server."),
+            _say(
+                "Start a new session of codex (or restart its app or extension); /mcp shows the server. The ChatGPT "
+                "desktop app reads the same file: restart it too."
+            ),
             first={"startup_timeout_sec": 60},  # 10 s by default: too short for a cold disk
         ),
         Client(
@@ -191,6 +234,66 @@ CLIENTS: dict[str, Client] = {
             _zed,
             _say("Zed starts the server at once: a green dot stands beside it in the agent panel's settings."),
             fixed={"source": "custom"},  # versions before 2026 need it, later ones ignore it
+        ),
+        Client(
+            "antigravity",
+            "Antigravity",
+            "jsonc",
+            "mcpServers",
+            _in_home(".gemini/antigravity/mcp_config.json"),
+            _say("In Antigravity open ... > MCP Servers > Manage MCP Servers and press Refresh."),
+            first={"env": ERRORS_AS_RESULTS},
+        ),
+        Client(
+            "opencode",
+            "OpenCode",
+            "jsonc",
+            "mcp",
+            _opencode,
+            _say("Start opencode again; opencode mcp list shows the server."),
+            fixed={"type": "local"},
+            first={"enabled": True, "timeout": 60_000},  # milliseconds; 5 s by default: too short for a cold disk
+            windowed=False,
+            shape=lambda _, command, arguments: {"command": [command, *arguments]},
+            environment="environment",
+        ),
+        Client(
+            "cline",
+            "Cline",
+            "jsonc",
+            "mcpServers",
+            _cline,
+            _say("Cline starts the server at once; its MCP Servers panel shows it."),
+        ),
+        Client(
+            "goose",
+            "Goose",
+            "yaml",
+            "extensions",
+            _goose,
+            _say("Start a new session of goose; its app lists the server under Extensions."),
+            fixed={"type": "stdio"},
+            first={"enabled": True},
+            shape=lambda name, command, arguments: {"name": name, "cmd": command, "args": arguments},
+            environment="envs",
+        ),
+        Client(
+            "kiro",
+            "Kiro",
+            "jsonc",
+            "mcpServers",
+            _in_home(".kiro/settings/mcp.json"),
+            _say("Kiro starts the server when the file is saved; its MCP Servers panel and /mcp of kiro-cli show it."),
+            first={"env": ERRORS_AS_RESULTS},
+        ),
+        Client(
+            "lm-studio",
+            "LM Studio",
+            "jsonc",
+            "mcpServers",
+            _lm_studio,
+            _say("In LM Studio open Program > Integrations and switch the server on."),
+            first={"env": ERRORS_AS_RESULTS},
         ),
     )
 }

@@ -13,6 +13,7 @@ from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.line_matcher import common_ends
 from obsidian_mcp.core.text.text import Text, split_lines
 
+from . import yaml_entries
 from .clients import Client
 
 Entry = dict[str, Any]
@@ -47,7 +48,9 @@ def write(client: Client, text: str, name: str, entry: Mapping[str, Any], *, afr
     with _refused(client, text):
         if client.format == "toml":
             return put_table(without_table(text, client.key, name) if afresh else text, client.key, name, entry)
-        if existing is None or afresh:
+        if client.format == "yaml":
+            after = yaml_entries.put(text, client.key, name, entry, afresh=afresh)
+        elif existing is None or afresh:
             after = json_text.put(text, (client.key, name), merged)
         else:
             after = text
@@ -66,7 +69,10 @@ def erase(client: Client, text: str, name: str) -> str:
     with _refused(client, text):
         if client.format == "toml":
             return without_table(text, client.key, name)
-        after = json_text.remove(text, (client.key, name))
+        if client.format == "yaml":
+            after = yaml_entries.remove(text, client.key, name)
+        else:
+            after = json_text.remove(text, (client.key, name))
     kept = {key: value for key, value in before[client.key].items() if key != name}
     return _proved(client, after, {**before, client.key: kept})
 
@@ -88,6 +94,8 @@ def _parse(client: Client, text: str) -> dict[str, Any]:
             return tomllib.loads(text)
         if not text.strip():
             return {}
+        if client.format == "yaml":
+            return yaml_entries.read(text)
         document = json_text.parse(text)
         if client.format == "json" and document.beyond:
             construct, offset = document.beyond
@@ -104,6 +112,8 @@ def _refused(client: Client, text: str) -> Iterator[None]:
         yield
     except json_text.Unreadable as error:
         raise Broken(f"is not valid JSON: at {_position(text, error.offset)} {error.problem}") from error
+    except yaml_entries.Unreadable as error:
+        raise Broken(f"is not valid YAML: {error}") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Broken(f"is not valid TOML: {error}") from error
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any, Literal
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 
 from . import entries, files
-from .clients import Client
+from .clients import ERRORS_AS_RESULTS, Client
 from .entries import Broken, Entry
 from .launcher import is_ours
 from .system import System
@@ -53,7 +54,7 @@ class Configured:
 
     @property
     def environment(self) -> dict[str, str]:
-        given = self.entry.get("env")
+        given = self.entry.get(self.client.environment)
         return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
 
 
@@ -87,7 +88,7 @@ def install(
             f"({' '.join(command_of(existing)) or existing.get('url', 'not a command')}). Choose another name with "
             f"--name, or give --replace to put this one in its place. The file is '{content.path}'."
         )
-    entry = client.entry(command_line[0], tuple(command_line[1:]))
+    entry = client.entry(name, command_line[0], tuple(command_line[1:]))
     wanted = entry if existing is not None and not foreign else {**entry, **client.first}
     try:
         after = entries.write(client, text, name, wanted, afresh=foreign)
@@ -140,9 +141,19 @@ def configured(client: Client, system: System) -> list[Configured]:
     ]
 
 
+def block(name: str, command_line: Sequence[str]) -> str:
+    """Return an entry in the form that most clients read, for one that `install` does not know."""
+    command, *arguments = command_line
+    entry = {"command": command, "args": arguments, "env": dict(ERRORS_AS_RESULTS)}
+    return json.dumps({"mcpServers": {name: entry}}, ensure_ascii=False, indent=2)
+
+
 def command_of(entry: Entry) -> list[str]:
     """Return the command line of an entry; [] for an entry without a command (a URL)."""
-    command, arguments = entry.get("command"), entry.get("args")
+    command: Any = entry.get("command", entry.get("cmd"))
+    arguments = entry.get("args")
+    if isinstance(command, list):
+        command, arguments = next(iter(command), None), command[1:]
     if not isinstance(command, str) or not command:
         return []
     return [command, *map(str, arguments if isinstance(arguments, list) else [])]

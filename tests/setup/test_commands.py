@@ -16,7 +16,7 @@ import pytest
 
 from obsidian_mcp.cli import main
 from obsidian_mcp.setup.clients import CLIENTS
-from obsidian_mcp.setup.install import install
+from obsidian_mcp.setup.install import configured, install
 from obsidian_mcp.setup.launcher import Running, command_line
 from tests.serve.raw import RawServer
 
@@ -77,10 +77,9 @@ def test_what_is_written_for_every_client_on_every_system_starts_and_answers(bas
     written = set()
     for platform in PLATFORMS:
         for client in CLIENTS.values():
-            path = install(client, computer(tmp_path / platform, platform), "obsidian", line).path
-            text = path.read_text(encoding="utf-8")
-            entry = (tomllib.loads(text) if client.format == "toml" else json.loads(text))[client.key]["obsidian"]
-            written.add((entry["command"], *entry["args"]))
+            system = computer(tmp_path / platform, platform)
+            install(client, system, "obsidian", line)
+            written.add(tuple(configured(client, system)[0].command))
     assert written == {line}
 
     environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}  # what a program started from the desktop has

@@ -82,7 +82,7 @@ def installed(client: str) -> dict[str, Any]:
     origin = f"git+https://github.com/{OWNER}/obsidian-mcp"
     python = "/home/u/.cache/uv/archive-v0/a1b2c3/bin/python"
     command, *arguments = command_line(Running(f"{python}/obsidian-mcp", python, "", origin, find=lambda name: name))
-    return CLIENTS[client].entry(command, tuple(arguments))
+    return CLIENTS[client].entry("obsidian", command, tuple(arguments))
 
 
 def test_the_link_for_vs_code_installs_what_install_writes() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 from obsidian_mcp.setup import files
@@ -38,8 +39,17 @@ PLACES = {
     **{("windsurf", system): ".codeium/windsurf/mcp_config.json" for system in PLATFORMS},
     **{("gemini-cli", system): ".gemini/settings.json" for system in PLATFORMS},
     **{("codex", system): ".codex/config.toml" for system in PLATFORMS},
+    **{("antigravity", system): ".gemini/antigravity/mcp_config.json" for system in PLATFORMS},
+    **{("opencode", system): ".config/opencode/opencode.json" for system in PLATFORMS},
+    **{("cline", system): ".cline/data/settings/cline_mcp_settings.json" for system in PLATFORMS},
+    ("goose", "darwin"): ".config/goose/config.yaml",
+    ("goose", "win32"): "AppData/Roaming/Block/goose/config/config.yaml",
+    ("goose", "linux"): ".config/goose/config.yaml",
+    **{("kiro", system): ".kiro/settings/mcp.json" for system in PLATFORMS},
+    **{("lm-studio", system): ".lmstudio/mcp.json" for system in PLATFORMS},
 }
 ENTRY: dict[str, Any] = {"command": LINE[0], "args": list(LINE[1:])}
+SHOWN = {**ENTRY, "env": {"OBSIDIAN_MCP_ERRORS": "result"}}
 WRITTEN = {
     "claude-desktop": {"mcpServers": {"obsidian": ENTRY}},
     "claude-code": {"mcpServers": {"obsidian": {"type": "stdio", **ENTRY}}},
@@ -49,6 +59,22 @@ WRITTEN = {
     "gemini-cli": {"mcpServers": {"obsidian": ENTRY}},
     "codex": {"mcp_servers": {"obsidian": {**ENTRY, "startup_timeout_sec": 60}}},
     "zed": {"context_servers": {"obsidian": {"source": "custom", **ENTRY}}},
+    "antigravity": {"mcpServers": {"obsidian": SHOWN}},
+    "opencode": {"mcp": {"obsidian": {"type": "local", "command": [*LINE], "enabled": True, "timeout": 60_000}}},
+    "cline": {"mcpServers": {"obsidian": ENTRY}},
+    "goose": {
+        "extensions": {
+            "obsidian": {
+                "type": "stdio",
+                "name": "obsidian",
+                "cmd": LINE[0],
+                "args": list(LINE[1:]),
+                "enabled": True,
+            }
+        }
+    },
+    "kiro": {"mcpServers": {"obsidian": SHOWN}},
+    "lm-studio": {"mcpServers": {"obsidian": SHOWN}},
 }
 
 everywhere = pytest.mark.parametrize(("client_id", "platform"), PLACES, ids=lambda value: value)
@@ -59,6 +85,8 @@ DESKTOP, ZED, CODEX, CODE = CLIENTS["claude-desktop"], CLIENTS["zed"], CLIENTS["
 def read(path: Path) -> Any:
     """What the file says, to a reader that is not ours."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".yaml":
+        return yaml.safe_load(text)
     return tomllib.loads(text) if path.suffix == ".toml" else json.loads(re.sub(r"(?m)^ *//.*$", "", text))
 
 
@@ -66,6 +94,9 @@ def with_others(client: Client, newline: str = "\n") -> str:
     """A file in which other things stand."""
     if client.format == "toml":
         text = '# mine\nmodel = "o5" # the best\n\n[mcp_servers.other]\ncommand = "x"\n\n[tui]\ntheme = "dark"\n'
+    elif client.format == "yaml":
+        other = "  other:\n    cmd: x\n    args:\n    - a\n"
+        text = f"# mine\nGOOSE_MODE: auto  # the best\nextensions:\n{other}\n# theirs\ne: 1\n"
     else:
         comment = "" if client.format == "json" else "  // mine, not yours\n"
         other = '{"command": "x", "env": {"KEY": "秘"}}'
@@ -142,13 +173,17 @@ def test_another_vault_changes_only_the_arguments(tmp_path: Path, client: Client
     system = computer(tmp_path, "linux")
     place = put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
-    users = 'enabled = false\n[mcp_servers.obsidian.env]\nA = "1"\n' if client.format == "toml" else None
-    if users:
-        place.write_text(place.read_text(encoding="utf-8") + users, encoding="utf-8")
+    text = place.read_text(encoding="utf-8")
+    if client.format == "toml":
+        text += 'enabled = false\n[mcp_servers.obsidian.env]\nA = "1"\n'
+    elif client.format == "yaml":
+        text = text.replace("  obsidian:\n", "  obsidian:\n    envs: {A: '1'} # mine\n")
+    elif "env" in client.first:
+        text = text.replace('"OBSIDIAN_MCP_ERRORS": "result"', '"A": "1"')
     else:
-        text = place.read_text(encoding="utf-8")
-        at = text.index('"command": "/opt')
-        place.write_text(text[:at] + '"env": {"A":"1"}, ' + text[at:], encoding="utf-8")
+        at = text.index('"command": ', text.index('"obsidian": {'))
+        text = f'{text[:at]}"{client.environment}": {{"A":"1"}}, {text[at:]}'
+    place.write_text(text, encoding="utf-8")
     before = place.read_text(encoding="utf-8")
 
     change = install(client, system, "obsidian", (LINE[0], "--vault", "/elsewhere"))
@@ -204,9 +239,9 @@ def test_another_program_of_that_name_is_refused_unless_it_shall_be_replaced(
     text = with_others(client).replace("other", "obsidian")
     place = put(client.file(system), text)
 
-    with pytest.raises(ClientConfigRefused, match=r"another program \(x\)"):
+    with pytest.raises(ClientConfigRefused, match=r"another program \(x( a)?\)"):
         install(client, system, "obsidian", LINE)
-    with pytest.raises(ClientConfigRefused, match=r"another program \(x\)"):
+    with pytest.raises(ClientConfigRefused, match=r"another program \(x( a)?\)"):
         uninstall(client, system, "obsidian")
     assert place.read_text(encoding="utf-8") == text
 
