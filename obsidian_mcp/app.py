@@ -38,6 +38,10 @@ class Vaults(Protocol):
         """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
         ...
 
+    def problem(self) -> str:
+        """What is wrong with the folder of the default vault, in a sentence; empty where it is there."""
+        ...
+
     def has_app(self) -> bool:
         """Whether the app runs or its command is installed, so that `obsidian` can be of use."""
         ...

@@ -240,6 +240,39 @@ def serve_http(
             used.vaults.close()
 
 
+def missing_folder(folder: Path) -> str:
+    """Return what is wrong where the folder of a vault is not there; empty where it is."""
+    if folder.is_dir():
+        return ""
+    problem = "is not a folder" if folder.exists() else "does not exist"
+    advice = (
+        _written_with_quotes(folder)
+        or split_at_a_space(folder)
+        or "Check the path given with --vault or in OBSIDIAN_VAULT_PATH; an external or network drive must be "
+        "connected."
+    )
+    return f"The vault folder '{folder}' {problem}. {advice}"
+
+
+def _written_with_quotes(folder: Path) -> str:
+    given = str(folder).removeprefix(f"{Path.cwd()}{os.sep}")
+    if given[0] not in "\"'" or given[-1] != given[0]:
+        return ""
+    return f"Its path was given with quotation marks inside; leave them out: {given[1:-1]}"
+
+
+def split_at_a_space(folder: Path) -> str:
+    """Return what to say where a path was cut at a space on its way here; empty where nothing points to that."""
+    with suppress(OSError):
+        for other in sorted(folder.parent.iterdir()):
+            if other.name.startswith(f"{folder.name} ") and other.is_dir():
+                return (
+                    f"There is '{other}': a path with spaces must be one argument, in a configuration file one string "
+                    "of args, on a command line in quotation marks."
+                )
+    return ""
+
+
 def vault_folders(config: Config) -> dict[str, Path]:
     """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use.
 
@@ -362,6 +395,12 @@ class FolderVaults:
     def has_app(self) -> bool:
         return self._app.is_there()
 
+    def problem(self) -> str:
+        try:
+            return missing_folder(self._folder(""))
+        except AppError as error:
+            return error.message
+
     def warm(self) -> None:
         """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
         threading.Thread(target=self._prepare, name="warm", daemon=True).start()
@@ -444,13 +483,8 @@ class FolderVaults:
     def _opened(self, folder: Path) -> Vault:
         with self._lock:
             if folder not in self._open:
-                if not folder.is_dir():
-                    problem = "is not a folder" if folder.exists() else "does not exist"
-                    raise VaultNotFound(
-                        f"The vault folder '{folder}' {problem}. Check the path given with --vault or in "
-                        "OBSIDIAN_VAULT_PATH; an external or network drive must be connected.",
-                        vault=folder.name,
-                    )
+                if missing := missing_folder(folder):
+                    raise VaultNotFound(missing, vault=folder.name)
                 if self._closed:
                     raise VaultNotFound("The program is ending. Nothing was changed.", vault=folder.name)
                 self._open[folder] = self._begun(folder)

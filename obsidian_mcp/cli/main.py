@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, get_args
 
 import click
@@ -99,6 +100,25 @@ class Commands(click.Group):
         from obsidian_mcp.tools import TOOLS
 
         return list(dict.fromkeys((*TOOLS.commands.values(), *OWN)))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A client that cuts the vault's path at a space gets a server that says so, instead of none (CLI-21)."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            vaults = ctx.params.get("vaults")
+            if not vaults or Path(vaults[-1]).exists():
+                raise
+            from obsidian_mcp.compose import split_at_a_space
+
+            advice = split_at_a_space(config.expanded(vaults[-1]).absolute())
+            if not advice:
+                raise
+            if sys.stdin is not None and sys.stdin.isatty():
+                raise click.UsageError(f"{error.message} {advice}", ctx) from None
+            return "serve", self.get_command(ctx, "serve"), []
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name in OWN:

@@ -147,6 +147,9 @@ class OneVault:
             raise ObsidianNotRunning
         return self.command
 
+    def problem(self) -> str:
+        return ""
+
     def has_app(self) -> bool:
         return self.command is not None
 

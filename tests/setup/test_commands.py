@@ -204,6 +204,25 @@ def test_what_is_missing_is_said(home: Home, arguments: list[str], status: int, 
     assert output in home.run(*arguments, status=status)
 
 
+def test_an_entry_is_printed_for_any_other_client(home: Home, basic: Path) -> None:  # INST-13, INST-14
+    entry = json.loads(home.run("--scope", "Projects", "install", "other", "--vault", str(basic), "--name", "notes"))
+    (server,) = entry["mcpServers"].items()
+    assert server[0] == "notes"
+    assert server[1]["args"][-4:] == ["--scope", "Projects", "--vault", str(basic)]
+    assert server[1]["env"] == {"OBSIDIAN_MCP_ERRORS": "result"}
+    assert list(files_below(home.folder)) == []
+    assert "Name a client" in home.run("uninstall", "other", status=2)
+
+
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [("codex", "ChatGPT desktop app reads the same file"), ("gemini-cli", "no personal accounts any more")],
+)
+def test_what_else_there_is_to_know_of_a_client_is_said(home: Home, basic: Path, client: str, said: str) -> None:
+    # INST-15
+    assert said in home.run("install", client, "--vault", str(basic))
+
+
 def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) -> None:
     home.write(".codex/config.toml", "broken = = 1")
     home.write(".cursor/mcp.json", "{}")
