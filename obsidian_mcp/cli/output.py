@@ -8,12 +8,13 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
 
 import click
 
+from obsidian_mcp.core.calendar import zones
 from obsidian_mcp.core.text.call import call_with
 
 from .render import safe, width
@@ -98,10 +99,7 @@ def _size(count: int) -> str:
 
 
 def _local(time: str) -> str:
-    when = datetime.fromisoformat(time)
-    with suppress(OverflowError, OSError, ValueError):  # a year of which the system knows no local time
-        when = datetime.fromtimestamp(when.timestamp())  # noqa: DTZ006  astimezone knows no zone a day from UTC
-    return when.strftime("%Y-%m-%d %H:%M")
+    return zones.local(zones.instant(datetime.fromisoformat(time))).isoformat(" ", "minutes")
 
 
 def columns(text: str) -> int:

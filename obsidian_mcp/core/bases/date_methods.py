@@ -30,7 +30,7 @@ def _relative(scope: Scope, date: Date) -> Value:
 
 DATES: Mapping[str, Method] = {
     "date": Method(lambda _, date: day_of(date)),
-    "time": Method(lambda _, date: date.moment.strftime("%H:%M:%S")),
+    "time": Method(lambda _, date: date.moment.time().isoformat("seconds")),
     "format": Method(_format, (Parameter("format", STRING),)),
     "relative": Method(_relative),
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime
 
+from obsidian_mcp.core.calendar.zones import read_zone
 from obsidian_mcp.core.expressions.dates import (
     DAY_MS,
     MONTH_DAYS,
@@ -51,18 +52,10 @@ def parse_date(text: str) -> Date | None:
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), microsecond
         )
         if zone is not None:
-            return from_milliseconds(Date(moment.replace(tzinfo=_zone(zone))).milliseconds)
+            return from_milliseconds(Date(moment.replace(tzinfo=read_zone(zone))).milliseconds)
     except (ValueError, OverflowError, ExpressionError):
         return None
     return Date(moment, has_time=hour is not None)
-
-
-def _zone(text: str) -> timezone:
-    if text == "Z":
-        return UTC
-    digits = text[1:].replace(":", "")
-    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return timezone(-offset if text[0] == "-" else offset)
 
 
 def parse_duration(text: str) -> Duration | None:

@@ -8,18 +8,25 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVar
 
+from . import zones
+
 _AGO = re.compile(
     r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
 )
-_LAST_SECOND = 253_402_000_000
-"""Seconds from 1970 to the year 9999."""
+_FIRST_SECOND, _LAST_SECOND = -30_000_000_000, 253_402_000_000
+"""From 1970 to the years 1019 and 9999; disks know other years, calendars do not."""
 _MONTH = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
 
 
 def month(nanoseconds: int) -> str:
     """Return the local month of a time, such as `2024-05`."""
-    seconds = min(max(nanoseconds // 10**9, 86_400), _LAST_SECOND)  # Windows knows none before 1970
-    return datetime.fromtimestamp(seconds).strftime("%Y-%m")  # noqa: DTZ006 - a person's month is local
+    return local_time(nanoseconds).isoformat()[:7]
+
+
+def local_time(nanoseconds: int) -> datetime:
+    """Return the local time of a file's timestamp, to the microsecond."""
+    microseconds = min(max(nanoseconds // 1000, _FIRST_SECOND * 1_000_000), _LAST_SECOND * 1_000_000)
+    return zones.local(microseconds)
 
 
 def moment(text: str, now: datetime) -> datetime | None:
@@ -44,11 +51,7 @@ def moment(text: str, now: datetime) -> datetime | None:
 
 def nanoseconds(when: datetime) -> int:
     """Return the nanoseconds since the epoch, negative before 1970."""
-    try:
-        seconds = when.timestamp()
-    except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
-        seconds = when.replace(tzinfo=UTC).timestamp()
-    return int(seconds * 1e9)
+    return zones.instant(when) * 1000
 
 
 def _before(now: datetime, count: int, unit: str) -> datetime:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time
 from functools import lru_cache
 
+from . import zones
 from .locale import ENGLISH, Locale
 from .periods import week_of
 
@@ -90,19 +91,11 @@ def _weekday(at: datetime) -> int:
 
 
 def _epoch_milliseconds(at: datetime) -> int:
-    try:
-        aware = at if at.tzinfo else at.astimezone()
-    except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
-        aware = at.replace(tzinfo=UTC)
-    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    return zones.instant(at) // 1000
 
 
 def _offset(at: datetime, separator: str) -> str:
-    try:
-        offset = at.utcoffset() if at.tzinfo else at.astimezone().utcoffset()
-    except (OverflowError, OSError, ValueError):
-        offset = None
-    minutes = round((offset or timedelta()).total_seconds() / 60)
+    minutes = round(zones.offset(at).total_seconds() / 60)
     return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{separator}{abs(minutes) % 60:02}"
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
 
+from . import zones
 from .locale import ENGLISH, Locale
 from .moment import parts
 from .periods import week_of, week_start
@@ -163,8 +164,7 @@ def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
     elif symbol[0] in "xX":
         fields["epoch"] = round(float(text) * (1000 if symbol == "X" else 1))
     elif symbol[0] == "Z":
-        hours, minutes, *_ = [*map(int, re.findall("[0-9]{2}", text)), 0, 0]
-        fields["offset"] = (-1 if text[0] == "-" else 1) * (hours * 60 + minutes)
+        fields["offset"] = zones.read_zone(text)
     if symbol[0] == "h":
         fields["of_twelve"] = 1
 
@@ -179,7 +179,7 @@ def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None 
     """Return the time that numbers of `parse_fields` name; None where there is no such time."""
     try:
         if "epoch" in fields:
-            return datetime.fromtimestamp(fields["epoch"] / 1000)  # noqa: DTZ006 - local, as the app's times are
+            return zones.local(fields["epoch"] * 1000)
         day = _resolve_day(fields, locale, today)
         clock = _resolve_time(fields, locale)
         if day is None or clock is None:
@@ -189,10 +189,8 @@ def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None 
             return None
         moment = datetime.combine(day, time()) + clock
         if "offset" in fields:
-            moment = (
-                (moment - timedelta(minutes=fields["offset"])).replace(tzinfo=UTC).astimezone().replace(tzinfo=None)
-            )
-    except (ValueError, OverflowError, OSError):
+            moment = zones.local(zones.instant(moment.replace(tzinfo=fields["offset"])))
+    except (ValueError, OverflowError):
         return None
     return moment
 

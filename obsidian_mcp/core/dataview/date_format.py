@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from functools import lru_cache
-from zoneinfo import ZoneInfo
 
+from obsidian_mcp.core.calendar import zones
 from obsidian_mcp.core.calendar.day_words import MONTHS, WEEKDAYS
 from obsidian_mcp.core.dataview.durations import shift_to
-from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds, on_the_clock
+from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import ExpressionError
 
@@ -96,13 +96,7 @@ def _named(letters: str, names: tuple[str, ...], number: Callable[[datetime], in
 
 def offset_minutes(date: Date) -> int:
     """East of UTC; of a local date by the time zone of the process."""
-    moment = date.moment
-    if moment.tzinfo is None:
-        try:
-            moment = moment.astimezone()
-        except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
-            return 0
-    return (moment.utcoffset() or timedelta(0)) // _MINUTES
+    return zones.offset(date.moment) // _MINUTES
 
 
 def _offset(style: str) -> Callable[[Date], str]:
@@ -121,10 +115,7 @@ def _zone(date: Date) -> str:
     """The name of the zone: `UTC`, `UTC+2`, `Europe/Paris`; of a local date what the system calls it."""
     zone = date.moment.tzinfo
     if zone is None:
-        try:
-            return date.moment.astimezone().tzname() or "local"
-        except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
-            return "local"
+        return zones.name(date.moment)
     key = getattr(zone, "key", None)
     if key:
         return str(key)
@@ -275,14 +266,13 @@ def _date(parts: dict[str, str], now: datetime) -> Date:
             moment = moment.replace(hour=0)
     fraction = int(float(f"0.{parts.get('fraction', '0')}") * 1000)
     moment = moment.replace(microsecond=int(parts.get("milli", fraction)) * 1000)
-    if "zone" in parts:
-        return from_milliseconds(Date(moment.replace(tzinfo=ZoneInfo(parts["zone"]))).milliseconds)
-    if "offset" not in parts:
-        return Date(on_the_clock(moment), has_time=not parts.keys() <= _DAY_PARTS)
-    digits = parts["offset"][1:].replace(":", "")
-    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
-    aware = moment.replace(tzinfo=timezone(-offset if parts["offset"][0] == "-" else offset))
-    return from_milliseconds(Date(aware).milliseconds)
+    written = parts.get("zone") or parts.get("offset")
+    if not written:
+        return Date(zones.on_the_clock(moment), has_time=not parts.keys() <= _DAY_PARTS)
+    zone = zones.read_zone(written)
+    if zone is None:
+        raise ValueError
+    return from_milliseconds(Date(moment.replace(tzinfo=zone)).milliseconds)
 
 
 def _weekday(parts: dict[str, str], default: datetime) -> int:

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo
+from datetime import datetime, timedelta
 
 import regex
 
+from obsidian_mcp.core.calendar.zones import on_the_clock, read_zone
 from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalized
-from obsidian_mcp.core.expressions.dates import Date, Duration, on_the_clock
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.values import Link, Value, from_json
 
@@ -61,7 +61,7 @@ def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
     if found is None:
         return None
     year, month, *parts = (int(part) if part else 0 for part in found.groups()[:7])
-    zone = _zone(found[8]) if found[8] else None
+    zone = read_zone(found[8]) if found[8] else None
     if not 1 <= month <= 12 or year < 1 or (found[8] and zone is None):
         return None
     day = parts[0] if found[3] else 1
@@ -74,19 +74,6 @@ def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
     has_time = bool(found[4])
     moment = moment.replace(tzinfo=zone)
     return Date(on_the_clock(moment) if has_time else moment, has_time=has_time), found.end()
-
-
-def _zone(written: str) -> tzinfo | None:
-    if written == "Z":
-        return UTC
-    if written[0] == "[":
-        try:
-            return ZoneInfo(written[1:-1])
-        except (ValueError, OSError, LookupError):  # no such zone, or no name of one
-            return None
-    hours, _, minutes = written[1:].partition(":")
-    offset = timedelta(hours=int(hours), minutes=int(minutes or 0))
-    return timezone(-offset if written[0] == "-" else offset) if offset < timedelta(days=1) else None
 
 
 def parse_date(text: str) -> Date | None:

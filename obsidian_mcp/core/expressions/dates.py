@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
-from obsidian_mcp.core.calendar import clock
+from obsidian_mcp.core.calendar import clock, zones
 
 from .values import ExpressionError
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 YEAR_DAYS = 365
 MONTH_DAYS = 30
 DAY_MS = 86_400_000
@@ -35,12 +34,7 @@ class Date:
     @property
     def milliseconds(self) -> float:
         """Milliseconds since 1970, UTC: the instant."""
-        if self.moment.tzinfo is not None:
-            return (self.moment - _EPOCH) / timedelta(milliseconds=1)
-        try:
-            return float(math.floor(self.moment.timestamp() * 1000 + 0.5))
-        except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
-            return (self.moment.replace(tzinfo=UTC) - _EPOCH) / timedelta(milliseconds=1)
+        return float((zones.instant(self.moment) + 500) // 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +75,7 @@ UNITS = tuple(unit.name for unit in fields(Duration))
 def from_milliseconds(instant: float) -> Date:
     """The local date and time of an instant in milliseconds since 1970. Raises: ExpressionError."""
     try:
-        when = _EPOCH + timedelta(milliseconds=instant)
-        try:
-            return Date(when.astimezone().replace(tzinfo=None))
-        except (OverflowError, OSError, ValueError):  # a year of which the system knows no local time
-            return Date(when.replace(tzinfo=None))
+        return Date(zones.local(round(instant * 1000)))
     except (OverflowError, ValueError):
         raise _out_of_range() from None
 
@@ -115,24 +105,12 @@ def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
     fraction_days += math.fmod(weeks, 1) * 7 + math.fmod(days, 1)
     rest = timedelta_of(duration.time_ms + fraction_days * DAY_MS)
     try:
-        moment = on_the_clock(clock.shift(date.moment, months, "M") + timedelta(days=whole_days))
+        moment = zones.on_the_clock(clock.shift(date.moment, months, "M") + timedelta(days=whole_days))
         if rest:
-            moment = _later(moment, rest) if elapsed else on_the_clock(moment + rest)
-    except (OverflowError, ValueError, OSError):
+            moment = zones.later(moment, rest) if elapsed else zones.on_the_clock(moment + rest)
+    except (OverflowError, ValueError):
         raise _out_of_range() from None
     return replace(date, moment=moment)
-
-
-def on_the_clock(moment: datetime) -> datetime:
-    """The moment; a local time that the clocks skip is moved on by as much as they skip, as JavaScript does."""
-    if moment.tzinfo is None:
-        try:
-            skipped = moment.timestamp() - moment.replace(fold=1).timestamp()
-        except (OverflowError, ValueError, OSError):  # a year of which the system knows no local time
-            return moment
-        if skipped > 0:
-            return moment + timedelta(seconds=skipped)
-    return moment
 
 
 def timedelta_of(milliseconds: float) -> timedelta:
@@ -141,13 +119,6 @@ def timedelta_of(milliseconds: float) -> timedelta:
         return timedelta(milliseconds=milliseconds)
     except (OverflowError, ValueError):
         raise _out_of_range() from None
-
-
-def _later(moment: datetime, passed: timedelta) -> datetime:
-    """The local moment after so much time, across changes of the clock."""
-    if moment.tzinfo is not None:
-        return (moment.astimezone(UTC) + passed).astimezone(moment.tzinfo)
-    return (moment.astimezone(UTC) + passed).astimezone().replace(tzinfo=None)
 
 
 def _finite(number: float) -> float:

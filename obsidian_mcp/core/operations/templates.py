@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
@@ -106,7 +106,7 @@ class Templates:
         now = vault.calendar.now()
         body = vault.read_text(target).text.body if target else ""
         parsed = parser.parse(body)
-        modified = datetime.fromtimestamp(target.mtime_ns / 1e9) if target else now  # noqa: DTZ006  local, as `now` is
+        modified = local_time(target.mtime_ns) if target else now
         about = Target(
             path,
             now,

@@ -1,0 +1,93 @@
+"""Local time and time zones: the one place that asks the system for them (EXPR-10).
+
+A time without a zone is local. Systems know the local time of different years (Windows: 1970 to 3000). Years after
+2999, and any year that the system refuses, are counted as a year of 2000 to 2027 whose days fall alike.
+"""
+
+from __future__ import annotations
+
+from calendar import isleap
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of times whose zone is taken off
+_MICROSECOND = timedelta(microseconds=1)
+_LAST_YEAR_ASKED = 2999
+_REFUSALS = (OverflowError, OSError, ValueError)
+
+
+def instant(when: datetime) -> int:
+    """Return the microseconds from 1970, UTC, to a time. A local time that comes twice is the one of its `fold`."""
+    plain = when.replace(tzinfo=None)
+    if when.tzinfo is not None:
+        return (plain - _EPOCH - (when.utcoffset() or timedelta())) // _MICROSECOND
+    if when.year <= _LAST_YEAR_ASKED:
+        try:
+            return int(when.replace(microsecond=0).timestamp()) * 1_000_000 + when.microsecond
+        except _REFUSALS:
+            pass
+    alike = _alike(when)
+    return instant(alike) + (plain - alike) // _MICROSECOND
+
+
+def local(microseconds: int) -> datetime:
+    """Return the local time of an instant. Raises: OverflowError outside the years 1 to 9999."""
+    there = _EPOCH + timedelta(microseconds=microseconds)
+    if there.year <= _LAST_YEAR_ASKED:
+        try:
+            seconds, rest = divmod(microseconds, 1_000_000)
+            return datetime.fromtimestamp(seconds).replace(microsecond=rest)  # noqa: DTZ006 - local, as it says
+        except _REFUSALS:
+            pass
+    alike = _alike(there)
+    return there + (local((alike - _EPOCH) // _MICROSECOND) - alike)
+
+
+def offset(when: datetime) -> timedelta:
+    """Return how far a time is ahead of UTC."""
+    return when.replace(tzinfo=None) - _EPOCH - timedelta(microseconds=instant(when))
+
+
+def name(when: datetime) -> str:
+    """Return what the system calls the local zone at a time, `local` where it does not say."""
+    for known in (when, _alike(when)):
+        with suppress(*_REFUSALS):
+            return known.astimezone().tzname() or "local"
+    return "local"
+
+
+def on_the_clock(when: datetime) -> datetime:
+    """Return a time; a local one that the clocks skip is moved on by as much as they skip, as JavaScript does."""
+    skipped = 0 if when.tzinfo is not None else instant(when) - instant(when.replace(fold=1))
+    return when + timedelta(microseconds=skipped) if skipped > 0 else when
+
+
+def later(when: datetime, passed: timedelta) -> datetime:
+    """Return the time after so much has passed, across changes of the clock, in the zone of `when`."""
+    if when.tzinfo is not None:
+        return (when.astimezone(UTC) + passed).astimezone(when.tzinfo)
+    return local(instant(when) + passed // _MICROSECOND)
+
+
+def read_zone(text: str) -> tzinfo | None:
+    """Return the zone that a text names: `Z`, `+2`, `-03:30`, `+0530`, `Europe/Paris` or `[Europe/Paris]`."""
+    if text in ("Z", "z"):
+        return UTC
+    if text[:1] in ("+", "-"):
+        digits = text[1:].replace(":", "")
+        hours, minutes = (digits, "0") if len(digits) <= 2 else (digits[:-2], digits[-2:])
+        ahead = timedelta(hours=int(hours), minutes=int(minutes))
+        return timezone(-ahead if text[0] == "-" else ahead) if ahead < timedelta(days=1) else None
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(text.removeprefix("[").removesuffix("]"))
+    except (ValueError, OSError, LookupError):  # no such zone, or no name of one
+        return None
+
+
+def _alike(when: datetime) -> datetime:
+    """The same time without a zone in a year of 2000 to 2027 that begins on the same weekday and is as long."""
+    kind = (date(when.year, 1, 1).weekday(), isleap(when.year))
+    year = next(year for year in range(2000, 2028) if (date(year, 1, 1).weekday(), isleap(year)) == kind)
+    return when.replace(year=year, tzinfo=None)
