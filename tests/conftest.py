@@ -6,13 +6,14 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import hypothesis
 import pytest
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.app import App
+from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.vault.vault import Vault
 
 from .vaults import vault_on
@@ -96,3 +97,18 @@ def app(basic: Path) -> Iterator[App]:
     opened = app_on(basic)
     yield opened
     opened.vaults.close()
+
+
+class DeletingVaults(NamedTuple):
+    """Vaults of which another program deletes a file after every look at the folder."""
+
+    vaults: Vaults
+    file: Path
+
+    def get(self, name: str = "", *, listed: bool = True) -> Vault:
+        vault = self.vaults.get(name, listed=listed)
+        self.file.unlink(missing_ok=True)
+        return vault
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.vaults, name)

@@ -146,11 +146,11 @@ def edit_canvas(
         wanted = [_operation(place, number, given) for number, given in enumerate(operations, 1)]
         try:
             entry = _find(place, name)
-        except NoteNotFound:
+            before = place.read_text(entry)
+        except NoteNotFound:  # or gone since the folder was read
             if not create:
                 raise
             return _created(place, name, wanted, dry_run=dry_run)
-        before = place.read_text(entry)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
         text = before.text

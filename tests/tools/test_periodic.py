@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from obsidian_mcp import compose, config
+from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, SectionNotFound, TemplateFailed
 from obsidian_mcp.tools import call
+from tests.conftest import DeletingVaults
 from tests.tools.conftest import Opened
 
 
@@ -49,6 +51,30 @@ def test_a_note_is_opened_without_content_and_made_only_where_it_may_be(opened: 
     assert run(app, date="tomorrow", create=True)["created"]
     assert run(app, date="last monday", content="x")["created"]
     assert sorted(files(app)) == ["2026-11-16.md", "2026-11-21.md", "2026-11-23.md"]
+
+
+NEW_CARD = {"op": "add", "type": "text", "text": "new"}
+
+
+@pytest.mark.parametrize(
+    ("file", "tool", "arguments"),
+    [
+        ("2026-11-22.md", "daily_note", {"content": "new"}),
+        ("2026-11-22.md", "update_task", {"action": "add", "daily": True, "text": "new"}),
+        ("A.canvas", "edit_canvas", {"name": "A.canvas", "operations": [NEW_CARD], "create": True}),
+    ],
+)
+def test_a_file_that_is_gone_when_it_is_opened_is_made(
+    opened: Opened, file: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    """PERIODIC-13"""
+    app = opened({file: "old"})
+    on_disk = app.vaults.get().files
+    assert isinstance(on_disk, Disk)
+    raced = app._replace(vaults=DeletingVaults(app.vaults, on_disk.root / file))
+    run(raced, tool, **arguments)
+    assert "new" in files(app)[file]
+    assert "old" not in files(app)[file]
 
 
 def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> None:

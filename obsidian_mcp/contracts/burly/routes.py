@@ -41,6 +41,7 @@ MAX_ITEMS: Final = 100
 MAX_KEY: Final = 100
 CONFIRMED: Final = (True, 1, "true", "1", "yes", "y")
 SIMPLER: Final = {"suggestion": "Check request format and reduce complexity"}
+_JSON_TYPE: Final = re.compile(r"application/(?:[^/\s]+\+)?json")
 _NAME: Final = re.compile(r"[a-zA-Z0-9_]{1,100}")
 _SHOWN: Final = 200
 
@@ -209,7 +210,7 @@ class Burly(Contract):
 
     def _request(self, request: Request) -> EnvelopeRequest:
         """Raises: ValidationError, TooComplex, ValueError where the body is no JSON."""
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        if not _JSON_TYPE.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip().lower()):
             raise ValueError(f"Content-Type must be {JSON}")
         value = request.json
         if isinstance(value, dict):
@@ -235,7 +236,7 @@ class Burly(Contract):
     async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> Envelope:
         tool = service.find(name, arguments)
         if tool is None:
-            return unknown(name, service)
+            return await unknown(name, service)
         confirmation = arguments.pop("_confirm", None)
         confirmed = confirmation.lower() if isinstance(confirmation, str) else confirmation
         if tool.would_write(arguments):
@@ -246,7 +247,7 @@ class Burly(Contract):
         try:
             outcome = await service.call(name, arguments)
         except UnknownTool:  # unregistered in this moment
-            return unknown(name, service)
+            return await unknown(name, service)
         except AppError as error:
             return tool_failed(name, error)
         summary = outcome.summary or f"{tool.title} completed"
@@ -303,8 +304,9 @@ def not_confirmed(name: str) -> Envelope:
     return envelope
 
 
-def unknown(name: str, service: ToolService) -> Envelope:
-    details = {"available_tools": list(service.tools())}
+async def unknown(name: str, service: ToolService) -> Envelope:
+    """Return the error for a tool that does not exist, with the names that `list_tools` has."""
+    details = {"available_tools": [tool.name for tool in await service.listed()]}
     return failed(f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details)
 
 

@@ -6,12 +6,11 @@ Only the HTTP server offers them (specs/http.md PLUGIN-…). Where the vault has
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser
@@ -20,6 +19,7 @@ from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
+from obsidian_mcp.core.vault.edit import Edited
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.arguments import Field
@@ -33,9 +33,9 @@ from .table import PLUGIN_TOOLS
 NotePath = Annotated[
     str, Field(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)
 ]
-Keys = Annotated[list[str], Field(description="Names of properties")]
+Keys = Annotated[list[str] | None, Field(description="Names of properties")]
 
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
 HEADINGS_SHOWN = 12
 """Headings that the error for a missing one lists."""
 
@@ -55,19 +55,21 @@ class ReadSection:
 def read_note(
     app: App,
     path: NotePath,
-    section: Annotated[str, Field(description="Only the section under this heading; empty for the whole note")] = "",
+    section: Annotated[str | None, Field(description="Only the section under this heading, not the whole note")] = None,
     level: Annotated[int, Field(description="Level of the heading; 0 for the first that matches", ge=0, le=6)] = 0,
     mode: Annotated[Literal["header", "content", "both"], Field(description="Which part of the section")] = "both",
     include_subsections: Annotated[bool, Field(description="Subsections too")] = True,
-    max_chars: Annotated[int, Field(description="Longest content of a section; -1 for no limit", ge=-1)] = -1,
+    max_chars: Annotated[int | None, Field(description="Longest content of a section", ge=0)] = None,
     with_line_numbers: Annotated[bool, Field(description="Begin each line of a section with its number")] = False,
 ) -> Document | ReadSection:
     """Read a note by path: the whole text exactly as it is in the file, or one section of it as JSON."""
+    if section is not None and not section.strip():
+        raise InvalidArguments("section is required. For the whole note, leave it out.", argument="section")
     place = app.vaults.get()
     entry = place.find(path)
     text = place.read_text(entry).text
     hidden_text_warnings(text.body, entry.path, app.hidden_text_reads.add)
-    if not section.strip():
+    if section is None:
         whole = (BOM if text.bom else "") + text.body
         return Document({}, printable(whole))
     body = text.body[frontmatter.text_start(text.body) :]
@@ -87,7 +89,7 @@ def read_note(
     if with_line_numbers:
         first = lines.line(span.start) + 1
         content = "\n".join(f"{first + i}: {line}" for i, line in enumerate(content.split("\n")))
-    truncated = 0 <= max_chars < len(content)
+    truncated = max_chars is not None and max_chars < len(content)
     return ReadSection(
         title=heading.text,
         level=heading.level,
@@ -107,7 +109,7 @@ def _heading(parsed: parser.Note, name: str, level: int) -> Heading:
         known = [heading.text for heading in candidates][:HEADINGS_SHOWN]
         listing = f"The headings are: {', '.join(map(repr, known))}." if known else "There is none."
         at_level = f" with level {level}" if level else ""
-        raise SectionNotFound(f"Section {name!r}{at_level} not found. {listing}", section=name, headings=known)
+        raise SectionNotFound(f'Section "{name}"{at_level} not found. {listing}', section=name, headings=known)
     return found[0]
 
 
@@ -135,10 +137,6 @@ def edit_note(
             deleted = _call(app, "delete_note", name=path).data
             return Document(deleted, f'Successfully deleted "{deleted["path"]}"')
         raise InvalidArguments("patch is required unless delete is true.", argument="patch")
-    entry = _find(app, path, create=create)
-    if entry is None:
-        created = _call(app, "create_note", name=path, content=_patched("", patch)).data
-        return Document(created, f'Successfully created "{created["path"]}"')
 
     def change(body: str) -> str:
         below = frontmatter.text_start(body)
@@ -147,8 +145,11 @@ def edit_note(
             return insert(body, below, patched)
         return body[:below] + patched
 
-    edited = app.vaults.get().edit("edit_note", entry, change)
-    return Document({"path": entry.path, "etag": edited.after.etag}, f'Successfully applied patch to "{entry.path}"')
+    edited = _edit(app, "edit_note", path, change, create=create)
+    if isinstance(edited, Edited):
+        path = edited.after.entry.path
+        return Document({"path": path, "etag": edited.after.etag}, f'Successfully applied patch to "{path}"')
+    return Document(edited, f'Successfully created "{edited["path"]}"')
 
 
 def _patched(body: str, text: str) -> str:
@@ -172,14 +173,14 @@ class ReadFrontmatter:
 def read_frontmatter(
     app: App,
     path: NotePath,
-    keys: Keys = [],  # noqa: B006  never changed
+    keys: Keys = None,
     include_missing: Annotated[bool, Field(description="Name missing keys too, with null")] = False,
 ) -> ReadFrontmatter:
     """Read the properties (YAML frontmatter) of a note without its text."""
     place = app.vaults.get()
     entry = place.find(path)
     values = _properties(place.read_text(entry).text.body)
-    if keys:
+    if keys is not None:
         values = {key: values.get(key) for key in keys if include_missing or key in values}
     return ReadFrontmatter(entry.path, values)
 
@@ -200,34 +201,34 @@ def edit_frontmatter(
     mode: Annotated[
         Literal["set", "merge", "delete"], Field(description="merge also merges objects within objects")
     ] = "set",
-    data: Annotated[dict[str, Any], Field(description="Properties to set or merge")] = {},  # noqa: B006
-    keys: Keys = [],  # noqa: B006  never changed
+    data: Annotated[dict[str, Any] | None, Field(description="Properties to set or merge")] = None,
+    keys: Keys = None,
     allow_create: Annotated[bool, Field(description="Create the note if there is none")] = False,
 ) -> EditedFrontmatter:
     """Set, merge or delete properties (YAML frontmatter) of a note; its text stays untouched."""
     if mode == "delete" and not keys:
         raise InvalidArguments("keys is required for delete: the properties to delete.", argument="keys")
+    if mode != "delete" and data is None:
+        raise InvalidArguments(
+            "data is required and must be an object for set/merge: the properties to write.", argument="data"
+        )
 
     def change(body: str) -> str:
         if mode == "delete":
-            for key in keys:
+            for key in keys or ():
                 body = edits.remove_property(body, key)
             return body
         before = _properties(body)
-        for key, value in data.items():
+        for key, value in (data or {}).items():
             merged = _merged(before.get(key), value) if mode == "merge" else value
             body = edits.set_property(body, key, merged)
         return body
 
-    place = app.vaults.get()
-    entry = _find(app, path, create=allow_create)
-    if entry is None:
-        body, changed = change(""), True
-        path = _call(app, "create_note", name=path, content=body).data["path"]
-    else:
-        edited = place.edit("edit_frontmatter", entry, change)
-        body, changed, path = edited.after.text.body, edited.before.etag != edited.after.etag, entry.path
-    return EditedFrontmatter(True, path, mode, changed, _properties(body))
+    edited = _edit(app, "edit_frontmatter", path, change, create=allow_create)
+    if isinstance(edited, Edited):
+        after, changed = edited.after, edited.before.etag != edited.after.etag
+        return EditedFrontmatter(True, after.entry.path, mode, changed, _properties(after.text.body))
+    return EditedFrontmatter(True, edited["path"], mode, True, _properties(change("")))
 
 
 def _merged(before: Any, value: Any) -> Any:
@@ -258,7 +259,7 @@ def get_note_outline(
     path: NotePath,
     max_depth: Annotated[int, Field(description="Deepest level of headings", ge=1, le=6)] = 6,
     include_frontmatter: Annotated[bool, Field(description="Lines like headings in the frontmatter too")] = False,
-    include_codeblocks: Annotated[bool, Field(description="Lines like headings in code blocks too")] = False,
+    include_codeblocks: Annotated[bool, Field(description="Lines like headings in code blocks too")] = True,
 ) -> Outline:
     """List the headings of a note with their levels and lines."""
     place = app.vaults.get()
@@ -332,14 +333,18 @@ def _call(app: App, tool_name: str, /, **arguments: Any) -> Outcome:
     return registry.call(app, PREFIX + tool_name, {**arguments, **confirmed})
 
 
-def _find(app: App, path: str, *, create: bool) -> FileEntry | None:
-    """Return the note; None where it may be created. Raises: NoteNotFound."""
+def _edit(app: App, tool: str, path: str, change: Callable[[str], str], *, create: bool) -> Edited | dict[str, Any]:
+    """Return the edited note, or what `create_note` answers for one that was not there when it was opened (PLUGIN-07).
+
+    Raises: NoteNotFound for such a note without `create`.
+    """
+    vault = app.vaults.get()
     try:
-        return app.vaults.get().find(path)
+        return vault.edit(tool, vault.find(path), change)
     except NoteNotFound:
-        if create:
-            return None
-        raise
+        if not create:
+            raise
+    return _call(app, "create_note", name=path, content=change("")).data
 
 
 def _properties(body: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -78,7 +79,8 @@ class PeriodicNotes:
         with vault.changing():
             located = self._names.locate(period, text)
             if located.entry is not None:
-                return self._change(tool, located, located.entry, change)
+                with suppress(NoteNotFound):  # gone since the folder was read: it counts as not there (PERIODIC-13)
+                    return self._change(tool, located, located.entry, change)
             if not create:
                 raise self._names.missing(located)
             filled = self.draft(located)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from itertools import groupby
@@ -29,7 +30,7 @@ from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkb
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
-from obsidian_mcp.errors import InvalidArguments, NotText
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
 from .periodic_notes import PeriodicNotes
 
@@ -119,7 +120,8 @@ class VaultTasks:
         if located is None:
             return self._write(self._vault.find(name), apply, etag=etag, dry_run=dry_run)
         if located.entry is not None:
-            return self._write(located.entry, apply, etag=etag, dry_run=dry_run)
+            with suppress(NoteNotFound):  # gone since the folder was read: it is made anew
+                return self._write(located.entry, apply, etag=etag, dry_run=dry_run)
         made: list[Updated] = []
 
         def apply_to_new(body: str) -> str:

@@ -179,7 +179,16 @@ def test_an_unknown_tool_is_told_the_others(client: TestClient) -> None:
     assert envelope["summary"] == "Unknown tool: nope_tool"
     assert envelope["error"] == envelope["error_detail"]["message"] == "Tool 'nope_tool' not found"
     assert "repeat" in envelope["data"]["available_tools"]
+    listed = post(client, {"id": "1", "method": "list_tools"})["data"]["tools"]
+    assert envelope["data"]["available_tools"] == [tool["name"] for tool in listed]
     assert not any("extra" in name or "malicious" in name for name in envelope["data"]["available_tools"])  # row 32
+
+
+@pytest.mark.parametrize("kind", ["application/vnd.burly+json", "application/problem+json; charset=utf-8"])
+def test_every_type_of_json_is_taken(client: TestClient, kind: str) -> None:
+    # BURLY-02
+    assert post(client, {"id": "1", "method": "list_tools"}, **{"content-type": kind})["ok"] is True
+    assert post(client, {"id": "1", "method": "list_tools"}, **{"content-type": "application/jsonx"})["ok"] is False
 
 
 def test_an_absent_app_is_a_degraded_answer(client: TestClient) -> None:

@@ -21,7 +21,7 @@ from obsidian_mcp.errors import (
     TextNotFound,
 )
 from obsidian_mcp.tools import TOOLS, Outcome, call
-from tests.conftest import app_on
+from tests.conftest import DeletingVaults, app_on
 
 DAILY = """\
 ---
@@ -117,9 +117,10 @@ def test_read_note_gives_a_section_with_its_lines_below_the_frontmatter(
 
 
 def test_read_note_tells_the_sections_there_are(app: App) -> None:
-    with pytest.raises(SectionNotFound, match=r"Section .Missing. not found\. The headings are: 'Entry', 'Sub'"):
+    # PLUGIN-06: the plugin's sentence, then ours
+    with pytest.raises(SectionNotFound, match=r"^Section \"Missing\" not found\. The headings are: 'Entry', 'Sub'"):
         run(app, "read_note", path="Daily", section="Missing")
-    with pytest.raises(SectionNotFound, match="with level 3"):
+    with pytest.raises(SectionNotFound, match=r"^Section \"Entry\" with level 3 not found\. "):
         run(app, "read_note", path="Daily", section="Entry", level=3)
 
 
@@ -190,6 +191,7 @@ def test_read_frontmatter_gives_all_or_the_keys_asked_for(app: App) -> None:
     missing = run(app, "read_frontmatter", path="Daily", keys='["title","no"]', include_missing=True)
     assert some.data["frontmatter"] == {"title": "Daily"}
     assert missing.data["frontmatter"] == {"title": "Daily", "no": None}
+    assert run(app, "read_frontmatter", path="Daily", keys=[]).data["frontmatter"] == {}  # PLUGIN-05
 
 
 def test_broken_frontmatter_is_told(app: App, vault: Path) -> None:
@@ -238,8 +240,50 @@ def test_edit_frontmatter_creates_only_when_allowed(app: App, vault: Path) -> No
     assert (vault / "New.md").read_text(encoding="utf-8") == "---\na: 1\n---\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "problem"),
+    [
+        ("edit_frontmatter", {}, "^data is required"),
+        ("edit_frontmatter", {"mode": "merge"}, "^data is required"),
+        ("edit_frontmatter", {"mode": "delete", "keys": []}, "^keys is required"),
+        ("read_note", {"section": ""}, "^section is required"),
+        ("read_note", {"section": " \t"}, "^section is required"),
+        ("read_note", {"section": "Entry", "max_chars": -1}, "max_chars"),
+    ],
+)
+def test_what_the_plugin_refuses_is_refused(
+    app: App, vault: Path, name: str, arguments: dict[str, Any], problem: str
+) -> None:
+    # PLUGIN-05, PLUGIN-06
+    with pytest.raises(InvalidArguments, match=problem):
+        run(app, name, path="Daily", **arguments)
+    assert (vault / "Notes" / "Daily.md").read_bytes() == DAILY.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "content"),
+    [
+        ("edit_note", {"patch": "@@ -0,0 +1 @@\n+new\n", "create": True}, "new\n"),
+        ("edit_frontmatter", {"data": {"a": 1}, "allow_create": True}, "---\na: 1\n---\n"),
+    ],
+)
+def test_a_note_that_is_gone_when_it_is_opened_is_made_where_that_is_allowed(
+    app: App, vault: Path, name: str, arguments: dict[str, Any], content: str
+) -> None:
+    # PLUGIN-07
+    note = vault / "Notes" / "Daily.md"
+    raced = app._replace(vaults=DeletingVaults(app.vaults, note))
+    refused = {key: value for key, value in arguments.items() if value is not True}
+    with pytest.raises(NoteNotFound):
+        run(raced, name, path="Notes/Daily", **refused)
+    note.write_bytes(DAILY.encode())
+    run(raced, name, path="Notes/Daily", **arguments)
+    assert note.read_text(encoding="utf-8") == content
+
+
 def test_the_outline_has_the_lines_of_the_file_and_the_originals_ids(app: App) -> None:
-    items = run(app, "get_note_outline", path="Daily").data["outline"]
+    # PLUGIN-06
+    items = run(app, "get_note_outline", path="Daily", include_codeblocks=False).data["outline"]
     assert [(item["heading"], item["level"], item["start_line"], item["end_line"]) for item in items] == [
         ("Entry", 1, 6, 14),
         ("Sub", 2, 9, 14),
@@ -249,8 +293,8 @@ def test_the_outline_has_the_lines_of_the_file_and_the_originals_ids(app: App) -
     assert items[0]["id"] == _outline_id("6:Entry") == "33ecd63d"
     assert _outline_id("15:日本😀") == "d498f50f"
     shallow = run(app, "get_note_outline", path="Daily", max_depth=1).data["outline"]
-    code = run(app, "get_note_outline", path="Daily", include_codeblocks=True, include_frontmatter=True).data["outline"]
-    assert [item["level"] for item in shallow] == [1, 1]
+    code = run(app, "get_note_outline", path="Daily", include_frontmatter=True).data["outline"]
+    assert [item["level"] for item in shallow] == [1, 1, 1]
     assert [item["heading"] for item in code] == ["Entry", "Sub", "not a heading", "Entry", "Last"]
 
 

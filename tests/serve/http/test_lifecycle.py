@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ import httpx
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.rad import tools as rad_tools
 from obsidian_mcp.contracts.rad.tools import Bridge, Tool
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve.http import auth, listener
@@ -306,18 +308,17 @@ def test_answers_do_not_wait_for_acknowledgements(app: App) -> None:
         assert median(took) < 0.03  # 40 ms or more each, where the system waits; measured: 1 ms
 
 
-OTHER_PROGRAM = """
-import sys
-from obsidian_mcp import compose, config
-from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Tool
-
-bridge = Bridge()
-numbers = {"a": Property("number"), "b": Property("number")}
-bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
-bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
-app = compose.build(config.read((sys.argv[1],)), serving=True)
-sys.exit(compose.serve_http(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
-"""
+OTHER_PROGRAM = "\n".join(
+    [
+        "import sys",
+        "from obsidian_mcp import compose, config",
+        "from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Tool",
+        textwrap.dedent((rad_tools.__doc__ or "").split("\n\n")[1])
+        .replace('"~/Notes"', "sys.argv[1]")
+        .replace("registered=", "ports=(0,), announce=lambda url: print(url, flush=True), registered="),
+    ]
+)
+"""The program that the module's documentation shows, on a port that is free."""
 
 
 def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
@@ -331,6 +332,8 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
         bridge = httpx.post(f"{url}/bridge/v1/tools/add/call", json={"arguments": arguments}).json()
         rad = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "add", "input": arguments}).json()
         assert json.loads(bridge["content"][0]["text"]) == rad["output"] == {"sum": 8}
+        own = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "echo", "input": {"content": "x"}}).json()
+        assert own["output"]["echo"] == {"content": "x"}  # RAD-01: the contract's own tools as well
         process.terminate()
         assert process.wait(10) == 0
     finally:
