@@ -205,10 +205,7 @@ def test_three_servers_that_do_different_things_to_the_same_notes_lose_nothing(r
         for number in range(rounds):
             calls: list[tuple[str, dict[str, Any]]] = [
                 ("obsidian_edit_note", {"name": "Other", "operation": "append", "content": f"line {who}.{number}"}),
-                (
-                    "obsidian_properties",
-                    {"name": "Other", "property": f"p{who}", "action": "set", "value": str(number)},
-                ),
+                ("obsidian_set_properties", {"names": ["Other"], "properties": {f"p{who}": number}}),
             ]
             if who == 1:
                 calls.append(("obsidian_move_note", {"name": f"Note A{number}", "to": f"Note A{number + 1}"}))

@@ -323,7 +323,6 @@ class SqliteJournal:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.executescript(_SCHEMA)
-            _add_author(connection)
         except BaseException:
             connection.close()
             raise
@@ -332,14 +331,6 @@ class SqliteJournal:
     def _make_folder(self) -> None:
         """Create the folder for the user only: it holds old versions of notes. Raises: OSError."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-
-
-def _add_author(connection: sqlite3.Connection) -> None:
-    """Add the columns that a journal of an older version lacks."""
-    known = {row[1] for row in connection.execute("PRAGMA table_info(change)")}
-    for column in {"process", "client"} - known:
-        with contextlib.suppress(sqlite3.OperationalError):  # another process has just done it
-            connection.execute(f"ALTER TABLE change ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
 
 
 def _undone(database: sqlite3.Connection) -> dict[int, int]:

@@ -11,7 +11,7 @@ import anyio
 
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.tools import Tool
-from obsidian_mcp.tools.registry import VIEW_TOOLS, present
+from obsidian_mcp.tools.registry import VIEW_TOOLS
 
 UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
 """Requests that do not look at a vault, and so have no place in the order."""
@@ -94,10 +94,9 @@ def changes_vault(message: object, tools: Mapping[str, Tool]) -> bool:
         case {"method": "tools/call", "params": {"name": str(name), **params}}:
             arguments = params.get("arguments")
             try:
-                name, today = present(name, arguments if isinstance(arguments, dict) else {}, tools)
                 tool = tools.get(name) or VIEW_TOOLS.get(name)
             except OSError:  # it cannot be loaded, as with too many open files: the call says so in its answer
                 return True
-            return tool is not None and tool.would_write(today)
+            return tool is not None and tool.would_write(arguments if isinstance(arguments, dict) else {})
         case _:
             return False

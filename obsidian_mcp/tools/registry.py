@@ -20,7 +20,6 @@ from . import entries, table
 from .arguments import Parameter
 from .entries import CONFIRM, PREFIX, RESEARCH, profile
 from .outcome import Document, Outcome, Picture, as_json
-from .retired import RETIRED
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""
@@ -294,15 +293,6 @@ def tool(
     return register
 
 
-def present(
-    name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS
-) -> tuple[str, Mapping[str, Any]]:
-    """Return a call as it is made today: of one in the form of an earlier version, the one that takes its place."""
-    if name in RETIRED and tools.get(name) is TOOLS.get(name):  # another program may have a tool of an old name
-        return RETIRED[name](dict(arguments))
-    return name, arguments
-
-
 def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
     """Return the tools that are of use here and now: those of the profile, without those of an app that is not there.
 
@@ -347,8 +337,6 @@ def view_tools(app: App) -> Mapping[str, Tool]:
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
     """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
-    if name in RETIRED:
-        name, arguments = present(name, arguments, tools)
     callable_here = offered(app, tools)
     found = callable_here.get(name) or view_tools(app).get(name)
     if found is None:

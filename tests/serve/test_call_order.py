@@ -74,8 +74,9 @@ def test_a_dry_run_and_a_question_are_no_writes() -> None:
 
     assert writes("obsidian_create_note", {"name": "x"})
     assert writes("obsidian_create_note", None)
-    assert not writes("obsidian_properties", {"name": "x"})
-    assert writes("obsidian_properties", {"name": "x", "action": "set"})
+    assert not writes("obsidian_get_properties", {"name": "x"})
+    assert writes("obsidian_set_properties", {"names": ["x"], "properties": {"a": 1}})
+    assert not writes("obsidian_set_properties", {"names": ["x"], "properties": {"a": 1}, "dry_run": True})
     assert not writes(READ, {"name": "x"})
     assert not writes("no_such_tool", {})
     assert not changes_vault({"method": "resources/read", "params": []}, TOOLS)

@@ -1,4 +1,4 @@
-"""`obsidian_app`: what only the running app can do, through the stand-in command."""
+"""What only the running app can do, through the stand-in command."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ def make(tmp_path: Path) -> Iterator[MakeDesk]:
 
 
 def test_commands_are_listed_and_filtered(make: MakeDesk) -> None:
-    assert make().call("app") == {"commands": ["app:reload", "daily-notes", "editor:toggle-bold"], "total": 3}
-    assert make().call("app", action="commands", text="Bold") == {"commands": ["editor:toggle-bold"], "total": 1}
+    assert make().call("app_info") == {"commands": ["app:reload", "daily-notes", "editor:toggle-bold"], "total": 3}
+    assert make().call("app_info", text="Bold") == {"commands": ["editor:toggle-bold"], "total": 1}
 
 
 def test_a_command_is_run_and_one_that_is_not_there_is_a_failure(make: MakeDesk) -> None:
     app = make()
 
-    assert app.call("app", action="run", text="app:reload") == {"answer": "Executed: app:reload"}
+    assert app.call("app_command", command="app:reload") == {"answer": "Executed: app:reload"}
     with pytest.raises(AppCommandFailed, match="has no command"):
-        app.call("app", action="run", text="app:explode")
+        app.call("app_command", command="app:explode")
 
 
 def test_a_note_is_opened_under_the_name_that_it_has(make: MakeDesk) -> None:
     # APP-TOOL-02
     app = make()
 
-    assert app.call("app", action="open", name="alpha") == {"path": "Projects/Alpha.md"}
+    assert app.call("open_note", name="alpha") == {"path": "Projects/Alpha.md"}
     with pytest.raises(NoteNotFound):
-        app.call("app", action="open", name="Nothing of the kind")
+        app.call("open_note", name="Nothing of the kind")
     assert app.commands.count("open") == 1, "what is not there is never opened, for the app would make it"
 
 
@@ -71,39 +71,28 @@ def test_plugins_and_the_state_of_sync_are_told(make: MakeDesk) -> None:
     ]
     app = make(plugins=plugins, sync="Status: synced")
 
-    assert app.call("app", action="plugins") == {"plugins": plugins, "total": 2}
-    assert app.call("app", action="sync") == {"answer": "Status: synced"}
+    assert app.call("app_info", topic="plugins") == {"plugins": plugins, "total": 2}
+    assert app.call("app_info", topic="sync") == {"answer": "Status: synced"}
 
 
 def test_the_versions_of_a_file_can_be_listed_and_read(make: MakeDesk) -> None:
     app = make(history={"Home.md": ["newest\n\ntext", "older"]})
 
-    kept = app.call("app", action="history", name="Home")
+    kept = app.call("app_info", topic="history", name="Home")
     assert [version["version"] for version in kept["versions"]] == [1, 2]
     assert kept["path"] == "Home.md"
-    assert app.call("app", action="history_read", name="Home") == {"path": "Home.md", "content": "newest\n\ntext"}
-    assert app.call("app", action="history_read", name="Home", version=2)["content"] == "older"
+    assert app.call("app_info", topic="history_read", name="Home") == {"path": "Home.md", "content": "newest\n\ntext"}
+    assert app.call("app_info", topic="history_read", name="Home", version=2)["content"] == "older"
     with pytest.raises(AppCommandFailed):
-        app.call("app", action="history_read", name="Home", version=3)
+        app.call("app_info", topic="history_read", name="Home", version=3)
 
 
 def test_versions_of_a_file_that_is_gone_can_be_asked_for(make: MakeDesk) -> None:
     # APP-TOOL-02
     app = make(answers={"history": "1\\t2026-01-01 09:01\\t5 B", "history:read": "it was"})
 
-    assert app.call("app", action="history", name="Long gone")["path"] == "Long gone.md"
-    assert app.call("app", action="history_read", name="Long gone")["content"] == "it was"
-
-
-# Old names
-
-
-def test_the_old_daily_actions_are_the_daily_note_tool_now(make: MakeDesk) -> None:
-    # TOOL-13
-    app = make("files")
-
-    assert app.call("app", action="daily_append", text="- one")["changed"]
-    assert app.call("app", action="daily")["content"] == "- one"
+    assert app.call("app_info", topic="history", name="Long gone")["path"] == "Long gone.md"
+    assert app.call("app_info", topic="history_read", name="Long gone")["content"] == "it was"
 
 
 # JavaScript
@@ -113,16 +102,16 @@ def test_javascript_is_run_only_where_the_user_allows_it(make: MakeDesk) -> None
     code = "app.vault.getFiles().length"
     app = make(allow_eval=True)
 
-    assert app.call("app", action="eval", text=code) == {"answer": str(len(app.files()) - 1)}
+    assert app.call("app_command", javascript=code) == {"answer": str(len(app.files()) - 1)}
     refusing = make()
     with pytest.raises(PermissionDenied, match="--allow-eval"):
-        refusing.call("app", action="eval", text=code)
+        refusing.call("app_command", javascript=code)
     assert refusing.commands == []
 
 
 def test_an_error_of_the_javascript_is_a_failure(make: MakeDesk) -> None:
     with pytest.raises(AppCommandFailed, match="ReferenceError"):
-        make(allow_eval=True).call("app", action="eval", text="nothing")
+        make(allow_eval=True).call("app_command", javascript="nothing")
 
 
 # What the user allows
@@ -144,9 +133,9 @@ def test_the_app_gets_no_free_hand_where_a_policy_limits_what_may_be_done(make: 
     # APP-TOOL-03
     app = make(policy=policy, allow_eval=True)
 
-    for action, text in (("run", "app:reload"), ("eval", "1")):
+    for arguments in ({"command": "app:reload"}, {"javascript": "1"}):
         with pytest.raises(PermissionDenied):
-            app.call("app", action=action, text=text)
+            app.call("app_command", **arguments)
     assert app.commands == []
 
 
@@ -154,36 +143,38 @@ def test_what_needs_a_yes_is_asked_for(make: MakeDesk) -> None:
     app = make(policy=Policy(confirm=frozenset({"delete"})))
 
     with pytest.raises(ConfirmationRequired):
-        app.call("app", action="run", text="app:reload")
-    assert app.call("app", action="run", text="app:reload", confirm=True)["answer"] == "Executed: app:reload"
+        app.call("app_command", command="app:reload")
+    assert app.call("app_command", command="app:reload", confirm=True)["answer"] == "Executed: app:reload"
 
 
 def test_hidden_files_have_no_versions(make: MakeDesk) -> None:
     app = make(policy=Policy(hidden=(Globs(["Home.md", "Gone.md"]),)), history={"Home.md": ["secret"]})
 
     for name in ("Home", "Gone"):
-        for action in ("history", "history_read", "open"):
+        for topic in ("history", "history_read"):
             with pytest.raises(NoteNotFound):
-                app.call("app", action=action, name=name)
+                app.call("app_info", topic=topic, name=name)
+        with pytest.raises(NoteNotFound):
+            app.call("open_note", name=name)
     assert app.commands == []
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("tool", "arguments"),
     [
-        {"action": "run"},
-        {"action": "open"},
-        {"action": "history"},
-        {"action": "history_read", "name": "Home", "version": 0},
-        {"action": "dance"},
+        ("app_command", {}),
+        ("open_note", {}),
+        ("app_info", {"topic": "history"}),
+        ("app_info", {"topic": "history_read", "name": "Home", "version": 0}),
+        ("app_info", {"topic": "dance"}),
     ],
     ids=json.dumps,
 )
-def test_arguments_that_are_missing_or_wrong_are_named(make: MakeDesk, arguments: dict[str, Any]) -> None:
+def test_arguments_that_are_missing_or_wrong_are_named(make: MakeDesk, tool: str, arguments: dict[str, Any]) -> None:
     app = make()
 
     with pytest.raises(InvalidArguments):
-        app.call("app", **arguments)
+        app.call(tool, **arguments)
     assert app.commands == []
 
 
@@ -195,26 +186,26 @@ MOODS: list[tuple[dict[str, Any], type[AppError]]] = [
     ({"mute": True}, AppCommandFailed),
     ({"hang": True}, OperationTimeout),
 ]
-ACTIONS: list[dict[str, Any]] = [
-    {"action": "commands"},
-    {"action": "run", "text": "app:reload"},
-    {"action": "open", "name": "Home"},
-    {"action": "history", "name": "Home"},
-    {"action": "plugins"},
-    {"action": "sync"},
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("app_info", {"topic": "commands"}),
+    ("app_command", {"command": "app:reload"}),
+    ("open_note", {"name": "Home"}),
+    ("app_info", {"topic": "history", "name": "Home"}),
+    ("app_info", {"topic": "plugins"}),
+    ("app_info", {"topic": "sync"}),
 ]
 
 
 @pytest.mark.parametrize(("mood", "error"), MOODS, ids=[json.dumps(mood) for mood, _ in MOODS])
-@pytest.mark.parametrize("arguments", ACTIONS, ids=json.dumps)
+@pytest.mark.parametrize(("tool", "arguments"), CALLS, ids=json.dumps)
 def test_an_app_that_does_not_answer_has_its_code(
-    make: MakeDesk, arguments: dict[str, Any], mood: dict[str, Any], error: type[AppError]
+    make: MakeDesk, tool: str, arguments: dict[str, Any], mood: dict[str, Any], error: type[AppError]
 ) -> None:
     app = make(**mood)
     before = app.files()
 
     with pytest.raises(AppError) as raised:
-        app.call("app", **arguments)
+        app.call(tool, **arguments)
     assert type(raised.value) is error
     assert app.files() == before
 

@@ -188,15 +188,6 @@ def test_a_forgotten_content_deletes_nothing(app: App, notes: Path) -> None:  # 
     assert contents(notes) == before
 
 
-def test_old_names_are_not_listed_and_still_work(app: App, basic: Path) -> None:
-    # TOOL-13
-    assert not {"obsidian_properties", "obsidian_app"} & set(TOOLS)
-    run(app, "properties", name="Alpha", property="status", action="set", value="done")
-    assert run(app, "properties", name="Alpha", property="status")["properties"] == {"status": "done"}
-    run(app, "properties", name="Alpha", property="status", action="remove")
-    assert b"status" not in (basic / "Projects/Alpha.md").read_bytes()
-
-
 NEEDED: dict[str, dict[str, Any]] = {
     "obsidian_add_attachment": {"name": "x.png", "data": "eA=="},
     "obsidian_query": {"query": '{"views": [{"type": "table", "name": "T"}]}'},

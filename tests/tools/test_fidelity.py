@@ -7,7 +7,6 @@ program's own code which bytes may differ (specs/safety.md SAFE-01).
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -202,21 +201,21 @@ VALUES = st.one_of(
 def test_a_new_property_is_added_and_reads_back_equal(app: App, note: Path, before: bytes, value: Any) -> None:
     put(app, note, before)
     try:
-        old = run(app, "properties", name="Generated")
-        run(app, "properties", name="Generated", property="brand new", action="set", value=json.dumps(value))
+        old = run(app, "get_properties", name="Generated")
+        run(app, "set_properties", names=["Generated"], properties={"brand new": value})
     except AppError as error:
         assert error.error_code == "PROPERTIES_UNREADABLE"  # noqa: PT017  the other outcome is tested below
         assert note.read_bytes() == before
         return
     after = note.read_bytes()
-    new = run(app, "properties", name="Generated")["properties"]
+    new = run(app, "get_properties", name="Generated")["properties"]
 
     assert new["brand new"] == value or value != value
     assert {key: found for key, found in new.items() if key != "brand new"} == old.get("properties", {})
     kept = before.split(b"\n")
     changed = after.split(b"\n")
     assert is_subsequence(kept, changed), (before, after)
-    run(app, "properties", name="Generated", property="brand new", action="remove")
+    run(app, "set_properties", names=["Generated"], properties={"brand new": None})
     if old.get("properties"):
         assert note.read_bytes() == before
     run(app, "undo")
@@ -236,7 +235,7 @@ def test_setting_or_removing_a_property_touches_its_lines_alone(
 ) -> None:
     put(app, note, before)
     try:
-        old = run(app, "properties", name="Generated").get("properties", {})
+        old = run(app, "get_properties", name="Generated").get("properties", {})
     except AppError:
         return
     assume(old)
@@ -244,14 +243,14 @@ def test_setting_or_removing_a_property_touches_its_lines_alone(
     remove = data.draw(st.booleans())
     try:
         if remove:
-            run(app, "properties", name="Generated", property=name, action="remove")
+            run(app, "set_properties", names=["Generated"], properties={name: None})
         else:
-            run(app, "properties", name="Generated", property=name, action="set", value=json.dumps(value))
+            run(app, "set_properties", names=["Generated"], properties={name: value})
     except AppError as error:
         assert error.error_code == "PROPERTIES_UNREADABLE"  # noqa: PT017  nothing may have changed then
         assert note.read_bytes() == before
         return
-    new = run(app, "properties", name="Generated").get("properties", {})
+    new = run(app, "get_properties", name="Generated").get("properties", {})
     assert {key: found for key, found in new.items() if key != name} == {k: v for k, v in old.items() if k != name}
     assert (name not in new) if remove else (new[name] == value)
     own = name.encode()

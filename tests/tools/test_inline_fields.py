@@ -49,19 +49,19 @@ def found(app: App, query: str, **arguments: Any) -> list[str]:
 
 def test_inline_fields_join_the_properties_of_a_note(app: App) -> None:
     """DV-19: several values are a list; fields of tasks are not the note's."""
-    data = call(app, "obsidian_properties", {"name": "A"}).data
+    data = call(app, "obsidian_get_properties", {"name": "A"}).data
     assert data["properties"] == {"rating": [1, 5], "who": ["[[B]]", 3], "Good Thing": "2024-01-05"}
     assert data["inline_fields"] == ["who", "rating", "Good Thing"]
-    assert "inline_fields" not in call(app, "obsidian_properties", {"name": "C"}).data
-    one = call(app, "obsidian_properties", {"name": "A", "property": "good thing"}).data
+    assert "inline_fields" not in call(app, "obsidian_get_properties", {"name": "C"}).data
+    one = call(app, "obsidian_get_properties", {"name": "A", "property": "good thing"}).data
     assert (one["properties"], one["inline_fields"]) == ({"Good Thing": "2024-01-05"}, ["Good Thing"])
 
 
 def test_inline_fields_are_among_the_properties_of_the_vault(app: App) -> None:
     """DV-19"""
-    listed = call(app, "obsidian_properties", {}).data["vault_properties"]
+    listed = call(app, "obsidian_get_properties", {}).data["vault_properties"]
     assert {row["property"]: row["notes"] for row in listed} == {"rating": 3, "done": 1, "Good Thing": 1, "who": 1}
-    values = call(app, "obsidian_properties", {"property": "rating"}).data["values"]
+    values = call(app, "obsidian_get_properties", {"property": "rating"}).data["values"]
     assert [(row["path"], row["value"]) for row in values] == [("A.md", 1), ("A.md", 5), ("B.md", 7), ("C.md", 9)]
 
 
@@ -78,4 +78,4 @@ def test_a_smart_search_asks_inline_fields(app: App) -> None:
 def test_without_dataview_inline_fields_are_text(app_without: App) -> None:
     """DV-19"""
     assert found(app_without, "[rating:>4]") == ["C.md"]
-    assert call(app_without, "obsidian_properties", {"name": "A"}).data["properties"] == {"rating": 1}
+    assert call(app_without, "obsidian_get_properties", {"name": "A"}).data["properties"] == {"rating": 1}

@@ -263,21 +263,21 @@ def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, b
 
 def test_one_property_is_set_and_nothing_else(app: App, basic: Path) -> None:
     before = (basic / "Projects/Alpha.md").read_bytes()
-    run(app, "properties", name="Alpha", property="Due", action="set", value="2027-01-31")
+    run(app, "set_properties", names=["Alpha"], properties={"Due": "2027-01-31"})
     assert (basic / "Projects/Alpha.md").read_bytes() == before.replace(b"2026-12-01", b"2027-01-31")
-    run(app, "properties", name="Alpha", property="done", action="set", value=True)
+    run(app, "set_properties", names=["Alpha"], properties={"done": True})
     assert b"\ndone: true\n---\n" in (basic / "Projects/Alpha.md").read_bytes()
-    run(app, "properties", name="Alpha", property="done", action="remove")
+    run(app, "set_properties", names=["Alpha"], properties={"done": None})
     assert (basic / "Projects/Alpha.md").read_bytes() == before.replace(b"2026-12-01", b"2027-01-31")
-    assert run(app, "properties", name="Alpha", property="rating")["properties"] == {"rating": 7}
+    assert run(app, "get_properties", name="Alpha", property="rating")["properties"] == {"rating": 7}
     with pytest.raises(AppError):
-        run(app, "properties", action="set", property="x", value="1")
+        run(app, "set_properties", properties={"x": 1})
 
 
 def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
-    listed = run(app, "properties")["vault_properties"]
+    listed = run(app, "get_properties")["vault_properties"]
     assert listed[0] == {"property": "tags", "type": "tags", "notes": 5}
-    assert run(app, "properties", property="status")["values"] == [{"path": "Projects/Alpha.md", "value": "active"}]
+    assert run(app, "get_properties", property="status")["values"] == [{"path": "Projects/Alpha.md", "value": "active"}]
     assert run(app, "graph", question="orphans")["paths"] == ["Home.md", "No last newline.md"]
     path = run(app, "graph", question="path", name="Home", to="Ayumi")["paths"]
     assert path[0] == "Home.md"

@@ -33,9 +33,9 @@ TEXT_EDITS: list[tuple[str, dict[str, Any]]] = [
     ("obsidian_edit_note", {"operation": "append_section", "heading": "a", "content": "x"}),
     ("obsidian_edit_note", {"operation": "rename_heading", "heading": "a", "content": "b"}),
     ("obsidian_edit_note", {"operation": "append", "content": "x", "dry_run": True}),
-    ("obsidian_properties", {"property": "a", "action": "set", "value": "1"}),
-    ("obsidian_properties", {"property": "a", "action": "remove"}),
-    ("obsidian_properties", {"property": "a", "action": "set", "value": "1", "dry_run": True}),
+    ("obsidian_set_properties", {"properties": {"a": 1}}),
+    ("obsidian_set_properties", {"properties": {"a": None}}),
+    ("obsidian_set_properties", {"properties": {"a": 1}, "dry_run": True}),
 ]
 
 
@@ -55,7 +55,7 @@ def test_a_text_edit_of_what_is_no_note_is_refused_and_names_the_tool_that_can(
         before = (basic / name).read_bytes()
         for tool, arguments in TEXT_EDITS:
             with pytest.raises(AppError, match=editor) as refused:
-                call(app, tool, {"name": name, **arguments})
+                call(app, tool, {"names" if tool == "obsidian_set_properties" else "name": name, **arguments})
             assert refused.value.error_code == "NOT_TEXT"
             assert (basic / name).read_bytes() == before
 

@@ -15,7 +15,7 @@ import pytest
 import obsidian_mcp
 from obsidian_mcp import tools
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
-from obsidian_mcp.tools import registry, retired
+from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.outcome import as_json
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
@@ -53,7 +53,7 @@ def test_commands_are_named_once() -> None:
 # CLI-20
 def test_texts_of_the_program_name_only_tools_that_there_are() -> None:
     """An error that says how to go on with a tool that does not exist sends a model astray."""
-    known = {*TOOLS, *VIEW_TOOLS, *PLUGIN_TOOLS, *retired.RETIRED, "obsidian_mcp"}
+    known = {*TOOLS, *VIEW_TOOLS, *PLUGIN_TOOLS, "obsidian_mcp"}
     named: dict[str, str] = {}
     for path in Path(obsidian_mcp.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

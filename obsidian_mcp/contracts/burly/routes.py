@@ -234,7 +234,7 @@ class Burly(Contract):
             self._check(item, depth + 1)
 
     async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> Envelope:
-        tool = service.find(name, arguments)
+        tool = service.find(name)
         if tool is None:
             return await unknown(name, service)
         confirmation = arguments.pop("_confirm", None)

@@ -31,7 +31,6 @@ from obsidian_mcp.serve.stdio import handshake
 from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.serve.stdio.server import SdkServer
 from obsidian_mcp.tools import TOOLS
-from obsidian_mcp.tools.retired import RETIRED
 
 from .offered import Pause, PluginTool, PluginTools, pause_after
 
@@ -181,7 +180,7 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
     own_call = server.get_request_handler("tools/call")
     completions: dict[types.RequestId | None, Callable[[dict[str, Any]], dict[str, Any]]] = {}
     """By request in flight: what adds the plugin's own members, which the SDK's schemas do not know, to its answer."""
-    own_names = frozenset() if app is None else frozenset({*TOOLS, *RETIRED})
+    own_names = frozenset() if app is None else frozenset(TOOLS)
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Any:
         own = types.ListToolsResult(tools=[]) if own_list is None else await own_list.handler(context, params)

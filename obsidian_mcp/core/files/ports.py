@@ -186,7 +186,7 @@ class Author(NamedTuple):
     """Who made a change. Equal authors are one client on one connection."""
 
     process: str
-    """The server process, with the session where it serves several; empty for changes of older versions."""
+    """The server process, with the session where it serves several."""
     client: str
     """The client's name; empty where it gave none."""
 

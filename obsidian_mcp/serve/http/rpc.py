@@ -119,7 +119,7 @@ class JsonRpc(Dialect):
         name, arguments = params["name"], params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):
             return error(request_id, INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
-        if service.find(name, arguments) is None:
+        if service.find(name) is None:
             return error(request_id, INVALID_PARAMS, f"Unknown tool: {name}", {"errorCode": "UNKNOWN_TOOL"})
         try:
             outcome = await service.call(name, arguments or {})

@@ -16,7 +16,7 @@ from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.mcp.server import run
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, listed
 from obsidian_mcp.tools.entries import RESEARCH
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered, present, published
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered, published
 
 log = logging.getLogger(__name__)
 
@@ -52,10 +52,9 @@ class ToolService:
             tools = {name: tool for name, tool in tools.items() if tool.read_only}
         return offered(self._app, tools)
 
-    def find(self, name: str, arguments: Mapping[str, Any] | None = None) -> Tool | None:
-        """Return the tool that a call runs, which may be in an earlier form (TOOL-13); None where there is none."""
-        tools = self.tools()
-        return tools.get(present(name, arguments or {}, tools)[0])
+    def find(self, name: str) -> Tool | None:
+        """Return the tool of a name; None where there is none."""
+        return self.tools().get(name)
 
     async def listed(self) -> tuple[Tool, ...]:
         """Return the tools that are of use here and now."""
