@@ -140,7 +140,7 @@ def test_every_command_has_an_example_and_can_answer_in_json(name: str) -> None:
 
     assert command.help
     assert command.epilog or name in ("doctor", "vaults", "uninstall")
-    assert "--json" in options or name in ("serve", "http", "bridge", "index dump", "completion", "obsidian")
+    assert "--json" in options or name in ("serve", "http", "bridge", "completion", "obsidian")
 
 
 def test_every_example_is_of_a_command_and_of_every_tool() -> None:

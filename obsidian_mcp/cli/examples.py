@@ -75,7 +75,6 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "index status": ("index status --json",),
     "index update": ("index update",),
     "index rebuild": ("index rebuild",),
-    "index dump": ("index dump > cache.json",),
 }
 """Command -> what stands after `obsidian-mcp`."""
 

@@ -79,14 +79,3 @@ def _build(options: Options, vault: tuple[str, ...], *, as_json: bool, anew: boo
         write(f"indexed {total} files and {pdfs - left} PDFs of {place.name}\n")
         if left:
             write(f"{left} PDFs are not read. {problem}\n")
-
-
-@index.command("dump", epilog=epilog("index dump"))
-@vault_option
-@click.pass_obj
-def index_dump(options: Options, vault: tuple[str, ...]) -> None:
-    """Print what Obsidian's metadata cache would hold: files, resolvedLinks, unresolvedLinks, as JSON."""
-    from obsidian_mcp.core.vault.dump import dump
-
-    with options.opened(vault) as place:
-        write(json.dumps(dump(place), ensure_ascii=False) + "\n")

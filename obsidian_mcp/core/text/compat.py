@@ -50,9 +50,6 @@ SEARCH_NEGATIVE_LISTS_KINDS = frozenset({"note", "canvas"})
 OPEN_COMMENT_RUNS_TO_THE_END = True
 """1.2, 9: `%%` at the start of a line that nothing closes hides the blocks below it, as an open code fence does."""
 
-NESTED_HEADINGS_ARE_CACHED = False
-"""2.1, 16.6: headings in quotes, lists and footnotes stand among the app's `headings`; no recording shows one."""
-
 WIKILINK_TARGET_IS_TRIMMED = True
 """1.1: white space around the target of `[[ a ]]` does not count."""
 

@@ -1,7 +1,7 @@
 """A note's text: bytes to str and back without loss, lines, UTF-16 positions (semantics 0.4), hidden text (SAFE-30).
 
 Inside the program a position is an index into the Python string (code points) of the text *after* the BOM.
-Only the metadata dump speaks the app's UTF-16 code units.
+Only Dataview's positions of list items are in the app's UTF-16 code units.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Lines:
 
     @cached_property
     def _astral(self) -> list[int]:
-        """Return the offsets of characters of two UTF-16 units; only the metadata dump needs them."""
+        """Return the offsets of characters of two UTF-16 units, in which Dataview counts columns."""
         return [] if self._text.isascii() else [found.start() for found in _ASTRAL.finditer(self._text)]
 
     def line(self, offset: int) -> int:

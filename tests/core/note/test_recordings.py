@@ -11,7 +11,7 @@ import pytest
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.vault.dump import cached_metadata
+from tests.cached_metadata import cached_metadata
 
 RECORDINGS = Path(__file__).parents[4] / "shared" / "data" / "recordings"
 FILES = sorted(RECORDINGS.glob("*.json"))

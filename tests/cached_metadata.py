@@ -1,54 +1,17 @@
-"""The whole vault as the app's metadata cache shows it, for comparison with the app (specs/index.md, specs/note.md).
+"""A parsed note in the shape of the app's `CachedMetadata` (`obsidian.d.ts`), to be compared with its recordings.
 
-A note has the shape of `CachedMetadata` in `obsidian.d.ts`, with positions in UTF-16 code units (semantics 0.4).
+Positions are in UTF-16 code units (semantics 0.4).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.text import compat
-from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
-from obsidian_mcp.core.text.vault_path import is_note
-from obsidian_mcp.errors import AppError
-
-from .vault import Vault
 
 Json = dict[str, Any]
-
-
-def dump(vault: Vault) -> Json:
-    """`files` (path -> what the app caches of a note), `resolvedLinks` and `unresolvedLinks` in the app's shapes.
-
-    Other files have an empty entry. A note that cannot be read has its `error` instead.
-    """
-    files: Json = {}
-    for entry in vault.entries():
-        checkpoint()
-        if not is_note(entry.path):
-            files[entry.path] = {}
-            continue
-        try:
-            parsed = parser.parse(vault.read(entry).text.body)
-        except AppError as error:
-            files[entry.path] = {"error": error.message}
-            continue
-        files[entry.path] = {
-            "cachedMetadata": cached_metadata(parsed),
-            "getAllTags": parsed.all_tags,
-            "parseFrontMatterTags": frontmatter.tags(parsed.properties),
-        }
-    links = vault.graph.link_maps().value
-    return {
-        "files": files,
-        "resolvedLinks": {source: dict(targets) for source, targets in links.resolved.items()},
-        "unresolvedLinks": {source: dict(names) for source, names in links.unresolved.items()},
-    }
 
 
 def cached_metadata(note: Note) -> Json:
@@ -68,12 +31,11 @@ def cached_metadata(note: Note) -> Json:
     def at(element: Any, **fields: Any) -> Json:
         return {**fields, "position": position(element.span)}
 
-    headings = note.headings if compat.NESTED_HEADINGS_ARE_CACHED else note.outline
     found: Json = {
         "links": [at(link, **_link(link)) for link in note.links if not link.embed],
         "embeds": [at(link, **_link(link)) for link in note.links if link.embed],
         "tags": [at(tag, tag="#" + tag.name) for tag in note.tags],
-        "headings": [at(heading, heading=heading.text, level=heading.level) for heading in headings],
+        "headings": [at(heading, heading=heading.text, level=heading.level) for heading in note.outline],
         "footnotes": [at(footnote, id=footnote.id) for footnote in note.footnotes],
         "footnoteRefs": [at(reference, id=reference.id) for reference in note.footnote_refs],
         "sections": [at(section, type=section.kind, **_id(section.id)) for section in note.sections],
