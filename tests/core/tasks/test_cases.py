@@ -1,0 +1,64 @@
+"""Cases of our own, rule by rule (specs/tasks.md); the results were checked as tests/core/cases.py says."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.tasks.day_phrases import parse_day, parse_days
+from obsidian_mcp.core.tasks.query import parse_query
+from obsidian_mcp.core.tasks.settings import TaskSettings
+from obsidian_mcp.core.tasks.statements import QueryNote
+from obsidian_mcp.core.tasks.task import Place, read_task
+from obsidian_mcp.core.tasks.update import TaskChange, add_task, checkboxes, update_task
+from tests.core.cases import check_cases
+
+from .test_query import environment_of
+from .test_task import _members
+from .vectors import TODAY, tasks_of
+
+FILES = {
+    "Home/Garden.md": (
+        "# Beds\n- [ ] sow peas #garden/veg ⏫ 📅 2026-11-24 🆔 peas\n- [ ] water peas #garden 🔁 every day 📅 2026-11-25 ⛔ peas\n"
+        "- [x] buy soil #garden ✅ 2026-11-20 📅 2026-11-21\n    - [ ] carry soil\n\n## Tools\n- [/] clean spade 🔽 🛫 2026-12-01\n"
+        "- [-] sell mower ❌ 2026-11-02\n"
+    ),
+    "Home/House.md": "- [ ] call roofer 🔺 ⏳ 2026-11-26\n- [ ] Paint door 📅 2026-12-24 #House\n- [ ] bad day 📅 2026-13-01\n",
+    "Work.md": "1. [ ] write report ➕ 2026-11-01 📅 2026-11-30\n> - [ ] quoted item ⏬\n\n* [ ] 10 slides\n+ [ ] 9 slides #talk\n",
+}
+SETTINGS = TaskSettings()
+
+
+def evaluate(kind: str, given: str) -> Any:
+    """Kinds: `line` is read, `done` on 2026-11-25, `due` set to it, `days` and `day` in words, `query`, `explain`."""
+    match kind:
+        case "line":
+            return _members(read_task(given, Place("a.md", 1), SETTINGS))
+        case "days":
+            days = parse_days(given, TODAY)
+            return days and [str(days.first), str(days.last)]
+        case "day":
+            return str(parse_day(given, TODAY))
+        case "query" | "explain":
+            tasks = tasks_of(FILES, SETTINGS)
+            query = parse_query(given, environment_of(SETTINGS, TODAY, tasks), QueryNote("Work.md"))
+            if kind == "explain":
+                return query.explanation
+            result = query.run(tasks)
+            if result.groups is not None:
+                return [[list(group.names), [task.description for task in group.tasks]] for group in result.groups]
+            return [task.description for task in result.tasks]
+        case "add":
+            text, _, due = given.partition(" | ")
+            return list(add_task("", TaskChange(text=text, due=due), "", SETTINGS, TODAY).new)
+    status, _, line = given.partition(" | ")
+    change = TaskChange(status=status) if kind == "status" else TaskChange(**{kind: status})
+    return list(update_task(line, checkboxes("a.md", parse(line))[0], change, SETTINGS, TODAY).new)
+
+
+def test_lines_days_and_queries_have_the_results_of_the_table(update: bool) -> None:
+    """TASK-20 to TASK-121"""
+    assert date(2026, 11, 25) == TODAY
+    check_cases(Path(__file__).with_name("cases.tsv"), evaluate, update=update)
