@@ -1,7 +1,8 @@
 """Cases of our own for the query languages and dates: a table of kinds, inputs and results beside each test.
 
-`../shared/data` holds measured cases of other people; these were written for this repository, and their results come from
-an engine that passes all of those. `pytest --update` fills in missing results and rewrites others: look at the difference.
+`../shared/data` holds measured cases of other people. These were written for this repository, and their results come
+from an engine that passes all of those. `pytest --update` fills in missing results and rewrites others: look at the
+difference.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ VAULT = TextVault(
             "See [[Emma]] and ![[cover.png]]. #classic\n"
         ),
         "Lib/Emma.md": (
-            "---\npages: 474\nrating: 3\nstarted: 2025-02-14\ntags: [novel]\nauthor: Austen\nlang: english\nowned: false\n---\n"
+            "---\npages: 474\nrating: 3\nstarted: 2025-02-14\ntags: [novel]\n"
+            "author: Austen\nlang: english\nowned: false\n---\n"
         ),
         "Lib/Old/Ilias.md": '---\npages: "704"\nrating:\nlang: Ancient Greek\ntags: novel\nscores: []\n---\n[[Dune]]\n',
         "Herbert.md": "---\nborn: 1920-10-08\n---\n[[Lib/Dune|Dune]] [[Nobody]]\n",

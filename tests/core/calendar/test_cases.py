@@ -1,4 +1,4 @@
-"""Cases of our own about dates (specs/periodic.md, DV-76, DV-77); the results were checked as tests/core/cases.py says."""
+"""Cases of our own about dates (specs/periodic.md); the results were checked as tests/core/cases.py says."""
 
 from __future__ import annotations
 
@@ -48,8 +48,7 @@ def _evaluate(kind: str, parts: list[str]) -> Any:
         case "week", [tag, day]:
             return week_of(date.fromisoformat(day), locale(tag).first_day, locale(tag).doy)
         case "week start", [tag, year, week]:
-            first = week_start(int(year), int(week), locale(tag).first_day, locale(tag).doy)
-            return first and str(first)
+            return _iso(week_start(int(year), int(week), locale(tag).first_day, locale(tag).doy))
         case "moved", [when, count, unit]:
             return clock.shift(datetime.fromisoformat(when), int(count), unit).isoformat()
         case "since", [text]:
@@ -62,13 +61,12 @@ def _evaluate(kind: str, parts: list[str]) -> Any:
     if kind == "note":
         return note_path(rule, date.fromisoformat(given), settings.locale)
     if kind == "day of note":
-        day = note_day(rule, given, settings.locale, NOW.date())
-        return day and str(day)
+        return _iso(note_day(rule, given, settings.locale, NOW.date()))
     return str(read_date(given, cast(Period, period), settings.rules, settings.locale, NOW.date()))
 
 
-def _iso(when: datetime | None) -> str | None:
-    return when and when.isoformat()
+def _iso(when: date | None) -> str | None:
+    return None if when is None else when.isoformat()
 
 
 def test_dates_have_the_results_of_the_table(update: bool) -> None:

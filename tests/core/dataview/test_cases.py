@@ -18,9 +18,12 @@ VAULT = NoteVault(
         ),
         "Garden/Rose.md": (
             "---\ntags: [plant/flower, red]\nheight: 80\nplanted: 2023-04-01\ncare: hard\n---\n"
-            "- [ ] water [due:: 2024-02-16]\n  - [x] fill the can\n- [x] prune [completion:: 2024-02-01]\n- plain [soil:: clay]\n"
+            "- [ ] water [due:: 2024-02-16]\n  - [x] fill the can\n"
+            "- [x] prune [completion:: 2024-02-01]\n- plain [soil:: clay]\n"
         ),
-        "Garden/Fern.md": "---\ntags: plant\nheight: 40\nplanted: 2022-09-15\ncare: easy\n---\nlight:: shade\n[[Rose]]\n",
+        "Garden/Fern.md": (
+            "---\ntags: plant\nheight: 40\nplanted: 2022-09-15\ncare: easy\n---\nlight:: shade\n[[Rose]]\n"
+        ),
         "Garden/Oak.md": "---\ntags: [plant/tree]\nheight: 900\ncare: easy\n---\n- [/] measure ⏳ 2024-03-01\n",
         "Log/2024-02-12.md": "mood:: 7\n[[Rose|the rose]] #red\n",
         "Log/2024-02-13.md": "mood:: bad\nspent:: 12.50, 3\n",

@@ -20,13 +20,26 @@ from .test_task import _members
 from .vectors import TODAY, tasks_of
 
 FILES = {
-    "Home/Garden.md": (
-        "# Beds\n- [ ] sow peas #garden/veg ⏫ 📅 2026-11-24 🆔 peas\n- [ ] water peas #garden 🔁 every day 📅 2026-11-25 ⛔ peas\n"
-        "- [x] buy soil #garden ✅ 2026-11-20 📅 2026-11-21\n    - [ ] carry soil\n\n## Tools\n- [/] clean spade 🔽 🛫 2026-12-01\n"
-        "- [-] sell mower ❌ 2026-11-02\n"
-    ),
-    "Home/House.md": "- [ ] call roofer 🔺 ⏳ 2026-11-26\n- [ ] Paint door 📅 2026-12-24 #House\n- [ ] bad day 📅 2026-13-01\n",
-    "Work.md": "1. [ ] write report ➕ 2026-11-01 📅 2026-11-30\n> - [ ] quoted item ⏬\n\n* [ ] 10 slides\n+ [ ] 9 slides #talk\n",
+    "Home/Garden.md": """# Beds
+- [ ] sow peas #garden/veg ⏫ 📅 2026-11-24 🆔 peas
+- [ ] water peas #garden 🔁 every day 📅 2026-11-25 ⛔ peas
+- [x] buy soil #garden ✅ 2026-11-20 📅 2026-11-21
+    - [ ] carry soil
+
+## Tools
+- [/] clean spade 🔽 🛫 2026-12-01
+- [-] sell mower ❌ 2026-11-02
+""",
+    "Home/House.md": """- [ ] call roofer 🔺 ⏳ 2026-11-26
+- [ ] Paint door 📅 2026-12-24 #House
+- [ ] bad day 📅 2026-13-01
+""",
+    "Work.md": """1. [ ] write report ➕ 2026-11-01 📅 2026-11-30
+> - [ ] quoted item ⏬
+
+* [ ] 10 slides
++ [ ] 9 slides #talk
+""",
 }
 SETTINGS = TaskSettings()
 
