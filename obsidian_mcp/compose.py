@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
     from obsidian_mcp.serve.http.dialect import Contract
 
-    from .contracts.plugin.client import Bridge as PluginBridge
+    from .contracts.plugin.client import BridgeClient
     from .contracts.rad.tools import Bridge
 
 SEMANTIC_FILE = "semantic.json"
@@ -175,12 +175,12 @@ def app_access(config: Config) -> AppAccess:
     )
 
 
-def plugin(config: Config) -> PluginBridge:
+def plugin(config: Config) -> BridgeClient:
     """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be one."""
-    from .contracts.plugin.client import Bridge  # httpx takes 100 ms to import
+    from .contracts.plugin.client import BridgeClient  # httpx takes 100 ms to import
 
     at = config.plugin
-    return Bridge(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)
+    return BridgeClient(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)
 
 
 def serve_plugin(config: Config) -> int:
@@ -193,7 +193,7 @@ def serve_plugin(config: Config) -> int:
 def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contract, ...]:
     """Return the contracts of other programs that the HTTP server mounts, with the tools that were `registered`."""
     from .contracts.burly.routes import Burly
-    from .contracts.plugin.routes import Bridge as Plugin
+    from .contracts.plugin.routes import BridgeContract
     from .contracts.rad import tools
     from .contracts.rad.routes import Rad
 
@@ -203,7 +203,7 @@ def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contrac
 
         complete = Gateway(http.chat.url, http.chat.key, http.chat.model, config.timeout).complete
     return (
-        Plugin(http.max_body, keyed=bool(http.keys or api_keys(config))),
+        BridgeContract(http.max_body, keyed=bool(http.keys or api_keys(config))),
         Burly(http.max_envelope),
         Rad(http.max_body, tools.built_in(complete), registered),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -33,3 +34,79 @@ def test_one_context_variable_carries_the_record_of_a_call() -> None:
     found = {source.name: source.read_text(encoding="utf-8").count("ContextVar(") for source in sources}
 
     assert {name: count for name, count in found.items() if count} == {"call.py": 1}
+
+
+def syntax_trees() -> dict[str, ast.Module]:
+    package = ROOT / "obsidian_mcp"
+    sources = sorted(package.rglob("*.py"))
+    return {str(path.relative_to(package)): ast.parse(path.read_text(encoding="utf-8")) for path in sources}
+
+
+SHARED_CLASS_NAMES = {
+    "Answer",
+    "Call",
+    "Command",
+    "Content",
+    "Date",
+    "Document",
+    "Field",
+    "Found",
+    "Group",
+    "Index",
+    "Item",
+    "Link",
+    "ListItem",
+    "Located",
+    "Matcher",
+    "Named",
+    "Node",
+    "Page",
+    "Parameter",
+    "Phrase",
+    "Place",
+    "Plan",
+    "Query",
+    "Reader",
+    "Record",
+    "Refusal",
+    "Refused",
+    "RegExp",
+    "Request",
+    "Row",
+    "Run",
+    "Scope",
+    "Statement",
+    "Status",
+    "Tag",
+}
+"""Names that still stand for several classes. The list only gets shorter."""
+
+
+def test_no_public_class_bears_the_name_of_another() -> None:
+    files: dict[str, list[str]] = {}
+    for file, tree in syntax_trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files.setdefault(node.name, []).append(file)
+    shared = {name: where for name, where in files.items() if len(where) > 1}
+
+    assert {name: where for name, where in shared.items() if name not in SHARED_CLASS_NAMES} == {}
+
+
+LONGEST_TABLE = 60
+"""Lines of a literal; what is longer is data, and stands in a file that is read when it is needed."""
+LONG_TABLES = {"cli/examples.py", "setup/clients.py"}
+"""Files with tables that are still code. The list only gets shorter."""
+
+
+def test_long_tables_are_data_files() -> None:
+    literals = (ast.Dict, ast.DictComp, ast.List, ast.Tuple, ast.Set, ast.Constant, ast.Call)
+    long = {
+        file
+        for file, tree in syntax_trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, literals)
+        if (node.value.end_lineno or 0) - node.value.lineno >= LONGEST_TABLE
+    }
+
+    assert long - LONG_TABLES == set()

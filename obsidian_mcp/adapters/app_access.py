@@ -16,7 +16,7 @@ from .app_registry import is_same_folder, registered
 if TYPE_CHECKING:
     from .app_process import AppProcess
     from .obsidian_cli import ObsidianCommand
-    from .obsidian_program import ObsidianProgram, Outcome
+    from .obsidian_program import ObsidianProgram, ProgramResult
 
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself starts no other."""
@@ -106,7 +106,7 @@ class AppAccess:
                 )
             return self._commands[folder]
 
-    def run(self, folder: Path, words: Sequence[str]) -> Outcome:
+    def run(self, folder: Path, words: Sequence[str]) -> ProgramResult:
         """Run the official program with these words on the vault in this folder, and return its output and status.
 
         Raises: ObsidianNotRunning if the app does not run or does not know the vault, AppCommandFailed if the program

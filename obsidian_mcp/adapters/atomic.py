@@ -8,14 +8,14 @@ import os
 from typing import Literal
 
 from . import metadata
-from .place import BINARY, CLOEXEC, NOFOLLOW, Place, patiently
+from .place import BINARY, CLOEXEC, NOFOLLOW, DiskPlace, patiently
 
 TEMP_PREFIX = ".obsidian-mcp-"
 """Temporary files are created beside their target, because only a rename within one file system is atomic. The dot
 hides them from every listing, the app's too."""
 
 
-def temporary_file(place: Place, data: bytes, like: int | None = None) -> str:
+def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> str:
     """Create a synced file with `data` beside a place, with the metadata of the open file `like`; return its name."""
     name = place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
@@ -33,7 +33,7 @@ def temporary_file(place: Place, data: bytes, like: int | None = None) -> str:
     return name
 
 
-def place_new(place: Place, temporary: str) -> None:
+def place_new(place: DiskPlace, temporary: str) -> None:
     """Rename the synced file to its final name: link() and Windows' rename() refuse an existing target."""
     if os.name == "nt":
         patiently(lambda: os.rename(temporary, place.name))
@@ -41,12 +41,12 @@ def place_new(place: Place, temporary: str) -> None:
     try:
         os.link(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
     except OSError:  # the target exists, or there are no hard links here (exFAT, some network and FUSE disks)
-        rename_new(Place(place.folder, temporary), place)
+        rename_new(DiskPlace(place.folder, temporary), place)
     else:
         discard(place, temporary)
 
 
-def rename_new(old: Place, new: Place) -> None:
+def rename_new(old: DiskPlace, new: DiskPlace) -> None:
     """Rename, never over another file. Raises: FileExistsError, OSError."""
     if _rename_with("exclusive", old, new):
         return
@@ -55,20 +55,20 @@ def rename_new(old: Place, new: Place) -> None:
     rename(old, new)
 
 
-def rename(old: Place, new: Place) -> None:
+def rename(old: DiskPlace, new: DiskPlace) -> None:
     """Rename, over another file where the system does so. Raises: OSError."""
     patiently(lambda: os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder))
 
 
-def replace(place: Place, temporary: str) -> None:
+def replace(place: DiskPlace, temporary: str) -> None:
     """Put a temporary file in its place. Raises: OSError."""
     patiently(lambda: metadata.replace(temporary, place.name, place.folder))
     place.sync()
 
 
-def exchange(place: Place, name: str) -> bool:
+def exchange(place: DiskPlace, name: str) -> bool:
     """Swap two files of one folder in one step; False where the disk or system cannot. Raises: OSError."""
-    return _rename_with("exchange", Place(place.folder, name), place)
+    return _rename_with("exchange", DiskPlace(place.folder, name), place)
 
 
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -76,7 +76,7 @@ _FLAGS = {"renameat2": {"exclusive": 1, "exchange": 2}, "renameatx_np": {"exclus
 """RENAME_NOREPLACE and RENAME_EXCHANGE of Linux, RENAME_EXCL and RENAME_SWAP of macOS."""
 
 
-def _rename_with(kind: Literal["exclusive", "exchange"], old: Place, new: Place) -> bool:
+def _rename_with(kind: Literal["exclusive", "exchange"], old: DiskPlace, new: DiskPlace) -> bool:
     """Rename with a flag of the system; False where there is none. Raises: OSError."""
     if old.folder is None or new.folder is None:
         return False
@@ -96,7 +96,7 @@ def _rename_with(kind: Literal["exclusive", "exchange"], old: Place, new: Place)
     raise OSError(problem, os.strerror(problem), old.name)
 
 
-def discard(place: Place, name: str) -> None:
+def discard(place: DiskPlace, name: str) -> None:
     """Remove a temporary file beside a place if it is there."""
     with contextlib.suppress(OSError):
         os.unlink(name, dir_fd=place.folder)

@@ -13,7 +13,7 @@ from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag
 
 from .atomic import TEMP_PREFIX, discard, exchange, place_new, rename, rename_new, replace, temporary_file
 from .folder import VaultFolder, read_bytes
-from .place import NOFOLLOW, Place, patiently, translated
+from .place import NOFOLLOW, DiskPlace, patiently, translated
 
 TRASH_FOLDER = ".trash"
 
@@ -36,7 +36,7 @@ class Disk(VaultFolder):
             finally:
                 discard(place, temporary)
 
-    def _replace(self, place: Place, temporary: str, disk: str, expected: bytes | None) -> None:
+    def _replace(self, place: DiskPlace, temporary: str, disk: str, expected: bytes | None) -> None:
         """Put a temporary file in its place if the file there holds `expected` in the last moment (SAFE-08).
 
         The app and other programs do not know our lock. Where the disk can swap two files, the replaced file is
@@ -50,7 +50,7 @@ class Disk(VaultFolder):
         if not exchange(place, temporary):
             replace(place, temporary)
             return
-        replaced = Place(place.folder, temporary)
+        replaced = DiskPlace(place.folder, temporary)
         try:
             self._check_unchanged(replaced, disk, expected)
             place.sync()
@@ -60,7 +60,7 @@ class Disk(VaultFolder):
             place.sync()
             raise
 
-    def _check_unchanged(self, place: Place, disk: str, expected: bytes) -> None:
+    def _check_unchanged(self, place: DiskPlace, disk: str, expected: bytes) -> None:
         """Raises: StaleEtag where the file at a place does not hold `expected`."""
         with self._opened(place, disk) as (descriptor, size):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:

@@ -25,7 +25,7 @@ from .place import (
     NOT_LISTED,
     PATIENCE_SECONDS,
     RELATIVE_CALLS,
-    Place,
+    DiskPlace,
     below_a_file,
     disconnected,
     extended,
@@ -92,7 +92,7 @@ class VaultFolder:
         return path
 
     @contextlib.contextmanager
-    def place(self, disk: str, *, make: bool = False) -> Iterator[Place]:
+    def place(self, disk: str, *, make: bool = False) -> Iterator[DiskPlace]:
         """Open the folders to a file one below the other, so that none of them can become a link meanwhile.
 
         Symbolic links are not followed: they may lead out of the vault, and the app ignores links to its own files
@@ -110,7 +110,7 @@ class VaultFolder:
                     if any(above.is_file() for above in Path(path).parents):
                         raise below_a_file(disk) from error
                     raise
-            yield Place(None, path)
+            yield DiskPlace(None, path)
             return
         *folders, name = disk.split("/")
         if name in ("", ".", ".."):
@@ -121,7 +121,7 @@ class VaultFolder:
                 below = self._below(folder, part, disk, make=make)
                 os.close(folder)
                 folder = below
-            yield Place(folder, name)
+            yield DiskPlace(folder, name)
         finally:
             os.close(folder)
 
@@ -164,11 +164,11 @@ class VaultFolder:
                 raise
             with contextlib.suppress(FileExistsError):
                 os.mkdir(part, dir_fd=folder)
-                Place(folder, part).sync()
+                DiskPlace(folder, part).sync()
             return self._below(folder, part, disk, make=False)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                Place(folder, part).real(disk)
+                DiskPlace(folder, part).real(disk)
                 if make:
                     raise below_a_file(disk) from error
             raise
@@ -303,7 +303,7 @@ class VaultFolder:
             raise translated(error, disk, "reading") from error
 
     @contextlib.contextmanager
-    def _opened(self, place: Place, disk: str) -> Iterator[tuple[int, int]]:
+    def _opened(self, place: DiskPlace, disk: str) -> Iterator[tuple[int, int]]:
         """Open the regular file at a place for reading: its descriptor and its size in bytes.
 
         Raises: OSError, StorageFailed, PermissionDenied.
@@ -330,10 +330,10 @@ class VaultFolder:
         finally:
             os.close(descriptor)
 
-    def _check_stub(self, place: Place, disk: str) -> None:
+    def _check_stub(self, place: DiskPlace, disk: str) -> None:
         """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""
         name = disk.rpartition("/")[2]
-        if Place(place.folder, place.beside(f".{name}{STUB}")).there():
+        if DiskPlace(place.folder, place.beside(f".{name}{STUB}")).there():
             raise _not_downloaded(disk)
 
     def config(self, name: str) -> bytes | None:

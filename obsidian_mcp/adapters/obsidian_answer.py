@@ -59,7 +59,7 @@ def can_carry(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProgramRequest:
     """One call of the command: its name, `key=value` parameters and flags."""
 
     command: str
@@ -86,10 +86,10 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProgramAnswer:
     """What the program printed for a request that reached the app."""
 
-    request: Request
+    request: ProgramRequest
     raw: bytes
     """stdout as printed."""
     status: int

@@ -20,10 +20,10 @@ from obsidian_mcp.errors import (
     VaultNotFound,
 )
 
-from .obsidian_answer import NO_ACCESS, OUTCOME_UNKNOWN, Answer, Request, can_carry
+from .obsidian_answer import NO_ACCESS, OUTCOME_UNKNOWN, ProgramAnswer, ProgramRequest, can_carry
 
 if TYPE_CHECKING:
-    from .obsidian_program import Outcome
+    from .obsidian_program import ProgramResult
 
 _DOWN = "The CLI is unable to find Obsidian"
 _DISABLED = "Command line interface is not enabled"
@@ -37,7 +37,7 @@ nothing."""
 class Program(Protocol):
     """Runs the program once (`adapters.obsidian_program.ObsidianProgram`)."""
 
-    def run(self, arguments: Sequence[str], timeout: float) -> Outcome: ...
+    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult: ...
 
 
 class Channel:
@@ -69,7 +69,7 @@ class Channel:
         self._lock = threading.Lock()
 
     @contextmanager
-    def turn(self, limit: float | None = None) -> Iterator[Turn]:
+    def turn(self, limit: float | None = None) -> Iterator[ChannelTurn]:
         """Reserve the vault for one operation, whose calls share one time limit of at most `limit` seconds.
 
         The first turn checks which folder the vault is, so that no other vault of that name is changed (CMD-11).
@@ -83,7 +83,7 @@ class Channel:
         if not self._lock.acquire(timeout=allowed):
             raise OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
         try:
-            turn = Turn(self, end)
+            turn = ChannelTurn(self, end)
             if not self._is_verified:
                 self._verify(turn)
             yield turn
@@ -93,11 +93,11 @@ class Channel:
         finally:
             self._lock.release()
 
-    def _verify(self, turn: Turn) -> None:
+    def _verify(self, turn: ChannelTurn) -> None:
         path = turn.folder()
 
         def files() -> Sequence[str]:
-            answer = turn.ask(Request("files"))
+            answer = turn.ask(ProgramRequest("files"))
             if not answer.text or answer.is_refusal:
                 raise turn.failure(answer)
             return answer.lines
@@ -113,13 +113,13 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ChannelTurn:
     """One reserved operation; `deadline` is a time of `time.monotonic`."""
 
     channel: Channel
     deadline: float
 
-    def call(self, request: Request) -> Answer:
+    def call(self, request: ProgramRequest) -> ProgramAnswer:
         """Run the program once and return its answer, checked only for what cannot be the text of a note.
 
         Raises: OperationTimeout, ObsidianNotRunning, PermissionDenied.
@@ -133,7 +133,7 @@ class Turn:
         if not self.channel.is_app_running():
             raise ObsidianNotRunning
         outcome = self.channel.program.run(arguments, remaining)
-        answer = Answer(request, outcome.stdout, outcome.status)
+        answer = ProgramAnswer(request, outcome.stdout, outcome.status)
         stderr = outcome.stderr.decode("utf-8", "replace").strip()
         if _DOWN in stderr:
             raise ObsidianNotRunning
@@ -141,7 +141,7 @@ class Turn:
             raise PermissionDenied(f"The system kept the obsidian command from reaching Obsidian: {stderr}")
         return answer
 
-    def ask(self, request: Request) -> Answer:
+    def ask(self, request: ProgramRequest) -> ProgramAnswer:
         """`call`, repeated once if the vault had to be opened first (CMD-08). Raises also as `reject_message`."""
         answer = self.call(request)
         if answer.is_cold:
@@ -152,7 +152,7 @@ class Turn:
     def folder(self) -> str:
         """Return the path of the vault's folder, "" if the app answers without it."""
         try:
-            answer = self.ask(Request("vault", {"info": "path"}))
+            answer = self.ask(ProgramRequest("vault", {"info": "path"}))
         except AppCommandFailed as error:
             if error.data.get("command") != "vault":
                 raise
@@ -160,14 +160,14 @@ class Turn:
         reported = answer.fields.get("path", answer.text)
         return reported if "\n" not in reported and not answer.is_refusal else ""
 
-    def change(self, request: Request) -> Answer:
+    def change(self, request: ProgramRequest) -> ProgramAnswer:
         """`ask` for a command that changes something: a leading error line is a refusal and raised."""
         answer = self.ask(request)
         if answer.is_refusal:
             raise answer.refused()
         return answer
 
-    def reject_message(self, answer: Answer) -> None:
+    def reject_message(self, answer: ProgramAnswer) -> None:
         """Raise the error for an answer that is nothing but a message of the app."""
         text = answer.text.strip()
         if "\n" in text:
@@ -196,7 +196,7 @@ class Turn:
         if refusal := answer.own_refusal():
             raise refusal
 
-    def failure(self, answer: Answer) -> AppError:
+    def failure(self, answer: ProgramAnswer) -> AppError:
         """Return the error for an answer of the wrong form; no output is a failure too (CMD-04)."""
         if answer.text:
             return answer.unknown()

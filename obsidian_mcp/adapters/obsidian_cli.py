@@ -15,8 +15,8 @@ from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, In
 
 from .obsidian_answer import (
     NOTHING_FOUND,
-    Answer,
-    Request,
+    ProgramAnswer,
+    ProgramRequest,
     exact_text,
     is_expanded,
     is_numbered_sibling,
@@ -27,7 +27,7 @@ from .obsidian_answer import (
     same_path,
     unexpected,
 )
-from .obsidian_channel import Channel, Turn
+from .obsidian_channel import Channel, ChannelTurn
 
 _UNRESOLVED = " (unresolved)"
 _SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
@@ -60,7 +60,7 @@ class ObsidianCommand(Channel):
         target = vault_path.parse(path)
         with self.turn() as turn:
             for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
-                answer = turn.call(Request("read", {"path": target}))
+                answer = turn.call(ProgramRequest("read", {"path": target}))
                 described = _describe(turn, target)
                 size = number(described.fields["size"])
                 text = exact_text(answer.raw, described.raw, size)
@@ -89,7 +89,7 @@ class ObsidianCommand(Channel):
         if not vault_path.is_note(target):
             raise InvalidName(f"{path!r} is not the path of a note. Give its whole path with '.md'.", path=target)
         parameters = {"path": str(target)} | ({"content": content} if content else {})
-        request = Request("create", parameters, ("overwrite",) if overwrite else ())
+        request = ProgramRequest("create", parameters, ("overwrite",) if overwrite else ())
         request.arguments(None)  # a text that cannot be carried is refused before the first call
         with self.turn() as turn:
             if not overwrite and _exists(turn, target):
@@ -110,7 +110,7 @@ class ObsidianCommand(Channel):
         target = vault_path.parse(path)
         parameters = {"path": str(target), "content": _required(content, "content")}
         with self.turn() as turn:
-            _change(turn, Request("append", parameters, ("inline",) if inline else ()), target, "Appended to")
+            _change(turn, ProgramRequest("append", parameters, ("inline",) if inline else ()), target, "Appended to")
 
     def move(self, path: str, to: str) -> None:
         """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say.
@@ -123,7 +123,7 @@ class ObsidianCommand(Channel):
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
         with self.turn() as turn:
-            _said(turn, turn.change(Request("move", {"path": source, "to": target})), "Moved")
+            _said(turn, turn.change(ProgramRequest("move", {"path": source, "to": target})), "Moved")
 
     def delete(self, path: str, *, permanent: bool = False) -> None:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
@@ -135,7 +135,7 @@ class ObsidianCommand(Channel):
         """Show a file in the app and return its path."""
         target = vault_path.parse(path)
         with self.turn() as turn:
-            _change(turn, Request("open", {"path": target}), target, "Opened")
+            _change(turn, ProgramRequest("open", {"path": target}), target, "Opened")
         return target
 
     # Questions
@@ -143,7 +143,7 @@ class ObsidianCommand(Channel):
     def version(self) -> str:
         """Return the version of the app."""
         with self.turn() as turn:
-            answer = turn.ask(Request("version", any_vault=True))
+            answer = turn.ask(ProgramRequest("version", any_vault=True))
             match = re.fullmatch(r"(\d\S*)(?: \(installer \S+\))?", answer.text)
             if match is None:
                 raise turn.failure(answer)
@@ -154,24 +154,24 @@ class ObsidianCommand(Channel):
         parameters = {"query": _required(query, "query"), "format": "json"}
         if folder is not None and (inside := vault_path.parse_folder(folder)) is not None:
             parameters["path"] = inside
-        found = self._json(Request("search", parameters))
+        found = self._json(ProgramRequest("search", parameters))
         if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
             raise unexpected(found)
         return tuple(found)
 
     def backlinks(self, path: str) -> tuple[str, ...]:
         """Return the notes that link to a file."""
-        rows = self._rows(Request("backlinks", {"path": vault_path.parse(path), "format": "json"}))
+        rows = self._rows(ProgramRequest("backlinks", {"path": vault_path.parse(path), "format": "json"}))
         return tuple(json_text(row, "file") for row in rows)
 
     def links(self, path: str) -> tuple[str, ...]:
         """Return the files that a note links to, without repetition."""
-        lines = self._list(Request("links", {"path": vault_path.parse(path)}))
+        lines = self._list(ProgramRequest("links", {"path": vault_path.parse(path)}))
         return tuple(line for line in lines if not line.endswith(_UNRESOLVED))
 
     def unresolved(self) -> tuple[UnresolvedLink, ...]:
         """Return the vault's unresolved links, with the notes that contain them."""
-        rows = self._rows(Request("unresolved", {"format": "json"}, ("verbose", "counts")))
+        rows = self._rows(ProgramRequest("unresolved", {"format": "json"}, ("verbose", "counts")))
         return tuple(
             UnresolvedLink(json_text(row, "link"), number(row.get("count", 1)), _sources(row.get("sources")))
             for row in rows
@@ -179,17 +179,17 @@ class ObsidianCommand(Channel):
 
     def orphans(self) -> tuple[str, ...]:
         """Return the files that nothing links to, sorted."""
-        return tuple(sorted(self._list(Request("orphans"))))
+        return tuple(sorted(self._list(ProgramRequest("orphans"))))
 
     def deadends(self) -> tuple[str, ...]:
         """Return the files that link to nothing, sorted."""
-        return tuple(sorted(self._list(Request("deadends"))))
+        return tuple(sorted(self._list(ProgramRequest("deadends"))))
 
     # What only the app has
 
     def commands(self) -> tuple[str, ...]:
         """Return the ids of the commands that the app and its plugins offer, sorted."""
-        return tuple(sorted(self._list(Request("commands"))))
+        return tuple(sorted(self._list(ProgramRequest("commands"))))
 
     def run_command(self, command_id: str) -> str:
         """Run a command of the app or of a plugin and return the app's answer.
@@ -198,7 +198,7 @@ class ObsidianCommand(Channel):
         """
         identifier = _required(command_id, "command id")
         with self.turn() as turn:
-            answer = turn.ask(Request("command", {"id": identifier}))
+            answer = turn.ask(ProgramRequest("command", {"id": identifier}))
             if re.match(r'(Error: )?Command ".*" not found', answer.text):
                 raise AppCommandFailed(
                     f"Obsidian has no command {identifier!r}. List the commands to find its id; a plugin's command "
@@ -212,7 +212,7 @@ class ObsidianCommand(Channel):
     def history(self, path: str) -> tuple[Version, ...]:
         """Return the versions of a file that the app keeps (File recovery), newest first."""
         versions: list[Version] = []
-        for line in self._list(Request("history", {"path": vault_path.parse(path)})):
+        for line in self._list(ProgramRequest("history", {"path": vault_path.parse(path)})):
             match = re.match(r"\s*#?(\d+)[\s.:)]", line)
             versions.append(Version(int(match[1]) if match else len(versions) + 1, line.strip()))
         return tuple(versions)
@@ -226,7 +226,7 @@ class ObsidianCommand(Channel):
         if version < 1:
             raise InvalidArguments(f"There is no version {version}: the newest is version 1.", argument="version")
         with self.turn() as turn:
-            answer = turn.ask(Request("history:read", {"path": target, "version": str(version)}))
+            answer = turn.ask(ProgramRequest("history:read", {"path": target, "version": str(version)}))
             if not answer.text or (
                 len(answer.lines) == 1 and (answer.is_refusal or NOTHING_FOUND.fullmatch(answer.text))
             ):
@@ -235,8 +235,8 @@ class ObsidianCommand(Channel):
 
     def plugins(self) -> tuple[Plugin, ...]:
         """Return the installed plugins, core and community."""
-        installed = self._rows(Request("plugins", {"format": "json"}, ("versions",)))
-        enabled = {json_text(row, "id") for row in self._rows(Request("plugins:enabled", {"format": "json"}))}
+        installed = self._rows(ProgramRequest("plugins", {"format": "json"}, ("versions",)))
+        enabled = {json_text(row, "id") for row in self._rows(ProgramRequest("plugins:enabled", {"format": "json"}))}
         return tuple(
             Plugin(
                 json_text(row, "id"),
@@ -249,7 +249,7 @@ class ObsidianCommand(Channel):
 
     def sync_status(self) -> str:
         """Return the state of Obsidian Sync in the app's words."""
-        return "\n".join(self._list(Request("sync:status")))
+        return "\n".join(self._list(ProgramRequest("sync:status")))
 
     def evaluate(self, code: str) -> str:
         """Run JavaScript in the app and return the printed value.
@@ -260,7 +260,7 @@ class ObsidianCommand(Channel):
         if is_expanded(sent):  # without a backslash on the way there is nothing to expand
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
         with self.turn() as turn:
-            answer = turn.ask(Request("eval", {"code": sent}))
+            answer = turn.ask(ProgramRequest("eval", {"code": sent}))
             value = re.search(r"(?m)^=> ?", answer.text)  # lines that plugins log come first
             if value is None:
                 raise turn.failure(answer)
@@ -268,7 +268,7 @@ class ObsidianCommand(Channel):
 
     # Kinds of requests
 
-    def _list(self, request: Request) -> list[str]:
+    def _list(self, request: ProgramRequest) -> list[str]:
         """The lines of a list, [] for a sentence like "No links found."."""
         with self.turn() as turn:
             answer = turn.ask(request)
@@ -278,7 +278,7 @@ class ObsidianCommand(Channel):
                 raise turn.failure(answer)
         return [] if NOTHING_FOUND.fullmatch(answer.text) else answer.lines
 
-    def _json(self, request: Request) -> Any:
+    def _json(self, request: ProgramRequest) -> Any:
         """The list that a request for JSON is answered with."""
         with self.turn() as turn:
             answer = turn.ask(request)
@@ -289,7 +289,7 @@ class ObsidianCommand(Channel):
             except ValueError as error:
                 raise turn.failure(answer) from error
 
-    def _rows(self, request: Request) -> list[dict[str, object]]:
+    def _rows(self, request: ProgramRequest) -> list[dict[str, object]]:
         """The same, of objects; [] for null."""
         rows = self._json(request)
         if rows is None:
@@ -302,7 +302,7 @@ class ObsidianCommand(Channel):
 # Answers
 
 
-def _said(turn: Turn, answer: Answer, *verbs: str) -> str:
+def _said(turn: ChannelTurn, answer: ProgramAnswer, *verbs: str) -> str:
     """What stands behind the verb in the success line that a change must have, such as `Created: a.md` (CMD-04)."""
     begins = tuple(f"{verb}: " for verb in verbs)
     for line in answer.lines:
@@ -311,23 +311,23 @@ def _said(turn: Turn, answer: Answer, *verbs: str) -> str:
     raise turn.failure(answer)
 
 
-def _change(turn: Turn, request: Request, target: VaultPath, verb: str) -> None:
+def _change(turn: ChannelTurn, request: ProgramRequest, target: VaultPath, verb: str) -> None:
     """Make a change to a file, whose success line must name that file."""
     path = _said(turn, turn.change(request), verb)
     if not same_path(path, target):
         raise _elsewhere(path, target)
 
 
-def _describe(turn: Turn, target: VaultPath) -> Answer:
+def _describe(turn: ChannelTurn, target: VaultPath) -> ProgramAnswer:
     """What the app knows of a file. Raises: NoteNotFound."""
-    answer = turn.ask(Request("file", {"path": target}))
+    answer = turn.ask(ProgramRequest("file", {"path": target}))
     fields = answer.fields
     if not fields.keys() >= {"path", "size"} or not same_path(fields["path"], target):
         raise turn.failure(answer)
     return answer
 
 
-def _exists(turn: Turn, target: VaultPath) -> bool:
+def _exists(turn: ChannelTurn, target: VaultPath) -> bool:
     try:
         _describe(turn, target)
     except NoteNotFound:
@@ -335,9 +335,9 @@ def _exists(turn: Turn, target: VaultPath) -> bool:
     return True
 
 
-def _delete(turn: Turn, target: VaultPath, *, permanent: bool) -> None:
+def _delete(turn: ChannelTurn, target: VaultPath, *, permanent: bool) -> None:
     flags, verb = (("permanent",), "Deleted permanently") if permanent else ((), "Moved to trash")
-    _change(turn, Request("delete", {"path": target}, flags), target, verb)
+    _change(turn, ProgramRequest("delete", {"path": target}, flags), target, verb)
 
 
 def _elsewhere(written: str, target: VaultPath) -> AppCommandFailed:

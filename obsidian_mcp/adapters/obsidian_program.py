@@ -33,7 +33,7 @@ INSTALL_HINT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramResult:
     """Output and exit status of a finished run."""
 
     stdout: bytes
@@ -49,7 +49,7 @@ class ObsidianProgram:
     command: tuple[str, ...]
     environment: Mapping[str, str]
 
-    def run(self, arguments: Sequence[str], timeout: float) -> Outcome:
+    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
         """Run once with a closed stdin, for at most `timeout` seconds.
 
         Raises: OperationTimeout after the program and everything it started were killed, AppCommandFailed when there
@@ -83,7 +83,7 @@ class ObsidianProgram:
                     "busy or may be waiting for an answer in one of its windows; if this was a change, look whether "
                     "it was made before trying again.",
                 ) from error
-        return Outcome(stdout, stderr, process.returncode)
+        return ProgramResult(stdout, stderr, process.returncode)
 
 
 def _not_started(program: str, error: OSError) -> AppError:

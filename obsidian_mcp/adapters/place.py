@@ -117,7 +117,7 @@ def extended(folder: Path) -> str:
     return f"\\\\?\\UNC{path[1:]}" if path.startswith("\\\\") else f"\\\\?\\{path}"
 
 
-class Place(NamedTuple):
+class DiskPlace(NamedTuple):
     """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
 
     folder: int | None

@@ -26,7 +26,7 @@ from .options import Options, vault_option
 
 if TYPE_CHECKING:
     from obsidian_mcp.setup import probe
-    from obsidian_mcp.setup.install import Change
+    from obsidian_mcp.setup.install import ConfigChange
 
 _OBSIDIAN_COMMAND = "obsidian-command"
 _OTHER = "other"
@@ -226,7 +226,7 @@ def _chosen_vaults(options: Options, named: Sequence[str], system: System) -> li
     return [usable[chosen - 1].path]
 
 
-def _report(change: Change, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
+def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
     """Tell what was done; what was installed is started once, as the client will start it.
 
     `was_here`: whether there were signs of the client before.
@@ -266,7 +266,7 @@ def _report(change: Change, system: System, *, was_here: bool, dry_run: bool, as
         click.echo(f"  starts: {' '.join(map(_quoted, installer.command_of(change.entry)))}")
     if change.backup:
         click.echo(f"  backup: {change.backup}")
-    if isinstance(starts, probe.Answer):
+    if isinstance(starts, probe.ProbeAnswer):
         click.echo(f"  tried:  it starts and answers after {starts.seconds:.1f} s, with {starts.tools} tools")
     elif starts:
         click.echo(f"obsidian-mcp: The entry was written, but the server {starts}. Run obsidian-mcp doctor.", err=True)
@@ -275,7 +275,7 @@ def _report(change: Change, system: System, *, was_here: bool, dry_run: bool, as
     return 1 if failed else 0
 
 
-def _told(change: Change, *, dry_run: bool) -> str:
+def _told(change: ConfigChange, *, dry_run: bool) -> str:
     title, name, path = change.client.title, change.name, change.path
     if change.action == "unchanged":
         return f"{title}: {name!r} is in {path} already, as it should be."
@@ -288,7 +288,7 @@ def _told(change: Change, *, dry_run: bool) -> str:
     return f"{title}: {name!r} was {change.action} in {path}."
 
 
-def _difference(change: Change) -> str:
+def _difference(change: ConfigChange) -> str:
     import difflib
 
     return "".join(
@@ -299,7 +299,7 @@ def _difference(change: Change) -> str:
     )
 
 
-def _try(change: Change, system: System) -> probe.Answer | str:
+def _try(change: ConfigChange, system: System) -> probe.ProbeAnswer | str:
     """The answer of what the client will start, or how it failed, as the end of a sentence."""
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup import probe
@@ -311,7 +311,7 @@ def _try(change: Change, system: System) -> probe.Answer | str:
         return str(error)
 
 
-def _next_step(change: Change, system: System) -> str:
+def _next_step(change: ConfigChange, system: System) -> str:
     if change.action == "removed":
         return f"Restart {change.client.title}; until then it keeps the server."
     step = change.client.next_step(system)

@@ -21,7 +21,7 @@ from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.serve.mcp.completion import Completes, complete
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
-from obsidian_mcp.tools.arguments import Parameter, read_json
+from obsidian_mcp.tools.arguments import ToolParameter, read_json
 from obsidian_mcp.tools.entries import PREFIX
 from obsidian_mcp.tools.registry import EVERY_VAULT
 
@@ -88,7 +88,7 @@ def tool_command(name: str) -> click.Command | None:
     return ToolCommand(name, params=parameters, callback=run, help=tool.description, epilog=epilog(name))
 
 
-def parameter_of(parameter: Parameter, *, positional: bool) -> click.Parameter:
+def parameter_of(parameter: ToolParameter, *, positional: bool) -> click.Parameter:
     """Return the argument or option for a parameter of a tool."""
     key, default, description = parameter.name, parameter.default, parameter.field.description
     kind, multiple = click_type(parameter)
@@ -124,7 +124,7 @@ def parameter_of(parameter: Parameter, *, positional: bool) -> click.Parameter:
     )
 
 
-def click_type(parameter: Parameter) -> tuple[click.ParamType[Any], bool]:
+def click_type(parameter: ToolParameter) -> tuple[click.ParamType[Any], bool]:
     """Return the type of an option, and whether it may be given several times."""
     if parameter.choices:
         return click.Choice(parameter.choices), False

@@ -20,7 +20,7 @@ def _usual(_: str, command: str, arguments: list[str]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class McpClient:
     id: str
     title: str
     format: Format
@@ -163,11 +163,11 @@ def is_claude_running(platform: str) -> bool:
 ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}
 """For clients that are not known to show JSON-RPC errors to the model: they must show failed results (INST-14)."""
 
-CLIENTS: dict[str, Client] = {
+CLIENTS: dict[str, McpClient] = {
     client.id: client
     for client in (
-        Client("claude-desktop", "Claude Desktop", "json", "mcpServers", _claude_desktop, _quit_claude),
-        Client(
+        McpClient("claude-desktop", "Claude Desktop", "json", "mcpServers", _claude_desktop, _quit_claude),
+        McpClient(
             "claude-code",
             "Claude Code",
             "json",
@@ -177,7 +177,7 @@ CLIENTS: dict[str, Client] = {
             fixed={"type": "stdio"},
             windowed=False,
         ),
-        Client(
+        McpClient(
             "cursor",
             "Cursor",
             "jsonc",
@@ -185,7 +185,7 @@ CLIENTS: dict[str, Client] = {
             _in_home(".cursor/mcp.json"),
             _say("In Cursor open Settings > MCP and switch the server on; restart Cursor if it is not listed."),
         ),
-        Client(
+        McpClient(
             "vscode",
             "VS Code",
             "jsonc",
@@ -194,7 +194,7 @@ CLIENTS: dict[str, Client] = {
             _say("In VS Code run the command 'MCP: List Servers', choose the server and start it; agent mode uses it."),
             fixed={"type": "stdio"},
         ),
-        Client(
+        McpClient(
             "windsurf",
             "Windsurf",
             "jsonc",
@@ -202,7 +202,7 @@ CLIENTS: dict[str, Client] = {
             _in_home(".codeium/windsurf/mcp_config.json"),
             _say("In Windsurf open Cascade's MCP panel and press Refresh."),
         ),
-        Client(
+        McpClient(
             "gemini-cli",
             "Gemini CLI",
             "jsonc",
@@ -214,7 +214,7 @@ CLIENTS: dict[str, Client] = {
             ),
             windowed=False,
         ),
-        Client(
+        McpClient(
             "codex",
             "Codex",
             "toml",
@@ -226,7 +226,7 @@ CLIENTS: dict[str, Client] = {
             ),
             first={"startup_timeout_sec": 60},  # 10 s by default: too short for a cold disk
         ),
-        Client(
+        McpClient(
             "zed",
             "Zed",
             "jsonc",
@@ -235,7 +235,7 @@ CLIENTS: dict[str, Client] = {
             _say("Zed starts the server at once: a green dot stands beside it in the agent panel's settings."),
             fixed={"source": "custom"},  # versions before 2026 need it, later ones ignore it
         ),
-        Client(
+        McpClient(
             "antigravity",
             "Antigravity",
             "jsonc",
@@ -244,7 +244,7 @@ CLIENTS: dict[str, Client] = {
             _say("In Antigravity open ... > MCP Servers > Manage MCP Servers and press Refresh."),
             first={"env": ERRORS_AS_RESULTS},
         ),
-        Client(
+        McpClient(
             "opencode",
             "OpenCode",
             "jsonc",
@@ -257,7 +257,7 @@ CLIENTS: dict[str, Client] = {
             shape=lambda _, command, arguments: {"command": [command, *arguments]},
             environment="environment",
         ),
-        Client(
+        McpClient(
             "cline",
             "Cline",
             "jsonc",
@@ -265,7 +265,7 @@ CLIENTS: dict[str, Client] = {
             _cline,
             _say("Cline starts the server at once; its MCP Servers panel shows it."),
         ),
-        Client(
+        McpClient(
             "goose",
             "Goose",
             "yaml",
@@ -277,7 +277,7 @@ CLIENTS: dict[str, Client] = {
             shape=lambda name, command, arguments: {"name": name, "cmd": command, "args": arguments},
             environment="envs",
         ),
-        Client(
+        McpClient(
             "kiro",
             "Kiro",
             "jsonc",
@@ -286,7 +286,7 @@ CLIENTS: dict[str, Client] = {
             _say("Kiro starts the server when the file is saved; its MCP Servers panel and /mcp of kiro-cli show it."),
             first={"env": ERRORS_AS_RESULTS},
         ),
-        Client(
+        McpClient(
             "lm-studio",
             "LM Studio",
             "jsonc",

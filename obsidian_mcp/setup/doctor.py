@@ -311,7 +311,7 @@ def plugin(config: Config) -> Iterator[Finding]:
 
 def clients(system: System) -> Iterator[Finding]:
     """What each client's file says of this program, and whether that starts and answers."""
-    tried: dict[tuple[str, ...], str | probe.Answer] = {}
+    tried: dict[tuple[str, ...], str | probe.ProbeAnswer] = {}
     configured, absent = [], []
     for client in CLIENTS.values():
         try:
@@ -331,7 +331,7 @@ def clients(system: System) -> Iterator[Finding]:
 
 
 def entry_state(
-    server: install.Configured, system: System, tried: dict[tuple[str, ...], str | probe.Answer]
+    server: install.Configured, system: System, tried: dict[tuple[str, ...], str | probe.ProbeAnswer]
 ) -> Finding:
     subject = f"{server.client.title} ({server.name})"
     named = "" if server.name == "obsidian" else f" --name {server.name}"

@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.line_matcher import common_ends
 from obsidian_mcp.core.text.text import Text, split_lines
 
 from . import yaml_entries
-from .clients import Client
+from .clients import McpClient
 
 Entry = dict[str, Any]
 
@@ -23,7 +23,7 @@ class Broken(Exception):
     """The text cannot be read, or not be changed safely. The message completes 'the file …'."""
 
 
-def servers(client: Client, text: str) -> dict[str, Entry]:
+def servers(client: McpClient, text: str) -> dict[str, Entry]:
     """Every server in the file by name. Raises: Broken."""
     found = _parse(client, text).get(client.key)
     if found is None:
@@ -33,7 +33,7 @@ def servers(client: Client, text: str) -> dict[str, Entry]:
     return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
 
 
-def write(client: Client, text: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
+def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
     """The text with the entry in it; nothing else differs. Raises: Broken.
 
     Members of an existing entry that `entry` does not name stay (a user's `env`), unless `afresh` replaces it whole.
@@ -61,7 +61,7 @@ def write(client: Client, text: str, name: str, entry: Mapping[str, Any], *, afr
     return _proved(client, after, {**before, client.key: {**inner, name: merged}})
 
 
-def erase(client: Client, text: str, name: str) -> str:
+def erase(client: McpClient, text: str, name: str) -> str:
     """The text without the entry; nothing else differs. Raises: Broken."""
     before = _parse(client, text)
     if name not in servers(client, text):
@@ -77,7 +77,7 @@ def erase(client: Client, text: str, name: str) -> str:
     return _proved(client, after, {**before, client.key: kept})
 
 
-def _proved(client: Client, after: str, expected: dict[str, Any]) -> str:
+def _proved(client: McpClient, after: str, expected: dict[str, Any]) -> str:
     """`after`, if it says what is expected, and in that order."""
     said, meant = (
         {key: value for key, value in data.items() if key != client.key or value}  # an emptied object may stay or go
@@ -88,7 +88,7 @@ def _proved(client: Client, after: str, expected: dict[str, Any]) -> str:
     return after
 
 
-def _parse(client: Client, text: str) -> dict[str, Any]:
+def _parse(client: McpClient, text: str) -> dict[str, Any]:
     with _refused(client, text):
         if client.format == "toml":
             return tomllib.loads(text)
@@ -106,13 +106,13 @@ def _parse(client: Client, text: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _refused(client: Client, text: str) -> Iterator[None]:
+def _refused(client: McpClient, text: str) -> Iterator[None]:
     """The one place where the formats' errors become a sentence."""
     try:
         yield
     except json_text.Unreadable as error:
         raise Broken(f"is not valid JSON: at {_position(text, error.offset)} {error.problem}") from error
-    except yaml_entries.Unreadable as error:
+    except yaml_entries.UnreadableYaml as error:
         raise Broken(f"is not valid YAML: {error}") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Broken(f"is not valid TOML: {error}") from error

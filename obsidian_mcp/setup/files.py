@@ -18,7 +18,7 @@ _BACKUP = re.compile(r"\.obsidian-mcp-\d{8}-\d{6}(-\d+)?\.bak")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ConfigFile:
     """A file as it was read; `text` is None where there is no file, and has no byte order mark."""
 
     path: Path
@@ -26,7 +26,7 @@ class Content:
     bom: bool = False
 
 
-def read(path: Path) -> Content:
+def read(path: Path) -> ConfigFile:
     """Raises: ClientConfigRefused for what is there and is no readable UTF-8 file."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -37,7 +37,7 @@ def read(path: Path) -> Content:
             raise ClientConfigRefused(
                 f"{str(path)!r} is a symbolic link that leads nowhere. Mend or remove the link and try again."
             ) from None
-        return Content(path, None)
+        return ConfigFile(path, None)
     except UnicodeDecodeError as error:
         raise ClientConfigRefused(
             f"The file {str(path)!r} is not UTF-8 text (byte {error.start}), so it was left as it is. Save it as UTF-8 "
@@ -47,10 +47,10 @@ def read(path: Path) -> Content:
         raise ClientConfigRefused(
             f"The file {str(path)!r} cannot be read: {error.strerror}. Check its permissions and try again."
         ) from error
-    return Content(path, text.removeprefix(BOM), text.startswith(BOM))
+    return ConfigFile(path, text.removeprefix(BOM), text.startswith(BOM))
 
 
-def replace(before: Content, text: str) -> Path | None:
+def replace(before: ConfigFile, text: str) -> Path | None:
     """Put `text` in the file's place, in one step; returns the backup of what was there, None where nothing was.
 
     A symbolic link stays one: the file that it leads to is replaced. Raises: ClientConfigRefused, with the file as it
@@ -82,7 +82,7 @@ def replace(before: Content, text: str) -> Path | None:
     return backup
 
 
-def delete(before: Content) -> None:
+def delete(before: ConfigFile) -> None:
     """Remove a file that holds nothing but what this program wrote. Raises: ClientConfigRefused."""
     try:
         if read(before.path) == before:
@@ -100,7 +100,7 @@ def backups(path: Path) -> list[Path]:
     return sorted((found for found in beside if _BACKUP.fullmatch(found.name[len(path.name) :])), reverse=True)
 
 
-def _back_up(content: Content) -> Path:
+def _back_up(content: ConfigFile) -> Path:
     """A copy beside the file, readable by no one who could not read the file: it may hold keys of other servers."""
     path = content.path
     stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  for people to read

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 
 from . import entries, files
-from .clients import ERRORS_AS_RESULTS, Client
+from .clients import ERRORS_AS_RESULTS, McpClient
 from .entries import Broken, Entry
 from .launcher import is_ours
 from .system import System
@@ -23,10 +23,10 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """A change made to a file, or planned by a dry run."""
 
-    client: Client
+    client: McpClient
     name: str
     path: Path
     action: Action
@@ -43,7 +43,7 @@ class Change:
 class Configured:
     """An entry of this program in a client's file."""
 
-    client: Client
+    client: McpClient
     path: Path
     name: str
     entry: Entry
@@ -59,14 +59,14 @@ class Configured:
 
 
 def install(
-    client: Client,
+    client: McpClient,
     system: System,
     name: str,
     command_line: Sequence[str],
     *,
     replace: bool = False,
     dry_run: bool = False,
-) -> Change:
+) -> ConfigChange:
     """Make `name` start `command_line` in the client. The same again changes nothing.
 
     Raises: ClientConfigRefused when the file is broken or the name belongs to another program (`replace` overrides
@@ -96,13 +96,13 @@ def install(
         raise _left_alone(content.path, error) from error
     stands = entries.servers(client, after)[name]
     if content.text is not None and after == text:
-        return Change(client, name, content.path, "unchanged", text, after, stands)
+        return ConfigChange(client, name, content.path, "unchanged", text, after, stands)
     action: Action = "added" if existing is None else "replaced" if foreign else "updated"
     backup = None if dry_run else files.replace(content, after)
-    return Change(client, name, content.path, action, text, after, stands, backup)
+    return ConfigChange(client, name, content.path, action, text, after, stands, backup)
 
 
-def uninstall(client: Client, system: System, name: str, *, dry_run: bool = False) -> Change:
+def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = False) -> ConfigChange:
     """Take the server out again; where nothing else has changed since, the file is what it was before.
 
     Raises: ClientConfigRefused when the file is broken or the name belongs to another program.
@@ -112,7 +112,7 @@ def uninstall(client: Client, system: System, name: str, *, dry_run: bool = Fals
     text = content.text or ""
     existing = _servers(client, content).get(name)
     if existing is None:
-        return Change(client, name, content.path, "absent", text, text, None)
+        return ConfigChange(client, name, content.path, "absent", text, text, None)
     if not _is_ours(existing):
         raise ClientConfigRefused(
             f"The server {name!r} of {client.title} is another program ({' '.join(command_of(existing))}), so it was "
@@ -126,12 +126,12 @@ def uninstall(client: Client, system: System, name: str, *, dry_run: bool = Fals
     if before is None and entries.write(client, "", name, existing) == text:
         if not dry_run:
             files.delete(content)
-        return Change(client, name, content.path, "removed", text, "", existing, deleted=True)
+        return ConfigChange(client, name, content.path, "removed", text, "", existing, deleted=True)
     backup = None if dry_run else files.replace(content, after)
-    return Change(client, name, content.path, "removed", text, after, existing, backup)
+    return ConfigChange(client, name, content.path, "removed", text, after, existing, backup)
 
 
-def configured(client: Client, system: System) -> list[Configured]:
+def configured(client: McpClient, system: System) -> list[Configured]:
     """Return this program's entries in the client's files. Raises: ClientConfigRefused when a file is broken."""
     return [
         Configured(client, path, name, entry)
@@ -164,14 +164,14 @@ def _is_ours(entry: Entry) -> bool:
     return bool(line) and is_ours(line[0], line[1:])
 
 
-def _servers(client: Client, content: files.Content) -> dict[str, Any]:
+def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
     try:
         return entries.servers(client, content.text or "")
     except Broken as error:
         raise _left_alone(content.path, error) from error
 
 
-def _text_before(client: Client, text: str, name: str, entry: Entry, backups: Sequence[Path]) -> str | None:
+def _text_before(client: McpClient, text: str, name: str, entry: Entry, backups: Sequence[Path]) -> str | None:
     """The backup that installing this entry would turn into the present text; None where there is none."""
     for path in backups:
         try:

@@ -23,7 +23,7 @@ _STDERR_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """A server's answer to `initialize` and `tools/list`."""
 
     seconds: float
@@ -43,7 +43,7 @@ def initialize(
     folder: Path,
     seconds: float = SECONDS,
     ending: float = ENDING,
-) -> Answer:
+) -> ProbeAnswer:
     """Start `command` in `folder`, shake hands, list the tools, and end it. Leaves no process behind.
 
     Raises: NoAnswer.
@@ -77,7 +77,9 @@ def initialize(
     about = greeting.get("serverInfo")
     server = about if isinstance(about, dict) else {}
     tools = listed.get("tools")
-    return Answer(answered, str(server.get("name", "?")), str(server.get("version", "?")), len(tools) if tools else 0)
+    return ProbeAnswer(
+        answered, str(server.get("name", "?")), str(server.get("version", "?")), len(tools) if tools else 0
+    )
 
 
 class _Conversation:

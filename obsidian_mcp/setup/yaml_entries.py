@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-class Unreadable(Exception):
+class UnreadableYaml(Exception):
     """The text is no YAML, or holds no mapping. The message says where."""
 
 
@@ -21,9 +21,9 @@ def read(text: str) -> dict[str, Any]:
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise Unreadable(" ".join(str(error).split())) from error
+        raise UnreadableYaml(" ".join(str(error).split())) from error
     if not isinstance(data, dict | None):
-        raise Unreadable("it does not hold a mapping")
+        raise UnreadableYaml("it does not hold a mapping")
     return data or {}
 
 

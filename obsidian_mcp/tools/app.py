@@ -12,8 +12,8 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
-from .arguments import Field
-from .outcome import Document
+from .arguments import Argument
+from .outcome import DocumentAnswer
 from .params import PAGE, Name, VaultName
 from .registry import tool
 
@@ -40,12 +40,12 @@ class AppAnswer:
 @tool(title="Obsidian app: commands, plugins, Sync", needs_app=True)
 def app_info(
     app: App,
-    topic: Annotated[Topic, Field(description="history, history_read: a note's versions")] = "commands",
-    name: Annotated[str, Field(description="Note, for history and history_read")] = "",
-    text: Annotated[str, Field(description="Part of the commands' ids")] = "",
-    version: Annotated[int, Field(description="For history_read; 1: newest", ge=1)] = 1,
+    topic: Annotated[Topic, Argument(description="history, history_read: a note's versions")] = "commands",
+    name: Annotated[str, Argument(description="Note, for history and history_read")] = "",
+    text: Annotated[str, Argument(description="Part of the commands' ids")] = "",
+    version: Annotated[int, Argument(description="For history_read; 1: newest", ge=1)] = 1,
     vault: VaultName = "",
-) -> AppAnswer | Document:
+) -> AppAnswer | DocumentAnswer:
     """Read from the running Obsidian app: commands, plugins, state of Sync, older versions of a note."""
     if topic.startswith("history") and not name.strip():
         raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
@@ -61,7 +61,7 @@ def app_info(
             return AppAnswer(path, versions=[*kept[:SHOWN]], total=len(kept))
         case "history_read":
             shown = printable(obsidian.history_read(path, version))
-            return Document(AppAnswer(path, cut=len(shown) > PAGE or None), shown[:PAGE])
+            return DocumentAnswer(AppAnswer(path, cut=len(shown) > PAGE or None), shown[:PAGE])
         case "plugins":
             plugins = obsidian.plugins()
             return AppAnswer(plugins=[*plugins[:SHOWN]], total=len(plugins))
@@ -83,8 +83,8 @@ def open_note(app: App, name: Name, vault: VaultName = "") -> AppAnswer:
 @tool(title="Run Obsidian command", writes=True, destructive=True, open_world=True, needs_app=True)
 def app_command(
     app: App,
-    command: Annotated[str, Field(description="Its id, such as app:reload")] = "",
-    javascript: Annotated[str, Field(description="Instead: JavaScript, where the user allows it")] = "",
+    command: Annotated[str, Argument(description="Its id, such as app:reload")] = "",
+    javascript: Annotated[str, Argument(description="Instead: JavaScript, where the user allows it")] = "",
     vault: VaultName = "",
 ) -> AppAnswer:
     """Run a command of the running Obsidian app, or JavaScript in it."""

@@ -43,7 +43,7 @@ _WHOLE_NUMBER: Final = re.compile(r"\s*([+-]?\d{1,18})(?:\.0*)?\s*")
 _SHOWN_CHARACTERS: Final = 60
 
 
-class Field(NamedTuple):
+class Argument(NamedTuple):
     """What the annotation of a parameter says beside its type."""
 
     description: str = ""
@@ -58,7 +58,7 @@ class Field(NamedTuple):
     """A size of pages: `le` holds for models only, because a person gets everything (CLI-10)."""
 
 
-class Parameter(NamedTuple):
+class ToolParameter(NamedTuple):
     """One argument of a tool."""
 
     name: str
@@ -69,7 +69,7 @@ class Parameter(NamedTuple):
     choices: tuple[str, ...]
     is_required: bool
     default: Any
-    field: Field
+    field: Argument
 
     def expected(self) -> str:
         """Return in words what a value must be."""
@@ -122,25 +122,25 @@ class Parameter(NamedTuple):
         return value is None or (value == "" and not takes_empty)
 
 
-def parameters(function: Callable[..., object]) -> dict[str, Parameter]:
+def parameters(function: Callable[..., object]) -> dict[str, ToolParameter]:
     """Return the arguments of a tool's function, which takes the App first."""
     hints = get_type_hints(function, include_extras=True)
     signature = list(inspect.signature(function).parameters.values())[1:]
     return {parameter.name: _parameter(parameter, hints[parameter.name]) for parameter in signature}
 
 
-def _parameter(parameter: inspect.Parameter, annotation: Any) -> Parameter:
-    field = Field()
+def _parameter(parameter: inspect.Parameter, annotation: Any) -> ToolParameter:
+    field = Argument()
     if get_origin(annotation) is Annotated:
         annotation, *said = get_args(annotation)
-        field = next(entry for entry in said if isinstance(entry, Field))
+        field = next(entry for entry in said if isinstance(entry, Argument))
     if get_origin(annotation) in (Union, UnionType):
         annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
     is_required = parameter.default is inspect.Parameter.empty
     choices = get_args(annotation) if get_origin(annotation) is Literal else ()
     kind = str if choices else get_origin(annotation) or annotation
     entries = get_args(annotation)[0] if kind is list else None
-    return Parameter(
+    return ToolParameter(
         parameter.name,
         _TYPES[kind],
         _TYPES[get_origin(entries) or entries] if entries else "",
@@ -151,14 +151,14 @@ def _parameter(parameter: inspect.Parameter, annotation: Any) -> Parameter:
     )
 
 
-def schema(known: Mapping[str, Parameter]) -> dict[str, Any]:
+def schema(known: Mapping[str, ToolParameter]) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments. That others are refused goes without saying (TOOL-08)."""
     required = [name for name, parameter in known.items() if parameter.is_required]
     properties = {name: parameter.schema() for name, parameter in known.items()}
     return {"properties": properties, **({"required": required} if required else {}), "type": "object"}
 
 
-def read(tool: str, known: Mapping[str, Parameter], given: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
+def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
     """Return every argument of a call, in its type; those that are not given have their default.
 
     `whole`: a person gets the answer, so that no page is too large.
@@ -193,7 +193,7 @@ def read(tool: str, known: Mapping[str, Parameter], given: Mapping[str, Any], *,
     return values
 
 
-def advice(known: Mapping[str, Parameter], given: Mapping[str, Any]) -> str:
+def advice(known: Mapping[str, ToolParameter], given: Mapping[str, Any]) -> str:
     """Return what to say of a call that failed and has text such as `null` where no value was meant; mostly empty."""
     meant = [name for name, value in given.items() if value in NO_VALUES and name in known]
     optional = [name for name in meant if not known[name].is_required]
@@ -278,7 +278,7 @@ _READERS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
-def _unknown(tool: str, known: Mapping[str, Parameter], name: str) -> str:
+def _unknown(tool: str, known: Mapping[str, ToolParameter], name: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1)

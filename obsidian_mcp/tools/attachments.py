@@ -19,8 +19,8 @@ from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
-from .arguments import Field
-from .outcome import Document, Picture
+from .arguments import Argument
+from .outcome import DocumentAnswer, PictureAnswer
 from .params import Limit, Offset, VaultName, page_of
 from .registry import tool
 
@@ -58,15 +58,15 @@ class Attachments:
 @tool(title="Attachments: images and PDFs")
 def attachments(
     app: App,
-    name: Annotated[str, Field(description="Show this file")] = "",
-    pages: Annotated[str, Field(description="Of a PDF, such as 3-7")] = "",
-    note: Annotated[str, Field(description="What this note embeds")] = "",
-    query: Annotated[str, Field(description="Part of the path, or image, pdf, audio, video")] = "",
-    unused: Annotated[bool, Field(description="Linked nowhere")] = False,
+    name: Annotated[str, Argument(description="Show this file")] = "",
+    pages: Annotated[str, Argument(description="Of a PDF, such as 3-7")] = "",
+    note: Annotated[str, Argument(description="What this note embeds")] = "",
+    query: Annotated[str, Argument(description="Part of the path, or image, pdf, audio, video")] = "",
+    unused: Annotated[bool, Argument(description="Linked nowhere")] = False,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
-) -> Attachments | Document | Picture | ReadAttachment:
+) -> Attachments | DocumentAnswer | PictureAnswer | ReadAttachment:
     """List images, PDFs and other files; with name, look at an image or read a PDF's text."""
     place = app.vaults.get(vault)
     if name:
@@ -127,7 +127,7 @@ class ReadAttachment:
     note: str | None = None
 
 
-def _read(app: App, entry: FileEntry, place: Vault, pages: str) -> Document | Picture | ReadAttachment:
+def _read(app: App, entry: FileEntry, place: Vault, pages: str) -> DocumentAnswer | PictureAnswer | ReadAttachment:
     kind = media.kind_of(entry.path)
     facts = ReadAttachment(entry.path, kind, media.mime_of(entry.path), entry.size)
     if kind in ("audio", "video"):
@@ -135,7 +135,7 @@ def _read(app: App, entry: FileEntry, place: Vault, pages: str) -> Document | Pi
     data = place.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
         text = data[: TEXT_CHARACTERS * 4].decode("utf-8", "replace")[:TEXT_CHARACTERS]
-        return Document(facts, text)
+        return DocumentAnswer(facts, text)
     if kind == "pdf":
         return _pdf(app, facts, data, pages)
     if kind != "image":
@@ -143,16 +143,16 @@ def _read(app: App, entry: FileEntry, place: Vault, pages: str) -> Document | Pi
     return _image(app, facts, data)
 
 
-def _image(app: App, facts: ReadAttachment, data: bytes) -> Picture:
+def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
     size, mime = picture.size_of(data), picture.type_of(data)
     fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
     shown = data if fits else app.media.shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)
     shown_as = (mime if fits else None) or "image/jpeg"
-    return Picture(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, shown)
+    return PictureAnswer(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, shown)
 
 
-def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> Document:
+def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAnswer:
     if not re.fullmatch(r"(\d{1,6}(-\d{0,6})?)?", pages.strip(), re.ASCII):
         raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7.", argument="pages")
     start, dash, end = pages.strip().partition("-")
@@ -173,7 +173,7 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> Document:
         note=None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images.",
     )
     body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
-    return Document(shown, body.encode("utf-8", "replace").decode())
+    return DocumentAnswer(shown, body.encode("utf-8", "replace").decode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +190,10 @@ class Added:
 @tool(title="Add attachment", writes=True)
 def add_attachment(
     app: App,
-    name: Annotated[str, Field(description="File name or path")],
-    data: Annotated[str, Field(description="base64")] = "",
-    source: Annotated[str, Field(description="Instead: an allowed file's path")] = "",
-    note: Annotated[str, Field(description="Note that it is for")] = "",
+    name: Annotated[str, Argument(description="File name or path")],
+    data: Annotated[str, Argument(description="base64")] = "",
+    source: Annotated[str, Argument(description="Instead: an allowed file's path")] = "",
+    note: Annotated[str, Argument(description="Note that it is for")] = "",
     vault: VaultName = "",
 ) -> Added:
     """Add an image or other file, into the attachment folder unless name has one; returns the embed."""

@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault.changes import Create, Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
-from .arguments import Field
+from .arguments import Argument
 from .params import MOST_RESULTS, VaultName, first_of
 from .registry import tool
 
@@ -48,7 +48,7 @@ class ChangedBookmark:
 @tool(title="Bookmarks")
 def list_bookmarks(
     app: App,
-    text: Annotated[str, Field(description="Part of target or title")] = "",
+    text: Annotated[str, Argument(description="Part of target or title")] = "",
     vault: VaultName = "",
 ) -> Bookmarks:
     """List the app's bookmarks with their groups."""
@@ -67,9 +67,9 @@ def list_bookmarks(
 def edit_bookmarks(
     app: App,
     action: Literal["add", "remove"],
-    target: Annotated[str, Field(description="Note#Heading, Folder/, https://… or search:…")],
-    title: Annotated[str, Field(description="add: shown for it")] = "",
-    group: Annotated[str, Field(description="add: into this group")] = "",
+    target: Annotated[str, Argument(description="Note#Heading, Folder/, https://… or search:…")],
+    title: Annotated[str, Argument(description="add: shown for it")] = "",
+    group: Annotated[str, Argument(description="add: into this group")] = "",
     vault: VaultName = "",
 ) -> ChangedBookmark:
     """Add a bookmark to the app's bookmarks, or remove one."""

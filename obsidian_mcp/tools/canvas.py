@@ -35,9 +35,9 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
-from .arguments import Field, read_array, read_boolean, read_number, read_string
+from .arguments import Argument, read_array, read_boolean, read_number, read_string
 from .changed import shown_diff
-from .outcome import Document
+from .outcome import DocumentAnswer
 from .params import PAGE, DryRun, Etag, Name, VaultName, next_offset
 from .registry import tool
 
@@ -59,9 +59,9 @@ class ReadCanvas:
 def read_canvas(
     app: App,
     name: Name,
-    offset: Annotated[int, Field(description="Character to go on at: next_offset", ge=0)] = 0,
+    offset: Annotated[int, Argument(description="Character to go on at: next_offset", ge=0)] = 0,
     vault: VaultName = "",
-) -> Document:
+) -> DocumentAnswer:
     """Read a canvas as an outline: groups, cards with ids and places, edges with labels."""
     place = app.vaults.get(vault)
     entry = _find(place, name)
@@ -80,7 +80,7 @@ def read_canvas(
         len(found.edges),
         next_offset=next_offset(offset, PAGE, len(text)),
     )
-    return Document(facts, text[offset : offset + PAGE])
+    return DocumentAnswer(facts, text[offset : offset + PAGE])
 
 
 def _shown(found: CanvasOutline) -> str:
@@ -111,7 +111,7 @@ def _end(known: Mapping[str, OutlinedCard], id_: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class EditedCanvas:
+class CanvasChange:
     path: str
     changed: bool
     etag: str
@@ -127,7 +127,7 @@ def edit_canvas(
     name: Name,
     operations: Annotated[
         list[dict[str, Any]],
-        Field(
+        Argument(
             description="All or none, each {op, …}. add: type text|file|link|group and text, file, url or "
             "label. edit: card and new values. move: card. connect, disconnect: from, to (from_side, to_side, label). "
             "remove: card (contents: true with a group's cards). Place: x, y or beside + side (right, left, above, "
@@ -135,11 +135,11 @@ def edit_canvas(
             "or label"
         ),
     ],
-    create: Annotated[bool, Field(description="Make a missing canvas")] = False,
+    create: Annotated[bool, Argument(description="Make a missing canvas")] = False,
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",
-) -> EditedCanvas:
+) -> CanvasChange:
     """Add, change, move, connect and remove cards of a canvas, as one change."""
     place = app.vaults.get(vault)
     with place.changing():
@@ -157,21 +157,21 @@ def edit_canvas(
         made = _made(place, text.body, wanted)
         if dry_run:
             shown = shown_diff([diff(entry.path, text.body, made.body)])
-            return EditedCanvas(entry.path, made.body != text.body, before.etag, list(made.ids), diff=shown)
+            return CanvasChange(entry.path, made.body != text.body, before.etag, list(made.ids), diff=shown)
         data = Text(made.body, text.bom).encode()
         if data != before.data:
             place.commit("edit_canvas", [Write(entry.disk, before.data, data)])
-        return EditedCanvas(entry.path, data != before.data, etag_of(data), list(made.ids))
+        return CanvasChange(entry.path, data != before.data, etag_of(data), list(made.ids))
 
 
-def _created(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> EditedCanvas:
+def _created(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
     path, disk = names.new_path(place.catalog, _with_extension(name))
     made = _made(place, "", wanted)
     data = made.body.encode("utf-8", "surrogateescape")
     if dry_run:
-        return EditedCanvas(path, True, "", list(made.ids), created=True, diff=shown_diff([diff(path, "", made.body)]))
+        return CanvasChange(path, True, "", list(made.ids), created=True, diff=shown_diff([diff(path, "", made.body)]))
     place.commit("edit_canvas", [Create(disk, data)])
-    return EditedCanvas(path, True, etag_of(data), list(made.ids), created=True)
+    return CanvasChange(path, True, etag_of(data), list(made.ids), created=True)
 
 
 def _made(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:

@@ -9,7 +9,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import shown_diff
 from .params import FILES_SHOWN, DryRun, Name, VaultName, first_of
 from .registry import tool
@@ -33,11 +33,11 @@ def compose_notes(
     app: App,
     action: Literal["merge", "extract"],
     name: Name,
-    into: Annotated[str, Field(description="Note to add to; extract: or a new one, else the heading")] = "",
-    part: Annotated[str, Field(description="extract: heading, ^block, or lines 10-20")] = "",
-    position: Annotated[End, Field(description="In into")] = "append",
-    leave: Annotated[Left, Field(description="extract: what stays there")] = "link",
-    update_links: Annotated[bool, Field(description="extract: links follow")] = True,
+    into: Annotated[str, Argument(description="Note to add to; extract: or a new one, else the heading")] = "",
+    part: Annotated[str, Argument(description="extract: heading, ^block, or lines 10-20")] = "",
+    position: Annotated[End, Argument(description="In into")] = "append",
+    leave: Annotated[Left, Argument(description="extract: what stays there")] = "link",
+    update_links: Annotated[bool, Argument(description="extract: links follow")] = True,
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Composed:

@@ -17,7 +17,7 @@ from obsidian_mcp.core.vault.edit import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import shown_diff
 from .params import FILES_SHOWN, DryRun, Etag, Name, VaultName, first_of
 from .registry import tool
@@ -49,11 +49,11 @@ class EditedNote:
 def edit_note(
     app: App,
     name: Name,
-    operation: Annotated[Operation, Field(description="append: add at the end")],
-    content: Annotated[str | None, Field(description="New text, or new heading")] = None,
-    find: Annotated[str, Field(description="replace_text: exact text that stands there once")] = "",
-    heading: Annotated[str, Field(description="Heading, Parent#Child or ^block")] = "",
-    all: Annotated[bool, Field(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name
+    operation: Annotated[Operation, Argument(description="append: add at the end")],
+    content: Annotated[str | None, Argument(description="New text, or new heading")] = None,
+    find: Annotated[str, Argument(description="replace_text: exact text that stands there once")] = "",
+    heading: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
+    all: Annotated[bool, Argument(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",

@@ -44,7 +44,7 @@ STANDARD: Final = (
 )
 
 
-class Entry(NamedTuple):
+class ToolEntry(NamedTuple):
     """One tool as clients are told of it, and what decides who is."""
 
     published: Mapping[str, Any]
@@ -68,22 +68,24 @@ class Entry(NamedTuple):
         return self.published["annotations"]["readOnlyHint"] is True
 
 
-class Table(NamedTuple):
+class EntryTable(NamedTuple):
     """The tools in the order of their lists."""
 
-    tools: Mapping[str, Entry]
-    views: Mapping[str, Entry]
+    tools: Mapping[str, ToolEntry]
+    views: Mapping[str, ToolEntry]
     """Those that open a view and those that views call (specs/views.md): only for hosts that show views."""
-    research: Mapping[str, Entry]
+    research: Mapping[str, ToolEntry]
     """Of the profile RESEARCH."""
 
 
 @cache
-def table() -> Table:
+def table() -> EntryTable:
     """Return the entries of all tools."""
     with open(FILE, encoding="utf-8") as file:  # noqa: PTH123
         groups = json.load(file)
-    return Table(**{group: {row["published"]["name"]: Entry(**row) for row in rows} for group, rows in groups.items()})
+    return EntryTable(
+        **{group: {row["published"]["name"]: ToolEntry(**row) for row in rows} for group, rows in groups.items()}
+    )
 
 
 class Audience(NamedTuple):
@@ -106,7 +108,7 @@ def listed(audience: Audience) -> list[Mapping[str, Any]]:
     return [shown(entry, audience) for entry in offered(audience).values()]
 
 
-def offered(audience: Audience) -> dict[str, Entry]:
+def offered(audience: Audience) -> dict[str, ToolEntry]:
     """Return the entries that an audience is told of. Raises: InvalidArguments for a profile that names no tools."""
     every = table()
     if audience.profile == RESEARCH:
@@ -121,7 +123,7 @@ def offered(audience: Audience) -> dict[str, Entry]:
     }
 
 
-def shown(entry: Entry, audience: Audience) -> Mapping[str, Any]:
+def shown(entry: ToolEntry, audience: Audience) -> Mapping[str, Any]:
     """Return one entry of the answer to `tools/list`, for an audience."""
     published = entry.published
     if audience.asks and entry.takes_confirm:

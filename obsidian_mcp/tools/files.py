@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import extension as extension_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-from .arguments import Field
+from .arguments import Argument
 from .params import Limit, Offset, VaultName, VaultNames, page_of
 from .registry import tool
 
@@ -33,7 +33,7 @@ class ListedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FileListing:
     folder: str
     folders: list[str]
     files: list[ListedFile]
@@ -45,16 +45,17 @@ class Listing:
 @tool(title="List files of a folder")
 def list_files(
     app: App,
-    folder: Annotated[str, Field(description="Folder path; else the root")] = "",
-    recursive: Annotated[bool, Field(description="Subfolders too")] = False,
-    extension: Annotated[str, Field(description="Such as md or pdf")] = "",
+    folder: Annotated[str, Argument(description="Folder path; else the root")] = "",
+    recursive: Annotated[bool, Argument(description="Subfolders too")] = False,
+    extension: Annotated[str, Argument(description="Such as md or pdf")] = "",
     sort: Annotated[
-        Literal["name", "modified", "size", "opened"], Field(description="modified: latest first; opened: only those")
+        Literal["name", "modified", "size", "opened"],
+        Argument(description="modified: latest first; opened: only those"),
     ] = "name",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultNames = "",
-) -> Listing:
+) -> FileListing:
     """List the files of a folder: notes and attachments."""
     place = app.vaults.get(vault)
     inside = parse_folder(folder)
@@ -79,7 +80,7 @@ def list_files(
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
     shown_folders, more_folders = page_of(sorted(set(map(normal_form, folders))), offset, limit)
-    return Listing(
+    return FileListing(
         folder=spelled,
         folders=list(shown_folders),
         files=[_listed(place, entry) for entry in page],

@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.vault_path import parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import shown_diff
 from .params import FILES_SHOWN, Limit, Offset, VaultName, first_of, next_offset
 from .registry import tool
@@ -49,8 +49,8 @@ class History:
 @tool(title="History of changes")
 def history(
     app: App,
-    name: Annotated[str, Field(description="Of this note only")] = "",
-    change: Annotated[int, Field(description="This one with its diff", ge=0)] = 0,
+    name: Annotated[str, Argument(description="Of this note only")] = "",
+    change: Annotated[int, Argument(description="This one with its diff", ge=0)] = 0,
     limit: Limit = 20,
     offset: Offset = 0,
     vault: VaultName = "",
@@ -85,8 +85,8 @@ class Undone:
 @tool(title="Undo a change", writes=True, destructive=True)
 def undo(
     app: App,
-    change: Annotated[int, Field(description="Number from obsidian_history; 0: your last one", ge=0)] = 0,
-    wins: Annotated[Wins, Field(description="For files changed since: refuse, undo, leave, merge")] = "neither",
+    change: Annotated[int, Argument(description="Number from obsidian_history; 0: your last one", ge=0)] = 0,
+    wins: Annotated[Wins, Argument(description="For files changed since: refuse, undo, leave, merge")] = "neither",
     vault: VaultName = "",
 ) -> Undone:
     """Take back a change: every file of it, byte for byte, or none."""

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .params import Limit, Name, Offset, VaultName, count_fitting, next_offset, page_of
 from .registry import tool
 
@@ -81,7 +81,7 @@ class UnlinkedMentions:
 def get_links(
     app: App,
     name: Name,
-    unlinked: Annotated[bool, Field(description="Instead: its name or aliases without a link")] = False,
+    unlinked: Annotated[bool, Argument(description="Instead: its name or aliases without a link")] = False,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
@@ -225,10 +225,10 @@ Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
 @tool(title="Link graph and orphans")
 def graph(
     app: App,
-    question: Annotated[Question, Field(description="orphans: nothing links there; dead_ends: no links")],
-    name: Annotated[str, Field(description="neighbours, path: start")] = "",
-    to: Annotated[str, Field(description="path: end")] = "",
-    depth: Annotated[int, Field(description="neighbours: links away", ge=1, le=5)] = 1,
+    question: Annotated[Question, Argument(description="orphans: nothing links there; dead_ends: no links")],
+    name: Annotated[str, Argument(description="neighbours, path: start")] = "",
+    to: Annotated[str, Argument(description="path: end")] = "",
+    depth: Annotated[int, Argument(description="neighbours: links away", ge=1, le=5)] = 1,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",

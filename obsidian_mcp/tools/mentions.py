@@ -13,7 +13,7 @@ from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import ChangedFiles, changed_files
 from .params import DryRun, Name, Offset, VaultName
 from .registry import tool
@@ -37,7 +37,7 @@ class _Linking(move.Rewriting):
 def link_mentions(
     app: App,
     name: Name,
-    names: Annotated[list[str], Field(description="Only in these notes")] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Argument(description="Only in these notes")] = [],  # noqa: B006  never changed
     offset: Offset = 0,
     dry_run: DryRun = False,
     vault: VaultName = "",

@@ -13,7 +13,7 @@ from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import shown_diff
 from .params import FILES_SHOWN, LINES_SHOWN, DryRun, Query, VaultName, first_of
 from .registry import tool
@@ -55,11 +55,11 @@ class Moved:
 def move_note(
     app: App,
     *,
-    name: Annotated[str, Field(description="Note, attachment or folder")] = "",
-    to: Annotated[str, Field(description="New path or name, or Folder/ to go into", min_length=1)],
-    names: Annotated[list[str], Field(description="Instead: several notes")] = [],  # noqa: B006
+    name: Annotated[str, Argument(description="Note, attachment or folder")] = "",
+    to: Annotated[str, Argument(description="New path or name, or Folder/ to go into", min_length=1)],
+    names: Annotated[list[str], Argument(description="Instead: several notes")] = [],  # noqa: B006
     query: Query = "",
-    update_links: Annotated[bool, Field(description="Rewrite links")] = True,
+    update_links: Annotated[bool, Argument(description="Rewrite links")] = True,
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:

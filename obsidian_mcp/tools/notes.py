@@ -33,8 +33,8 @@ from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
-from .arguments import Field
-from .outcome import Document
+from .arguments import Argument
+from .outcome import DocumentAnswer
 from .params import MOST_RESULTS, PAGE, Name, VaultName, count_fitting, first_of
 from .registry import tool
 
@@ -65,10 +65,10 @@ class Created:
 @tool(title="Create note", writes=True, destructive=True, idempotent=True)
 def create_note(
     app: App,
-    name: Annotated[str, Field(description="Name, or path with folders", min_length=1)],
-    content: Annotated[str, Field(description="Markdown")] = "",
-    overwrite: Annotated[bool, Field(description="Replace an existing note")] = False,
-    template: Annotated[str, Field(description="Its name; auto: Templater's for the folder")] = "",
+    name: Annotated[str, Argument(description="Name, or path with folders", min_length=1)],
+    content: Annotated[str, Argument(description="Markdown")] = "",
+    overwrite: Annotated[bool, Argument(description="Replace an existing note")] = False,
+    template: Annotated[str, Argument(description="Its name; auto: Templater's for the folder")] = "",
     vault: VaultName = "",
 ) -> Created:
     """Create (make) a new note, from a template with content behind it. The name unique: is the minute."""
@@ -181,8 +181,8 @@ class Deleted:
 def delete_note(
     app: App,
     name: Name,
-    permanent: Annotated[bool, Field(description="Do not use the trash")] = False,
-    attachments: Annotated[bool, Field(description="Also attachments used by nothing else")] = False,
+    permanent: Annotated[bool, Argument(description="Do not use the trash")] = False,
+    attachments: Annotated[bool, Argument(description="Also attachments used by nothing else")] = False,
     vault: VaultName = "",
 ) -> Deleted:
     """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
@@ -249,16 +249,16 @@ class ReadNote:
 @tool(title="Read note")
 def read_note(
     app: App,
-    name: Annotated[str, Field(description="Name or path")] = "",
-    names: Annotated[list[str], Field(description="Instead: several notes")] = [],  # noqa: B006  never changed
-    section: Annotated[str, Field(description="Heading, Parent#Child or ^block")] = "",
-    lines: Annotated[str, Field(description="Such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
+    name: Annotated[str, Argument(description="Name or path")] = "",
+    names: Annotated[list[str], Argument(description="Instead: several notes")] = [],  # noqa: B006  never changed
+    section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
+    lines: Annotated[str, Argument(description="Such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
     view: Annotated[
-        Literal["text", "outline", "properties", "metadata"], Field(description="What of the note")
+        Literal["text", "outline", "properties", "metadata"], Argument(description="What of the note")
     ] = "text",
-    offset: Annotated[int, Field(description="Character to go on at: next_offset", ge=0)] = 0,
+    offset: Annotated[int, Argument(description="Character to go on at: next_offset", ge=0)] = 0,
     vault: VaultName = "",
-) -> Document:
+) -> DocumentAnswer:
     """Read (open) a note: a JSON line with path, etag and line range, then the text exactly as in the file, long ones
     in pages. The names daily:today and random: work too.
     """
@@ -276,7 +276,7 @@ def read_note(
     facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
-        return Document(_viewed(facts, entry.path, text.body, view, warnings), None)
+        return DocumentAnswer(_viewed(facts, entry.path, text.body, view, warnings), None)
     if section or lines:
         body = text.body
         part = _part(body, section, lines)
@@ -297,7 +297,7 @@ def read_note(
         next_offset=end - part.start if end < part.end else None,
         warnings=warnings or None,
     )
-    return Document(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return DocumentAnswer(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +315,7 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     return unreadable + mistakes + hidden
 
 
-def _several(app: App, place: Vault, wanted: list[str]) -> Document:
+def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
     """Several notes, each below a line with its path, together as long as a page; the last one may be cut."""
     read: list[ReadNote] = []
     texts: list[str] = []
@@ -340,7 +340,7 @@ def _several(app: App, place: Vault, wanted: list[str]) -> Document:
             )
         )
         texts.append(f"==> {entry.path} <==\n{shown}" + ("" if shown.endswith("\n") else "\n"))
-    return Document(ReadNotes(read, list(left) or None), "\n".join(texts))
+    return DocumentAnswer(ReadNotes(read, list(left) or None), "\n".join(texts))
 
 
 def _random(place: Vault, folder: str) -> FileEntry:

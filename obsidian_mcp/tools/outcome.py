@@ -16,7 +16,7 @@ def as_json(value: object, fallback: Callable[[Any], Any] = asdict) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DocumentAnswer:
     """An answer whose body is text, sent beside the data as it is instead of inside JSON."""
 
     data: object
@@ -24,7 +24,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PictureAnswer:
     """An answer that is an image, with facts about it."""
 
     data: object
@@ -45,7 +45,7 @@ class Outcome:
     """What was done, in a few words; empty where the tool's title says it."""
     stderr: str = ""
     """Remarks of a program that the tool ran."""
-    picture: Picture | None = None
+    picture: PictureAnswer | None = None
     result: object = None
     """What the tool returned, for a front that shows it in a way of its own."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, TypeVar
 
 from obsidian_mcp.core.text.call import current_call
 
-from .arguments import Field
+from .arguments import Argument
 from .outcome import as_json
 
 T = TypeVar("T")
@@ -65,11 +65,11 @@ def count_fitting(*columns: Sequence[object]) -> int:
     return longest
 
 
-Name = Annotated[str, Field(description="Name or path", min_length=1)]
-Query = Annotated[str, Field(description="Instead: notes that a search finds")]
-VaultNames = Annotated[str, Field(description="Vault; * all")]
-VaultName = Annotated[str, Field(description="Vault")]
-Etag = Annotated[str, Field(description="Refuse if changed since")]
-DryRun = Annotated[bool, Field(description="Preview")]
-Limit = Annotated[int, Field(description="At most", ge=1, le=MOST_RESULTS, pages=True)]
-Offset = Annotated[int, Field(description="Skip", ge=0)]
+Name = Annotated[str, Argument(description="Name or path", min_length=1)]
+Query = Annotated[str, Argument(description="Instead: notes that a search finds")]
+VaultNames = Annotated[str, Argument(description="Vault; * all")]
+VaultName = Annotated[str, Argument(description="Vault")]
+Etag = Annotated[str, Argument(description="Refuse if changed since")]
+DryRun = Annotated[bool, Argument(description="Preview")]
+Limit = Annotated[int, Argument(description="At most", ge=1, le=MOST_RESULTS, pages=True)]
+Offset = Annotated[int, Argument(description="Skip", ge=0)]

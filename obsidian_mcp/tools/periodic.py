@@ -12,8 +12,8 @@ from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
-from .outcome import Document
+from .arguments import Argument
+from .outcome import DocumentAnswer
 from .params import PAGE, VaultName
 from .registry import tool
 
@@ -38,14 +38,14 @@ class PeriodicNote:
 @tool(title="Daily note", writes=True)
 def daily_note(
     app: App,
-    date: Annotated[str, Field(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")] = "today",
+    date: Annotated[str, Argument(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")] = "today",
     period: PeriodName = "daily",
-    content: Annotated[str, Field(description="Markdown to add")] = "",
-    position: Annotated[Position, Field(description="section: at its end")] = "append",
-    heading: Annotated[str, Field(description="Heading for section")] = "",
-    create: Annotated[bool, Field(description="Make a missing note without content too")] = False,
+    content: Annotated[str, Argument(description="Markdown to add")] = "",
+    position: Annotated[Position, Argument(description="section: at its end")] = "append",
+    heading: Annotated[str, Argument(description="Heading for section")] = "",
+    create: Annotated[bool, Argument(description="Make a missing note without content too")] = False,
     vault: VaultName = "",
-) -> PeriodicNote | Document:
+) -> PeriodicNote | DocumentAnswer:
     """Read the daily (weekly … yearly) note of a date, or add content to it. Content makes a missing note as
     the vault's settings say; without it only create does.
     """
@@ -74,4 +74,4 @@ def daily_note(
         next_offset=PAGE if not content and len(text) > PAGE else None,
         warnings=[*opened.located.warnings, *opened.warnings, *hidden] or None,
     )
-    return facts if content or not text else Document(facts, text[:PAGE])
+    return facts if content or not text else DocumentAnswer(facts, text[:PAGE])

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .entries import CONFIRM
 from .outcome import as_json
 from .registry import TOOLS, VIEW_TOOLS, call, tool
@@ -26,17 +26,17 @@ HUNK_BYTES = 60_000
 """JSON of the changed lines of one file."""
 LINE_CHARACTERS = 4_000
 
-PlanId = Annotated[str, Field(description="Plan, from obsidian_show_changes")]
-ChangeNumber = Annotated[int, Field(description="Change of obsidian_history", ge=0)]
-Cursor = Annotated[int, Field(ge=0)]
+PlanId = Annotated[str, Argument(description="Plan, from obsidian_show_changes")]
+ChangeNumber = Annotated[int, Argument(description="Change of obsidian_history", ge=0)]
+Cursor = Annotated[int, Argument(ge=0)]
 
 
 @tool(title="Show changes", among=VIEW_TOOLS, view="changes")
 def show_changes(
     app: App,
-    tool: Annotated[str, Field(description="Writing tool to plan")] = "",
-    arguments: Annotated[dict[str, Any], Field(description="Of that tool")] = {},  # noqa: B006
-    change: Annotated[int, Field(description="Instead: of obsidian_history; 0: your last", ge=0)] = 0,
+    tool: Annotated[str, Argument(description="Writing tool to plan")] = "",
+    arguments: Annotated[dict[str, Any], Argument(description="Of that tool")] = {},  # noqa: B006
+    change: Annotated[int, Argument(description="Instead: of obsidian_history; 0: your last", ge=0)] = 0,
     vault: str = "",
 ) -> dict[str, Any]:
     """Opens a view for the user: what a change would do, to apply or discard per file; or a change made, to undo."""
@@ -124,7 +124,7 @@ def plan_diff(
     app: App,
     plan: PlanId = "",
     change: ChangeNumber = 0,
-    path: Annotated[str, Field(description="File; without it more files of the change are listed")] = "",
+    path: Annotated[str, Argument(description="File; without it more files of the change are listed")] = "",
     cursor: Cursor = 0,
     vault: str = "",
 ) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def lines_of(file: FileChange) -> dict[str, Any]:
 def apply_plan(
     app: App,
     plan: PlanId,
-    paths: Annotated[list[str], Field(description="Only these files; without it all")] = [],  # noqa: B006
+    paths: Annotated[list[str], Argument(description="Only these files; without it all")] = [],  # noqa: B006
     vault: str = "",
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""

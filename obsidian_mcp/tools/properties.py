@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import ChangedFiles, changed_files
 from .params import DryRun, Etag, Limit, Offset, Query, VaultName, count_fitting, next_offset, page_of
 from .registry import tool
@@ -52,8 +52,8 @@ class Properties:
 @tool(title="Get properties")
 def get_properties(
     app: App,
-    name: Annotated[str, Field(description="Note; without one the whole vault")] = "",
-    property: Annotated[str, Field(description="One property")] = "",  # noqa: A002  the app's word
+    name: Annotated[str, Argument(description="Note; without one the whole vault")] = "",
+    property: Annotated[str, Argument(description="One property")] = "",  # noqa: A002  the app's word
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultName = "",
@@ -86,9 +86,9 @@ def set_properties(
     app: App,
     properties: Annotated[
         dict[str, Any],
-        Field(description='null removes: {"status": "done", "due": null}', min_length=1),
+        Argument(description='null removes: {"status": "done", "due": null}', min_length=1),
     ],
-    names: Annotated[list[str], Field(description="Notes to change")] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,
     etag: Etag = "",

@@ -14,7 +14,7 @@ from obsidian_mcp.core.tasks.answer import TaskPage, shortened
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .params import Limit, Offset, VaultNames
 from .registry import plain, tool
 
@@ -31,10 +31,12 @@ WARNINGS = 20
 @tool(title="Query notes")
 def query(
     app: App,
-    query: Annotated[str, Field(description="Base as YAML, path of a .base file, Dataview DQL, or Tasks lines")] = "",
-    language: Annotated[Literal["", "base", "dataview", "tasks"], Field(description="Of the query")] = "",
-    view: Annotated[str, Field(description="View of a base; else the first")] = "",
-    this: Annotated[str, Field(description="Note the query stands in; alone: all queries of that note")] = "",
+    query: Annotated[
+        str, Argument(description="Base as YAML, path of a .base file, Dataview DQL, or Tasks lines")
+    ] = "",
+    language: Annotated[Literal["", "base", "dataview", "tasks"], Argument(description="Of the query")] = "",
+    view: Annotated[str, Argument(description="View of a base; else the first")] = "",
+    this: Annotated[str, Argument(description="Note the query stands in; alone: all queries of that note")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",

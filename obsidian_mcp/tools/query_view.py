@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .outcome import as_json
 from .params import VIEW_BYTES, fitting
 from .registry import VIEW_TOOLS, tool
@@ -34,13 +34,13 @@ Layout = Literal["", "table", "cards", "list", "board"]
 @tool(title="Show query", among=VIEW_TOOLS, view="query")
 def show_query(
     app: App,
-    query: Annotated[str, Field(description="As obsidian_query")] = "",
+    query: Annotated[str, Argument(description="As obsidian_query")] = "",
     language: Literal["", "base", "dataview", "tasks"] = "",
     view: str = "",
     layout: Layout = "",
-    sort: Annotated[str, Field(description="Column id, -id")] = "",
+    sort: Annotated[str, Argument(description="Column id, -id")] = "",
     group: str = "",
-    offset: Annotated[int, Field(ge=0)] = 0,
+    offset: Annotated[int, Argument(ge=0)] = 0,
     vault: str = "",
 ) -> dict[str, Any]:
     """Opens a query's result for the user: table, cards, board; tasks can be ticked."""

@@ -17,9 +17,9 @@ from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, Note
 
 from . import arguments as argument_reader
 from . import entries, table
-from .arguments import Parameter
+from .arguments import ToolParameter
 from .entries import CONFIRM, PREFIX, RESEARCH, profile
-from .outcome import Document, Outcome, Picture, as_json
+from .outcome import DocumentAnswer, Outcome, PictureAnswer, as_json
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""
@@ -84,16 +84,16 @@ class Tool:
             raise
         finally:
             current_call.reset(outer)
-        document = isinstance(result, Document)
-        data = plain(result.data if isinstance(result, Document | Picture) else result)
+        document = isinstance(result, DocumentAnswer)
+        data = plain(result.data if isinstance(result, DocumentAnswer | PictureAnswer) else result)
         if not self.read_only and (late := late_note()):
             data["late"] = late
         return Outcome(
             data=data,
-            text=result.text if isinstance(result, Document) else None,
+            text=result.text if isinstance(result, DocumentAnswer) else None,
             document=document,
             enveloped=self.enveloped,
-            picture=result if isinstance(result, Picture) else None,
+            picture=result if isinstance(result, PictureAnswer) else None,
             result=result,
         )
 
@@ -115,7 +115,7 @@ class Tool:
         return Outcome(data, text=None, document=False)
 
     @cached_property
-    def parameters(self) -> dict[str, Parameter]:
+    def parameters(self) -> dict[str, ToolParameter]:
         """The arguments by name."""
         return argument_reader.parameters(self.function)
 
@@ -155,10 +155,10 @@ class Tool:
         }
 
     @property
-    def entry(self) -> entries.Entry:
+    def entry(self) -> entries.ToolEntry:
         """What clients are told of it, where it opens no view."""
         takes_confirm = not self.read_only and not self.is_registered
-        return entries.Entry(self.published, self.command, self.needs_app, takes_confirm, ui={})
+        return entries.ToolEntry(self.published, self.command, self.needs_app, takes_confirm, ui={})
 
 
 def _other_vaults(app: App) -> str:

@@ -17,7 +17,7 @@ from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import ChangedFiles, changed_files
 from .params import DryRun, Query, VaultName
 from .registry import tool
@@ -30,11 +30,11 @@ _CRLF = re.compile("\r\n")
 @tool(title="Replace in notes", writes=True, destructive=True)
 def replace(
     app: App,
-    find: Annotated[str, Field(description="Exact text, or JavaScript regular expression", min_length=1)],
-    content: Annotated[str, Field(description="What takes its place; $1: first group of a regex")],
-    regex: Annotated[bool, Field(description="find is a regular expression")] = False,
-    ignore_case: Annotated[bool, Field(description="Ignore upper and lower case")] = False,
-    names: Annotated[list[str], Field(description="Notes to change")] = [],  # noqa: B006  never changed
+    find: Annotated[str, Argument(description="Exact text, or JavaScript regular expression", min_length=1)],
+    content: Annotated[str, Argument(description="What takes its place; $1: first group of a regex")],
+    regex: Annotated[bool, Argument(description="find is a regular expression")] = False,
+    ignore_case: Annotated[bool, Argument(description="Ignore upper and lower case")] = False,
+    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,
     vault: VaultName = "",

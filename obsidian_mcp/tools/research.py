@@ -13,7 +13,7 @@ from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, basename, extension
 from obsidian_mcp.core.vault.vault import Vault
 
-from .arguments import Field
+from .arguments import Argument
 from .registry import RESEARCH_TOOLS, tool
 
 MOST_FOUND = 50
@@ -22,7 +22,7 @@ MOST_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSources:
     id: str
     title: str
     url: str
@@ -30,7 +30,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    results: list[Found]
+    results: list[FoundSources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,16 @@ class Fetched:
 
 
 @tool(title="Search notes", among=RESEARCH_TOOLS)
-def search(app: App, query: Annotated[str, Field(description="1 to 3 distinctive words", min_length=1)]) -> Results:
+def search(app: App, query: Annotated[str, Argument(description="1 to 3 distinctive words", min_length=1)]) -> Results:
     """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with synonyms."""
     place = app.vaults.get()
     found = place.search.find(Request(query, limit=MOST_FOUND, snippets=0))
     paths = [hit.path for hit in found.hits if extension(hit.path) in TEXT_EXTENSIONS]
-    return Results([Found(path, basename(path), _url(app, place, path)) for path in paths])
+    return Results([FoundSources(path, basename(path), _url(app, place, path)) for path in paths])
 
 
 @tool(title="Fetch note", among=RESEARCH_TOOLS)
-def fetch(app: App, id: Annotated[str, Field(description="An id that search found", min_length=1)]) -> Fetched:  # noqa: A002
+def fetch(app: App, id: Annotated[str, Argument(description="An id that search found", min_length=1)]) -> Fetched:  # noqa: A002
     """Read a note of the user's Obsidian vault."""
     place = app.vaults.get()
     entry = place.find(id)

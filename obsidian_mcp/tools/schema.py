@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from .outcome import Document, Picture
+from .outcome import DocumentAnswer, PictureAnswer
 
 
 def of_answer(annotation: Any, *, enveloped: bool, across_vaults: bool) -> dict[str, Any] | None:
@@ -17,7 +17,7 @@ def of_answer(annotation: Any, *, enveloped: bool, across_vaults: bool) -> dict[
     None where the answer can be a document or an image (TOOL-17).
     """
     kinds = get_args(annotation) or (annotation,)
-    if {Document, Picture} & set(kinds):
+    if {DocumentAnswer, PictureAnswer} & set(kinds):
         return None
     data = TypeAdapter[Any](annotation).json_schema(mode="serialization", schema_generator=_Schema)
     shared = {"$defs": data.pop("$defs")} if "$defs" in data else {}

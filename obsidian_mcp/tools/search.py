@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .params import Limit, Offset, VaultNames
 from .registry import tool
 
@@ -34,21 +34,21 @@ def search(
     app: App,
     query: Annotated[
         str,
-        Field(
+        Argument(
             description='1 to 3 distinctive words; if weak, retry with synonyms. "phrase", /regex/, OR, -not, (group), '
             "file: path: content: tag: line:() section:() task-todo: [property:value]",
         ),
     ],
-    match: Annotated[Match, Field(description="smart: also word forms, accents, typos, synonyms")] = "smart",
-    folder: Annotated[str, Field(description="Notes below this folder")] = "",
-    modified_after: Annotated[str, Field(description="2024-05-31, 2024-05, 7d")] = "",
-    modified_before: Annotated[str, Field(description="As modified_after")] = "",
-    sort: Annotated[str, Field(description="modified, name, path, tag or a property; then asc or desc")] = "",
-    group: Annotated[str, Field(description="folder, tag, modified or a property")] = "",
+    match: Annotated[Match, Argument(description="smart: also word forms, accents, typos, synonyms")] = "smart",
+    folder: Annotated[str, Argument(description="Notes below this folder")] = "",
+    modified_after: Annotated[str, Argument(description="2024-05-31, 2024-05, 7d")] = "",
+    modified_before: Annotated[str, Argument(description="As modified_after")] = "",
+    sort: Annotated[str, Argument(description="modified, name, path, tag or a property; then asc or desc")] = "",
+    group: Annotated[str, Argument(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
-    snippets: Annotated[int, Field(description="Lines shown per note", ge=0, le=10)] = SNIPPETS,
-    paths_only: Annotated[bool, Field(description="Paths of notes, no snippets")] = False,
+    snippets: Annotated[int, Argument(description="Lines shown per note", ge=0, le=10)] = SNIPPETS,
+    paths_only: Annotated[bool, Argument(description="Paths of notes, no snippets")] = False,
     vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""

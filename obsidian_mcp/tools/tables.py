@@ -11,7 +11,7 @@ from obsidian_mcp.core.note import table
 from obsidian_mcp.core.note.table import Table
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
-from .arguments import Field, read_boolean, read_integer, read_json
+from .arguments import Argument, read_boolean, read_integer, read_json
 from .changed import shown_diff
 from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
@@ -52,15 +52,15 @@ def edit_table(
     name: Name,
     operations: Annotated[
         list[dict[str, Any]],
-        Field(
+        Argument(
             description="All or none, each {op, …}. set: row, column, value. add_row: values (list or by "
             "header), at. remove_row: row. move_row: row, at. sort: column, descending. add_column: column, value, at, "
             "align. remove_column: column. move_column: column, at. rename_column: column, value. Rows by "
             "number or first cell, columns by number or header"
         ),
     ],
-    heading: Annotated[str, Field(description="The table below this heading")] = "",
-    table_number: Annotated[int, Field(description="Which of several, from 1", ge=0)] = 0,
+    heading: Annotated[str, Argument(description="The table below this heading")] = "",
+    table_number: Annotated[int, Argument(description="Which of several, from 1", ge=0)] = 0,
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",

@@ -23,7 +23,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import ChangedFiles, changed_files
 from .params import LINES_SHOWN, DryRun, Limit, Offset, VaultName, VaultNames, first_of, page_of
 from .registry import tool
@@ -62,7 +62,7 @@ class Tags:
 @tool(title="Tags")
 def tags(
     app: App,
-    tag: Annotated[str, Field(description="Notes with it or one nested below")] = "",
+    tag: Annotated[str, Argument(description="Notes with it or one nested below")] = "",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultNames = "",
@@ -89,8 +89,8 @@ def tags(
 @tool(title="Rename tag", writes=True, destructive=True)
 def rename_tag(
     app: App,
-    tag: Annotated[str, Field(description="Nested ones follow", min_length=1)],
-    to: Annotated[str, Field(description="Its new name", min_length=1)],
+    tag: Annotated[str, Argument(description="Nested ones follow", min_length=1)],
+    to: Annotated[str, Argument(description="Its new name", min_length=1)],
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> ChangedFiles:

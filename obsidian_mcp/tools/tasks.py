@@ -12,13 +12,13 @@ from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .params import DryRun, Etag, Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
-As = Annotated[str, Field(description="As due")]
+As = Annotated[str, Argument(description="As due")]
 """A date: read like the argument due."""
-OptionalAs = Annotated[str | None, Field(description="As due")]
+OptionalAs = Annotated[str | None, Argument(description="As due")]
 Action = Literal["update", "add"]
 
 
@@ -31,26 +31,26 @@ ACTIONS = ("keep", "delete", "")
 def list_tasks(
     app: App,
     status: Annotated[
-        str, Field(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, a symbol")
+        str, Argument(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, a symbol")
     ] = "",
     due: Annotated[
         str,
-        Field(description="today, before tomorrow, this week, on or after 2026-11-30, none, any"),
+        Argument(description="today, before tomorrow, this week, on or after 2026-11-30, none, any"),
     ] = "",
     scheduled: As = "",
     start: As = "",
     done: As = "",
     created: As = "",
     cancelled: As = "",
-    happens: Annotated[str, Field(description="start, scheduled or due")] = "",
-    priority: Annotated[str, Field(description="high, above none, not low …")] = "",
-    tag: Annotated[str, Field(description="With those below it")] = "",
-    folder: Annotated[str, Field(description="Below this folder")] = "",
-    note: Annotated[str, Field(description="Of this note")] = "",
-    heading: Annotated[str, Field(description="Part of the heading above")] = "",
-    text: Annotated[str, Field(description="Part of the description")] = "",
-    blocked: Annotated[bool | None, Field(description="Waiting for an open task")] = None,
-    query: Annotated[str, Field(description="Lines of the Tasks plugin's query language too")] = "",
+    happens: Annotated[str, Argument(description="start, scheduled or due")] = "",
+    priority: Annotated[str, Argument(description="high, above none, not low …")] = "",
+    tag: Annotated[str, Argument(description="With those below it")] = "",
+    folder: Annotated[str, Argument(description="Below this folder")] = "",
+    note: Annotated[str, Argument(description="Of this note")] = "",
+    heading: Annotated[str, Argument(description="Part of the heading above")] = "",
+    text: Annotated[str, Argument(description="Part of the description")] = "",
+    blocked: Annotated[bool | None, Argument(description="Waiting for an open task")] = None,
+    query: Annotated[str, Argument(description="Lines of the Tasks plugin's query language too")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",
@@ -88,23 +88,23 @@ def list_tasks(
 @tool(title="Update task", writes=True, destructive=True)
 def update_task(
     app: App,
-    name: Annotated[str, Field(description="Note; else any in the vault")] = "",
-    line: Annotated[int | None, Field(description="1-based", ge=1)] = None,
-    task: Annotated[str, Field(description="Its id, ^block-id, line, or part of its description")] = "",
-    action: Annotated[Action, Field(description="add: a new task with text")] = "update",
-    status: Annotated[str, Field(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
-    due: Annotated[str | None, Field(description="2026-11-30, next friday, in 2 weeks; empty removes any")] = None,
+    name: Annotated[str, Argument(description="Note; else any in the vault")] = "",
+    line: Annotated[int | None, Argument(description="1-based", ge=1)] = None,
+    task: Annotated[str, Argument(description="Its id, ^block-id, line, or part of its description")] = "",
+    action: Annotated[Action, Argument(description="add: a new task with text")] = "update",
+    status: Annotated[str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
+    due: Annotated[str | None, Argument(description="2026-11-30, next friday, in 2 weeks; empty removes any")] = None,
     scheduled: OptionalAs = None,
     start: OptionalAs = None,
     created: OptionalAs = None,
-    priority: Annotated[str | None, Field(description="Level", suggested=LEVELS)] = None,
-    recurrence: Annotated[str | None, Field(description="every week on Monday, every month when done")] = None,
-    on_completion: Annotated[str | None, Field(description="Of it", suggested=ACTIONS)] = None,
-    new_id: Annotated[str | None, Field(description="Id that others depend on")] = None,
-    depends_on: Annotated[list[str] | None, Field(description="Ids")] = None,
-    text: Annotated[str | None, Field(description="New description")] = None,
-    heading: Annotated[str, Field(description="add: section")] = "",
-    daily: Annotated[bool, Field(description="add: to today's daily note")] = False,
+    priority: Annotated[str | None, Argument(description="Level", suggested=LEVELS)] = None,
+    recurrence: Annotated[str | None, Argument(description="every week on Monday, every month when done")] = None,
+    on_completion: Annotated[str | None, Argument(description="Of it", suggested=ACTIONS)] = None,
+    new_id: Annotated[str | None, Argument(description="Id that others depend on")] = None,
+    depends_on: Annotated[list[str] | None, Argument(description="Ids")] = None,
+    text: Annotated[str | None, Argument(description="New description")] = None,
+    heading: Annotated[str, Argument(description="add: section")] = "",
+    daily: Annotated[bool, Argument(description="add: to today's daily note")] = False,
     etag: Etag = "",
     dry_run: DryRun = False,
     vault: VaultName = "",

@@ -11,8 +11,8 @@ from obsidian_mcp.core.note.insertion import Position
 from obsidian_mcp.core.text.text import hidden_text_warnings
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Field
-from .outcome import Document
+from .arguments import Argument
+from .outcome import DocumentAnswer
 from .params import MOST_RESULTS, Name, VaultName, first_of
 from .registry import tool
 
@@ -43,9 +43,9 @@ class InsertedTemplate:
 @tool(title="Templates")
 def list_templates(
     app: App,
-    template: Annotated[str, Field(description="Read this one: name or path")] = "",
+    template: Annotated[str, Argument(description="Read this one: name or path")] = "",
     vault: VaultName = "",
-) -> TemplateList | Document:
+) -> TemplateList | DocumentAnswer:
     """List the vault's templates, or read one."""
     from obsidian_mcp.core.operations.templates import Templates
 
@@ -56,7 +56,7 @@ def list_templates(
     found = known.find(template)
     text = place.read_text(found).text.body
     hidden = hidden_text_warnings(text, found.path, app.hidden_text_reads.add)
-    return Document(TemplateText(found.path, hidden or None), text)
+    return DocumentAnswer(TemplateText(found.path, hidden or None), text)
 
 
 @tool(title="Insert template", writes=True, destructive=True)
@@ -65,7 +65,7 @@ def insert_template(
     template: Name,
     name: Name,
     position: Position = "append",
-    heading: Annotated[str, Field(description="Heading or ^block of section")] = "",
+    heading: Annotated[str, Argument(description="Heading or ^block of section")] = "",
     vault: VaultName = "",
 ) -> InsertedTemplate:
     """Put a template into a note: variables filled in, properties merged."""

@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
-from .arguments import Field
+from .arguments import Argument
 from .outcome import as_json
 from .params import PAGE, VIEW_BYTES, Name, Offset, fitting
 from .registry import VIEW_TOOLS, tool
@@ -29,8 +29,8 @@ MOST_NODES = 150
 @tool(title="Show link graph", among=VIEW_TOOLS, view="graph")
 def show_graph(
     app: App,
-    note: Annotated[str, Field(min_length=1)],
-    depth: Annotated[int, Field(ge=1, le=3)] = 2,
+    note: Annotated[str, Argument(min_length=1)],
+    depth: Annotated[int, Argument(ge=1, le=3)] = 2,
     vault: str = "",
 ) -> dict[str, Any]:
     """Opens a graph of the links around a note for the user."""
@@ -95,7 +95,7 @@ def show_note(
 @tool(title="Page of a note", among=VIEW_TOOLS)
 def note_page(
     app: App,
-    path: Annotated[str, Field(min_length=1)],
+    path: Annotated[str, Argument(min_length=1)],
     offset: Offset = 0,
     vault: str = "",
 ) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
-from obsidian_mcp.adapters.obsidian_program import Outcome
+from obsidian_mcp.adapters.obsidian_program import ProgramResult
 from obsidian_mcp.app import App
 from obsidian_mcp.config import AppConfig, Backend, Config
 from obsidian_mcp.core.files import policy as policies
@@ -69,7 +69,7 @@ class Program:
     calls: list[list[str]] = field(default_factory=list)
     waiting: list[threading.Timer] = field(default_factory=list)
 
-    def run(self, arguments: Sequence[str], timeout: float) -> Outcome:
+    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
         self.calls.append(list(arguments))
         forced = fake_obsidian.in_force(self.knobs, self.commands[-1])
         if forced.get("hang"):
@@ -79,9 +79,9 @@ class Program:
             timer = threading.Timer(late, fake_obsidian.respond, (self.knobs, list(arguments), earlier))
             self.waiting.append(timer)
             timer.start()
-            return Outcome(b"", b"", 0)
+            return ProgramResult(b"", b"", 0)
         printed = fake_obsidian.respond(self.knobs, list(arguments), len(self.calls) - 1)
-        return Outcome(printed.stdout, printed.stderr.encode(), printed.status)
+        return ProgramResult(printed.stdout, printed.stderr.encode(), printed.status)
 
     @property
     def commands(self) -> list[str]:

@@ -18,7 +18,7 @@ from obsidian_mcp.adapters import place
 from obsidian_mcp.adapters.atomic import exchange
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.folder import in_cloud
-from obsidian_mcp.adapters.place import RELATIVE_CALLS, Place
+from obsidian_mcp.adapters.place import RELATIVE_CALLS, DiskPlace
 from obsidian_mcp.errors import (
     InvalidName,
     NoteExists,
@@ -298,7 +298,7 @@ class Swapping(Disk):
         self.outside = outside
 
     @contextlib.contextmanager
-    def place(self, disk: str, *, make: bool = False) -> Iterator[Place]:
+    def place(self, disk: str, *, make: bool = False) -> Iterator[DiskPlace]:
         with super().place(disk, make=make) as place:
             if not (self.root / "a").is_symlink():
                 (self.root / "a").rename(self.root / "aside")
@@ -385,7 +385,7 @@ def test_a_link_that_takes_a_note_s_place_in_the_last_moment_stays(
     disk.create("n.md", b"old")
     disk.create("other.md", b"other")
 
-    def swapped(place: Place, name: str) -> bool:
+    def swapped(place: DiskPlace, name: str) -> bool:
         if not (tmp_path / "n.md").is_symlink():
             (tmp_path / "n.md").unlink()
             (tmp_path / "n.md").symlink_to("other.md")
@@ -451,7 +451,7 @@ def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monke
     disk = Disk(tmp_path)
     disk.create("a.md", b"a")
     disk.create("b.md", b"b")
-    monkeypatch.setattr(Place, "there", lambda _: False)
+    monkeypatch.setattr(DiskPlace, "there", lambda _: False)
     with pytest.raises(NoteExists):
         disk.move("a.md", "b.md")
     with pytest.raises(NoteExists):

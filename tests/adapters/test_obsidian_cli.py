@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.adapters.obsidian_answer import can_carry, exact_text
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
-from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, Outcome, this_environment
+from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, ProgramResult, this_environment
 from obsidian_mcp.core.files.obsidian import UnresolvedLink, Version
 from obsidian_mcp.errors import (
     AppCommandFailed,
@@ -54,10 +54,10 @@ class InProcess:
 
     knobs: dict[str, Any]
 
-    def run(self, arguments: Sequence[str], timeout: float) -> Outcome:
+    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
         assert timeout > 0
         answer = fake_obsidian.answer(fake_obsidian.Call(self.knobs, list(arguments)))
-        return Outcome(fake_obsidian.framed(answer, self.knobs), b"", self.knobs.get("status", 0))
+        return ProgramResult(fake_obsidian.framed(answer, self.knobs), b"", self.knobs.get("status", 0))
 
 
 @dataclass
@@ -358,14 +358,14 @@ def test_a_vault_is_asked_one_call_at_a_time(desk: Desk) -> None:
             self.now = self.most = 0
             self.lock = threading.Lock()
 
-        def run(self, arguments: Sequence[str], timeout: float) -> Outcome:  # noqa: ARG002
+        def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:  # noqa: ARG002
             with self.lock:
                 self.now += 1
                 self.most = max(self.most, self.now)
             threading.Event().wait(0.02)
             with self.lock:
                 self.now -= 1
-            return Outcome(b"1.12.7\n", b"", 0)
+            return ProgramResult(b"1.12.7\n", b"", 0)
 
     program = Program()
     command = ObsidianCommand(program)
@@ -382,10 +382,10 @@ def test_who_waits_too_long_for_the_vault_gets_a_timeout() -> None:
     started, release = threading.Event(), threading.Event()
 
     class Program:
-        def run(self, arguments: Sequence[str], timeout: float) -> Outcome:  # noqa: ARG002
+        def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:  # noqa: ARG002
             started.set()
             release.wait(10)
-            return Outcome(b"1.12.7\n", b"", 0)
+            return ProgramResult(b"1.12.7\n", b"", 0)
 
     command = ObsidianCommand(Program(), timeout=0.2)
     first = threading.Thread(target=command.version)

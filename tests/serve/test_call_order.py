@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.call_order import CallOrder, Turn, changes_vault
 from obsidian_mcp.tools import TOOLS, table
 from obsidian_mcp.tools.registry import Tools
@@ -113,7 +113,7 @@ class Gate:
         self.begun = threading.Event()
         self.open = threading.Event()
         self.bridge = Bridge()
-        self.bridge.register_tool(Tool("hold", "", writes=True))
+        self.bridge.register_tool(ToolSpec("hold", "", writes=True))
         self.bridge.register_tool_handler("hold", self._hold)
 
     def _hold(self, _: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.setup import entries
-from obsidian_mcp.setup.clients import CLIENTS, Client
+from obsidian_mcp.setup.clients import CLIENTS, McpClient
 
 ENTRY = {"command": "/bin/obsidian-mcp", "args": ["--vault", "/v"]}
 DESKTOP = CLIENTS["claude-desktop"]
@@ -36,7 +36,7 @@ def test_whatever_else_is_in_a_file_stays_and_taking_out_undoes_putting_in(
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
-def test_one_member_is_changed_and_the_rest_of_an_entry_stays(client: Client) -> None:
+def test_one_member_is_changed_and_the_rest_of_an_entry_stays(client: McpClient) -> None:
     text = entries.write(client, "", "ours", {**ENTRY, "env": {"KEY": "v"}, "disabled": True})
 
     after = entries.write(client, text, "ours", {"args": ["--vault", "/w"]})

@@ -16,8 +16,8 @@ import yaml
 
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 from obsidian_mcp.setup import files
-from obsidian_mcp.setup.clients import CLIENTS, Client
-from obsidian_mcp.setup.install import Change, configured, install, uninstall
+from obsidian_mcp.setup.clients import CLIENTS, McpClient
+from obsidian_mcp.setup.install import ConfigChange, configured, install, uninstall
 
 from .computer import PLATFORMS, computer, files_below, is_backup
 
@@ -90,7 +90,7 @@ def read(path: Path) -> Any:
     return tomllib.loads(text) if path.suffix == ".toml" else json.loads(re.sub(r"(?m)^ *//.*$", "", text))
 
 
-def with_others(client: Client, newline: str = "\n") -> str:
+def with_others(client: McpClient, newline: str = "\n") -> str:
     """A file in which other things stand."""
     if client.format == "toml":
         text = '# mine\nmodel = "o5" # the best\n\n[mcp_servers.other]\ncommand = "x"\n\n[tui]\ntheme = "dark"\n'
@@ -158,7 +158,7 @@ def test_a_file_with_other_things_keeps_them_and_gets_back_its_bytes(
 
 
 @each_client
-def test_the_same_again_changes_nothing_and_backs_nothing_up(tmp_path: Path, client: Client) -> None:  # INST-02
+def test_the_same_again_changes_nothing_and_backs_nothing_up(tmp_path: Path, client: McpClient) -> None:  # INST-02
     system = computer(tmp_path, "linux")
     put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
@@ -169,7 +169,7 @@ def test_the_same_again_changes_nothing_and_backs_nothing_up(tmp_path: Path, cli
 
 
 @each_client
-def test_another_vault_changes_only_the_arguments(tmp_path: Path, client: Client) -> None:  # INST-02
+def test_another_vault_changes_only_the_arguments(tmp_path: Path, client: McpClient) -> None:  # INST-02
     system = computer(tmp_path, "linux")
     place = put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
@@ -196,7 +196,9 @@ def test_another_vault_changes_only_the_arguments(tmp_path: Path, client: Client
 
 
 @each_client
-def test_after_a_change_of_vault_uninstalling_still_gives_the_first_bytes_back(tmp_path: Path, client: Client) -> None:
+def test_after_a_change_of_vault_uninstalling_still_gives_the_first_bytes_back(
+    tmp_path: Path, client: McpClient
+) -> None:
     system = computer(tmp_path, "linux")
     place = put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
@@ -208,7 +210,7 @@ def test_after_a_change_of_vault_uninstalling_still_gives_the_first_bytes_back(t
 
 
 @each_client
-def test_what_others_changed_since_stays_when_uninstalling(tmp_path: Path, client: Client) -> None:  # INST-04
+def test_what_others_changed_since_stays_when_uninstalling(tmp_path: Path, client: McpClient) -> None:  # INST-04
     system = computer(tmp_path, "linux")
     place = put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
@@ -221,7 +223,7 @@ def test_what_others_changed_since_stays_when_uninstalling(tmp_path: Path, clien
 
 
 @each_client
-def test_uninstalling_what_is_not_there_changes_nothing(tmp_path: Path, client: Client) -> None:
+def test_uninstalling_what_is_not_there_changes_nothing(tmp_path: Path, client: McpClient) -> None:
     system = computer(tmp_path, "linux")
     assert uninstall(client, system, "obsidian").action == "absent"
 
@@ -233,7 +235,7 @@ def test_uninstalling_what_is_not_there_changes_nothing(tmp_path: Path, client: 
 
 @each_client
 def test_another_program_of_that_name_is_refused_unless_it_shall_be_replaced(
-    tmp_path: Path, client: Client
+    tmp_path: Path, client: McpClient
 ) -> None:  # INST-03
     system = computer(tmp_path, "linux")
     text = with_others(client).replace("other", "obsidian")
@@ -409,12 +411,12 @@ def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:  # 
 
 
 @each_client
-def test_a_dry_run_tells_and_changes_nothing(tmp_path: Path, client: Client) -> None:  # INST-07
+def test_a_dry_run_tells_and_changes_nothing(tmp_path: Path, client: McpClient) -> None:  # INST-07
     system = computer(tmp_path, "linux")
     put(client.file(system), with_others(client))
     before = files_below(tmp_path)
 
-    change: Change = install(client, system, "obsidian", LINE, dry_run=True)
+    change: ConfigChange = install(client, system, "obsidian", LINE, dry_run=True)
 
     assert (change.action, change.backup) == ("added", None)
     assert change.before == with_others(client)

@@ -15,7 +15,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.tools import call
-from obsidian_mcp.tools.arguments import HOST_MEMBERS, NO_VALUES, Parameter
+from obsidian_mcp.tools.arguments import HOST_MEMBERS, NO_VALUES, ToolParameter
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tool
 
 EVERY_TOOL = [tool for table in (TOOLS, PLUGIN_TOOLS, VIEW_TOOLS, RESEARCH_TOOLS) for tool in table.values()]
@@ -26,7 +26,7 @@ def of_every_tool(tools: Iterable[Tool] = EVERY_TOOL) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("tool", [pytest.param(tool, id=tool.name) for tool in tools])
 
 
-def sample(parameter: Parameter) -> Any:
+def sample(parameter: ToolParameter) -> Any:
     """A value that the parameter takes."""
     if parameter.choices:
         return next(filter(None, parameter.choices))

@@ -79,7 +79,7 @@ class _Reply:
         return f"HTTP status {self.status}"
 
 
-class Bridge:
+class BridgeClient:
     """A plugin at one address. Safe to share between threads; calls run beside each other.
 
     Every method raises ObsidianNotRunning while nothing listens there, OperationTimeout, PermissionDenied for a

@@ -28,7 +28,7 @@ _SIGNS = (" ", "-", "+")
 
 
 @dataclass(slots=True)
-class Hunk:
+class PatchHunk:
     """Consecutive lines of a note and what replaces them."""
 
     start: int | None
@@ -50,7 +50,7 @@ class Hunk:
         self.new_marked = self.new_marked or sign != "-"
 
 
-def parse(patch: str) -> list[Hunk]:
+def parse(patch: str) -> list[PatchHunk]:
     """Return the hunks of a unified diff for one note; headers of files and of hunks may be missing.
 
     Raises: InvalidArguments naming the line that cannot be part of one.
@@ -60,7 +60,7 @@ def parse(patch: str) -> list[Hunk]:
         text = text.replace("\r\n", "\n")
     lines = text.removesuffix("\n").split("\n")
     at = _skip_file_header(lines, 0)
-    hunks: list[Hunk] = []
+    hunks: list[PatchHunk] = []
     while at < len(lines):
         if not lines[at].strip():
             at += 1
@@ -93,10 +93,10 @@ def _skip_file_header(lines: Sequence[str], at: int) -> int:
     return at
 
 
-def _read_counted(lines: Sequence[str], at: int, ranges: re.Match[str]) -> tuple[Hunk, int]:
+def _read_counted(lines: Sequence[str], at: int, ranges: re.Match[str]) -> tuple[PatchHunk, int]:
     """The hunk whose header is line `at`, and the number of the line after it."""
     old, new = int(ranges[2] or 1), int(ranges[4] or 1)
-    hunk = Hunk(int(ranges[1]) - (old > 0))
+    hunk = PatchHunk(int(ranges[1]) - (old > 0))
     header = at
     at += 1
     left = {"-": old, "+": new}
@@ -131,9 +131,9 @@ def _sides(sign: str) -> str:
     return "-+" if sign == " " else sign
 
 
-def _read_uncounted(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
+def _read_uncounted(lines: Sequence[str], at: int) -> tuple[PatchHunk, int]:
     """The hunk without ranges that begins at line `at`, and the number of the line after it."""
-    hunk = Hunk(None)
+    hunk = PatchHunk(None)
     while at < len(lines) and not lines[at].startswith("@@"):
         sign, text = lines[at][:1], lines[at][1:]
         if sign == "\\" and hunk.lines:
@@ -158,7 +158,7 @@ def _malformed(lines: Sequence[str], at: int, problem: str) -> InvalidArguments:
     )
 
 
-def apply(body: str, hunks: Sequence[Hunk]) -> str:
+def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
     """Return the body with every hunk applied: at its line, or at the only place where its old lines stand.
 
     Lines that a hunk does not remove keep their bytes; added lines get the note's line end. A note without a final
@@ -189,7 +189,7 @@ def apply(body: str, hunks: Sequence[Hunk]) -> str:
     return "".join(result + lines[done:])
 
 
-def _place(texts: Sequence[str], hunk: Hunk, number: int, done: int, moved: int) -> int:
+def _place(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, moved: int) -> int:
     """The line at which a hunk applies; `done` lines are taken by earlier hunks, which were `moved` lines off."""
     old = hunk.old
     expected = None if hunk.start is None else hunk.start + moved
@@ -242,7 +242,7 @@ def _difference(texts: Sequence[str], old: Sequence[str], expected: int | None) 
     return f"its lines from {old[0][:SHOWN]!r} on do not stand together below the hunk before it"
 
 
-def _replacement(hunk: Hunk, replaced: Sequence[str], newline: str, *, at_end: bool, ended: bool) -> list[str]:
+def _replacement(hunk: PatchHunk, replaced: Sequence[str], newline: str, *, at_end: bool, ended: bool) -> list[str]:
     """The new lines of a hunk with their line ends; `ended`: the note ends with a line end."""
     old = iter(replaced)
     kept = [(sign, next(old) if sign != "+" else text) for sign, text in hunk.lines]

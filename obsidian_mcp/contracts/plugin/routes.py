@@ -49,14 +49,14 @@ class BridgeHealth(TypedDict):
     protocolVersion: str
 
 
-class ToolEntry(TypedDict):
+class BridgeTool(TypedDict):
     name: str
     description: str
     inputSchema: dict[str, Any]
 
 
 class ToolList(TypedDict):
-    tools: list[ToolEntry]
+    tools: list[BridgeTool]
     hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -77,7 +77,7 @@ class BridgeError(TypedDict):
     code: NotRequired[str]
 
 
-class Bridge(Contract):
+class BridgeContract(Contract):
     below = "/bridge/v1"
     open_to_bridge = True
     error = BridgeError
@@ -152,7 +152,7 @@ class Bridge(Contract):
 @lru_cache(maxsize=16)
 def listing(tools: tuple[Tool, ...]) -> ToolList:
     """Return the tools in the contract's order, and the hash that changes with them."""
-    entries: list[ToolEntry] = [
+    entries: list[BridgeTool] = [
         {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in tools
     ]
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}

@@ -52,7 +52,7 @@ EXTRA_SECONDS = 0.5
 """What a call gets beyond the plugin's limit, so that the plugin's own error arrives."""
 
 
-class Plugin(Protocol):
+class PluginSource(Protocol):
     """A source of tools; both methods block and raise AppError."""
 
     def tools(self) -> PluginTools: ...
@@ -75,7 +75,7 @@ class Schedule:
 class PluginClient:
     """The plugin's present tools, and calls to it. For the event loop's thread."""
 
-    def __init__(self, plugin: Plugin, seconds: float, schedule: Schedule = Schedule()) -> None:
+    def __init__(self, plugin: PluginSource, seconds: float, schedule: Schedule = Schedule()) -> None:
         """`seconds`: the limit of one call."""
         self._plugin = plugin
         self._seconds = seconds
@@ -160,7 +160,7 @@ class PluginClient:
         return called
 
 
-def run(plugin: Plugin, settings: Config, app: App | None) -> int:
+def run(plugin: PluginSource, settings: Config, app: App | None) -> int:
     """Serve the plugin's tools on stdio, with `app` the vault's as well; returns the exit status."""
     served = build(PluginClient(plugin, settings.timeout), settings, app)
     if app is not None:

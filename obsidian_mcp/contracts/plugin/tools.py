@@ -22,18 +22,18 @@ from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, 
 from obsidian_mcp.core.vault.edit import Edited
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 from obsidian_mcp.tools import registry
-from obsidian_mcp.tools.arguments import Field
+from obsidian_mcp.tools.arguments import Argument
 from obsidian_mcp.tools.entries import CONFIRM, PREFIX
-from obsidian_mcp.tools.outcome import Document, Outcome
+from obsidian_mcp.tools.outcome import DocumentAnswer, Outcome
 from obsidian_mcp.tools.registry import tool
 
 from . import patch
 from .table import PLUGIN_TOOLS
 
 NotePath = Annotated[
-    str, Field(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)
+    str, Argument(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)
 ]
-Keys = Annotated[list[str] | None, Field(description="Names of properties")]
+Keys = Annotated[list[str] | None, Argument(description="Names of properties")]
 
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
 HEADINGS_SHOWN = 12
@@ -55,13 +55,15 @@ class ReadSection:
 def read_note(
     app: App,
     path: NotePath,
-    section: Annotated[str | None, Field(description="Only the section under this heading, not the whole note")] = None,
-    level: Annotated[int, Field(description="Level of the heading; 0 for the first that matches", ge=0, le=6)] = 0,
-    mode: Annotated[Literal["header", "content", "both"], Field(description="Which part of the section")] = "both",
-    include_subsections: Annotated[bool, Field(description="Subsections too")] = True,
-    max_chars: Annotated[int | None, Field(description="Longest content of a section", ge=0)] = None,
-    with_line_numbers: Annotated[bool, Field(description="Begin each line of a section with its number")] = False,
-) -> Document | ReadSection:
+    section: Annotated[
+        str | None, Argument(description="Only the section under this heading, not the whole note")
+    ] = None,
+    level: Annotated[int, Argument(description="Level of the heading; 0 for the first that matches", ge=0, le=6)] = 0,
+    mode: Annotated[Literal["header", "content", "both"], Argument(description="Which part of the section")] = "both",
+    include_subsections: Annotated[bool, Argument(description="Subsections too")] = True,
+    max_chars: Annotated[int | None, Argument(description="Longest content of a section", ge=0)] = None,
+    with_line_numbers: Annotated[bool, Argument(description="Begin each line of a section with its number")] = False,
+) -> DocumentAnswer | ReadSection:
     """Read a note by path: the whole text exactly as it is in the file, or one section of it as JSON."""
     if section is not None and not section.strip():
         raise InvalidArguments("section is required. For the whole note, leave it out.", argument="section")
@@ -71,7 +73,7 @@ def read_note(
     hidden_text_warnings(text.body, entry.path, app.hidden_text_reads.add)
     if section is None:
         whole = (BOM if text.bom else "") + text.body
-        return Document({}, printable(whole))
+        return DocumentAnswer({}, printable(whole))
     body = text.body[frontmatter.text_start(text.body) :]
     parsed = parser.parse(body)
     heading = _heading(parsed, section.strip(), level)
@@ -119,23 +121,23 @@ def edit_note(
     path: NotePath,
     patch: Annotated[
         str,
-        Field(
+        Argument(
             description="Unified diff of the text below the frontmatter, whose first line is line 1, such as "
             "'@@ -2,1 +2,2 @@\\n Today\\n+Tomorrow\\n'. Each line begins with a space (kept), - (removed) or + "
             "(added). File headers are optional; a plain @@ needs lines that stand only once. Nothing is "
             "applied that does not stand in the note exactly"
         ),
     ] = "",
-    create: Annotated[bool, Field(description="Create the note if there is none")] = False,
-    delete: Annotated[bool, Field(description="Delete the note; needs no patch")] = False,
-) -> Document:
+    create: Annotated[bool, Argument(description="Create the note if there is none")] = False,
+    delete: Annotated[bool, Argument(description="Delete the note; needs no patch")] = False,
+) -> DocumentAnswer:
     """Apply a unified diff to the text of a note below its frontmatter, or delete the note."""
     if create and delete:
         raise InvalidArguments("create and delete cannot both be true.", argument="delete")
     if not patch.strip():
         if delete:
             deleted = _call(app, "delete_note", name=path).data
-            return Document(deleted, f'Successfully deleted "{deleted["path"]}"')
+            return DocumentAnswer(deleted, f'Successfully deleted "{deleted["path"]}"')
         raise InvalidArguments("patch is required unless delete is true.", argument="patch")
 
     def change(body: str) -> str:
@@ -148,8 +150,8 @@ def edit_note(
     edited = _edit(app, "edit_note", path, change, create=create)
     if isinstance(edited, Edited):
         path = edited.after.entry.path
-        return Document({"path": path, "etag": edited.after.etag}, f'Successfully applied patch to "{path}"')
-    return Document(edited, f'Successfully created "{edited["path"]}"')
+        return DocumentAnswer({"path": path, "etag": edited.after.etag}, f'Successfully applied patch to "{path}"')
+    return DocumentAnswer(edited, f'Successfully created "{edited["path"]}"')
 
 
 def _patched(body: str, text: str) -> str:
@@ -174,7 +176,7 @@ def read_frontmatter(
     app: App,
     path: NotePath,
     keys: Keys = None,
-    include_missing: Annotated[bool, Field(description="Name missing keys too, with null")] = False,
+    include_missing: Annotated[bool, Argument(description="Name missing keys too, with null")] = False,
 ) -> ReadFrontmatter:
     """Read the properties (YAML frontmatter) of a note without its text."""
     place = app.vaults.get()
@@ -199,11 +201,11 @@ def edit_frontmatter(
     app: App,
     path: NotePath,
     mode: Annotated[
-        Literal["set", "merge", "delete"], Field(description="merge also merges objects within objects")
+        Literal["set", "merge", "delete"], Argument(description="merge also merges objects within objects")
     ] = "set",
-    data: Annotated[dict[str, Any] | None, Field(description="Properties to set or merge")] = None,
+    data: Annotated[dict[str, Any] | None, Argument(description="Properties to set or merge")] = None,
     keys: Keys = None,
-    allow_create: Annotated[bool, Field(description="Create the note if there is none")] = False,
+    allow_create: Annotated[bool, Argument(description="Create the note if there is none")] = False,
 ) -> EditedFrontmatter:
     """Set, merge or delete properties (YAML frontmatter) of a note; its text stays untouched."""
     if mode == "delete" and not keys:
@@ -249,7 +251,7 @@ class OutlineItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class NoteOutline:
     outline: list[OutlineItem]
 
 
@@ -257,10 +259,10 @@ class Outline:
 def get_note_outline(
     app: App,
     path: NotePath,
-    max_depth: Annotated[int, Field(description="Deepest level of headings", ge=1, le=6)] = 6,
-    include_frontmatter: Annotated[bool, Field(description="Lines like headings in the frontmatter too")] = False,
-    include_codeblocks: Annotated[bool, Field(description="Lines like headings in code blocks too")] = True,
-) -> Outline:
+    max_depth: Annotated[int, Argument(description="Deepest level of headings", ge=1, le=6)] = 6,
+    include_frontmatter: Annotated[bool, Argument(description="Lines like headings in the frontmatter too")] = False,
+    include_codeblocks: Annotated[bool, Argument(description="Lines like headings in code blocks too")] = True,
+) -> NoteOutline:
     """List the headings of a note with their levels and lines."""
     place = app.vaults.get()
     body = place.read_text(place.find(path)).text.body
@@ -285,7 +287,7 @@ def get_note_outline(
         line = parsed.lines.line(start) + 1
         if level <= max_depth:
             items.append(OutlineItem(text, level, line, last, _outline_id(f"{line}:{text}")))
-    return Outline(items)
+    return NoteOutline(items)
 
 
 def _pseudo_headings(body: str, spans: Iterable[Span], lines: Lines) -> list[tuple[int, str, int, int]]:
@@ -310,8 +312,8 @@ def _outline_id(text: str) -> str:
 def create_note(
     app: App,
     path: NotePath,
-    content: Annotated[str, Field(description="Markdown")] = "",
-    overwrite: Annotated[bool, Field(description="Replace an existing note")] = False,
+    content: Annotated[str, Argument(description="Markdown")] = "",
+    overwrite: Annotated[bool, Argument(description="Replace an existing note")] = False,
 ) -> dict[str, Any]:
     """Create a note; missing folders are made."""
     return _call(app, "create_note", name=path, content=content, overwrite=overwrite).data
@@ -320,8 +322,8 @@ def create_note(
 @tool(among=PLUGIN_TOOLS, title="Search notes")
 def search_notes(
     app: App,
-    query: Annotated[str, Field(description="Obsidian's search syntax", min_length=1)],
-    limit: Annotated[int, Field(ge=1, le=500)] = 20,
+    query: Annotated[str, Argument(description="Obsidian's search syntax", min_length=1)],
+    limit: Annotated[int, Argument(ge=1, le=500)] = 20,
 ) -> dict[str, Any]:
     """Find notes, best first. All words must occur somewhere in the note or its path."""
     return _call(app, "search", query=query, limit=limit).data

@@ -1,14 +1,14 @@
 """Tools of other programs, served beside the vault's own (contract 004; specs/http.md RAD-…).
 
     bridge = Bridge()
-    numbers = {"a": Property("number"), "b": Property("number")}
-    bridge.register_tool(Tool("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
+    numbers = {"a": InputProperty("number"), "b": InputProperty("number")}
+    bridge.register_tool(ToolSpec("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
     bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
     compose.serve_http(compose.build(config.read(("~/Notes",)), serving=True), registered=bridge)
 
 Handlers run in threads, several at a time, and check their arguments themselves. The return value is the answer; a
-`Reply` adds text to the data. To fail, a handler raises ToolFailed with a message for the caller; any other exception
-is logged, and clients do not see its text.
+`ToolReply` adds text to the data. To fail, a handler raises ToolFailed with a message for the caller; any other
+exception is logged, and clients do not see its text.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
 from obsidian_mcp.tools.outcome import Outcome
-from obsidian_mcp.tools.registry import Tool as VaultTool
-from obsidian_mcp.tools.registry import plain
+from obsidian_mcp.tools.registry import Tool, plain
 
 Handler = Callable[[dict[str, Any]], Any]
 """Takes the client's arguments; may be a coroutine function."""
@@ -36,7 +35,7 @@ Chat = Callable[[str, str], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Property:
+class InputProperty:
     type: str
     """JSON type: string, number, boolean, …"""
     description: str = ""
@@ -47,7 +46,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class InputSchema:
-    properties: Mapping[str, Property] = field(default_factory=dict)
+    properties: Mapping[str, InputProperty] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     type: str = "object"
 
@@ -62,7 +61,7 @@ class InputSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolSpec:
     name: str
     description: str
     input_schema: InputSchema = field(default_factory=InputSchema)
@@ -78,7 +77,7 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ToolReply:
     """An answer with more than data: `stdout` is text for the reader, `summary` says what was done."""
 
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -96,7 +95,7 @@ class Bridge:
         self._tools: Mapping[str, HandledTool] = {}
         self._resources: Mapping[str, Resource] = {}
 
-    def register_tool(self, tool: Tool) -> None:
+    def register_tool(self, tool: ToolSpec) -> None:
         """A tool of the same name is replaced, and its handler forgotten. Raises: InvalidArguments without a name."""
         if not tool.name:
             raise InvalidArguments("tool name cannot be empty")
@@ -115,7 +114,7 @@ class Bridge:
         with self._lock:
             self._resources = {**self._resources, resource.name: resource}
 
-    def list_tools(self) -> list[Tool]:
+    def list_tools(self) -> list[ToolSpec]:
         return [tool.described for tool in self._tools.values()]
 
     def list_resources(self) -> list[Resource]:
@@ -126,7 +125,7 @@ class Bridge:
         return self._found(name).run(arguments)
 
     @property
-    def served(self) -> Mapping[str, VaultTool]:
+    def served(self) -> Mapping[str, Tool]:
         """The present tools in the registry's form."""
         return self._tools
 
@@ -138,15 +137,15 @@ class Bridge:
 
 
 @dataclass(frozen=True, eq=False)
-class HandledTool(VaultTool):
+class HandledTool(Tool):
     """A registered tool in the form of the vault's tools."""
 
     is_registered: ClassVar[bool] = True
-    described: Tool = field(kw_only=True)
+    described: ToolSpec = field(kw_only=True)
     handler: Handler | None = field(kw_only=True)
 
     @classmethod
-    def of(cls, tool: Tool, handler: Handler | None) -> HandledTool:
+    def of(cls, tool: ToolSpec, handler: Handler | None) -> HandledTool:
         return cls(
             name=tool.name,
             title=tool.name.replace("_", " ").capitalize(),
@@ -168,9 +167,9 @@ class HandledTool(VaultTool):
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:  # noqa: ARG002  handlers have no App
         reply = self.run(arguments)
-        if not isinstance(reply, Reply):
+        if not isinstance(reply, ToolReply):
             data = reply if isinstance(reply, Mapping) else {"result": reply}
-            reply = Reply(data, stdout=reply if isinstance(reply, str) else None)
+            reply = ToolReply(data, stdout=reply if isinstance(reply, str) else None)
         return Outcome(
             plain(reply.data),
             reply.stdout,
@@ -198,17 +197,19 @@ _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "stri
 def built_in(chat: Chat | None = None) -> Bridge:
     """Return a registry with the contract's own tools; `chat` only where there is a gateway."""
     bridge = Bridge()
-    content = {"content": Property("string")}
-    bridge.register_tool(Tool("echo", "Echoes back the input", InputSchema(content)))
+    content = {"content": InputProperty("string")}
+    bridge.register_tool(ToolSpec("echo", "Echoes back the input", InputSchema(content)))
     bridge.register_tool_handler("echo", lambda given: {"echo": given, "message": "Echo response"})
-    bridge.register_tool(Tool("time", "Returns current time information"))
+    bridge.register_tool(ToolSpec("time", "Returns current time information"))
     bridge.register_tool_handler("time", lambda _: _time(datetime.now(UTC)))
-    text = {"data": Property("string")}
-    bridge.register_tool(Tool("json_parse", "Parses JSON string to structured data", InputSchema(text)))
+    text = {"data": InputProperty("string")}
+    bridge.register_tool(ToolSpec("json_parse", "Parses JSON string to structured data", InputSchema(text)))
     bridge.register_tool_handler("json_parse", lambda given: _json_parse(given.get("data")))
     if chat is not None:
-        prompt = {**content, "model": Property("string")}
-        bridge.register_tool(Tool("chat", "Execute LLM chat completion via gateway", InputSchema(prompt, ("content",))))
+        prompt = {**content, "model": InputProperty("string")}
+        bridge.register_tool(
+            ToolSpec("chat", "Execute LLM chat completion via gateway", InputSchema(prompt, ("content",)))
+        )
         bridge.register_tool_handler("chat", lambda given: _chat(chat, given))
     return bridge
 

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
-from obsidian_mcp.contracts.rad.tools import Bridge, Reply, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolReply, ToolSpec
 from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
 from obsidian_mcp.tools import TOOLS
 from tests.conftest import app_on
@@ -26,7 +26,7 @@ def odd_tools() -> Bridge:
     bridge = Bridge()
 
     def add(name: str, handler: Any, *, writes: bool = False) -> None:
-        bridge.register_tool(Tool(name, f"The tool {name}", writes=writes))
+        bridge.register_tool(ToolSpec(name, f"The tool {name}", writes=writes))
         bridge.register_tool_handler(name, handler)
 
     def asleep(_: Any) -> None:
@@ -42,7 +42,7 @@ def odd_tools() -> Bridge:
     add("asleep", asleep)
     add("slow", slow)
     add("broken", broken)
-    add("chatty", lambda _: Reply({"n": 1}, stdout="x" * 20_000, stderr="careful"))
+    add("chatty", lambda _: ToolReply({"n": 1}, stdout="x" * 20_000, stderr="careful"))
     add("write_it", lambda given: {"written": given}, writes=True)
     return bridge
 

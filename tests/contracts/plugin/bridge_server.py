@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.contracts.plugin import stdio as plugin_bridge
-from obsidian_mcp.contracts.plugin.client import Bridge
+from obsidian_mcp.contracts.plugin.client import BridgeClient
 from obsidian_mcp.contracts.plugin.offered import Pause, pause_after
 from obsidian_mcp.serve.stdio import server
 
@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--errors", default="error")
     options = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
-    plugin = Bridge("127.0.0.1", options.port, mode=options.mode, list_seconds=1, call_seconds=options.seconds)
+    plugin = BridgeClient("127.0.0.1", options.port, mode=options.mode, list_seconds=1, call_seconds=options.seconds)
     settings = config.read((options.vault,) if options.vault else (), read_only=options.read_only)
     settings = settings._replace(error_style=options.errors)
     app = compose.build(settings, serving=True) if options.vault else None

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from obsidian_mcp.contracts.plugin.client import Bridge, Mode
+from obsidian_mcp.contracts.plugin.client import BridgeClient, Mode
 from obsidian_mcp.contracts.plugin.offered import PluginHealth, pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,
@@ -87,8 +87,10 @@ class Plugin:
         return httpx.Response(200, json={"jsonrpc": "2.0", "id": message["id"], **answer})
 
 
-def bridge(answer: Callable[[httpx.Request], httpx.Response], mode: Mode = "auto", key: str | None = None) -> Bridge:
-    return Bridge(mode=mode, api_key=key, transport=httpx.MockTransport(answer))
+def bridge(
+    answer: Callable[[httpx.Request], httpx.Response], mode: Mode = "auto", key: str | None = None
+) -> BridgeClient:
+    return BridgeClient(mode=mode, api_key=key, transport=httpx.MockTransport(answer))
 
 
 # What is there
@@ -299,7 +301,7 @@ def test_a_missing_or_wrong_key_says_where_to_give_it(key: str | None) -> None:
 )
 def test_a_host_or_key_that_no_request_can_carry_is_refused(host: str, key: str | None) -> None:
     with pytest.raises(InvalidArguments):
-        Bridge(host, api_key=key)
+        BridgeClient(host, api_key=key)
 
 
 # Bad answers
@@ -457,7 +459,7 @@ def listening() -> Iterator[tuple[int, type[Late]]]:
 def test_over_a_real_connection_calls_are_answered_and_bad_ones_given_up() -> None:
     # BRIDGE-01
     with listening() as (port, _):
-        client = Bridge(port=port, mode="v1", call_seconds=0.6)
+        client = BridgeClient(port=port, mode="v1", call_seconds=0.6)
 
         assert client.call("quick", {})["content"] == [{"type": "text", "text": "quick"}]
         for mood, error in (
@@ -475,7 +477,7 @@ def test_over_a_real_connection_calls_are_answered_and_bad_ones_given_up() -> No
 
 def test_a_slow_tool_does_not_hold_up_another_call() -> None:
     with listening() as (port, handler):
-        client = Bridge(port=port, mode="v1")
+        client = BridgeClient(port=port, mode="v1")
         answers: list[bool] = []
         slow = threading.Thread(target=lambda: answers.append(client.call("slow", {})["isError"]))
         slow.start()
@@ -493,7 +495,7 @@ def test_a_plugin_that_comes_late_is_reached_as_soon_as_it_is_there() -> None:
     # BRIDGE-01
     with listening() as (port, _):
         pass  # gone again: nobody listens at its port now
-    client = Bridge(port=port, mode="v1")
+    client = BridgeClient(port=port, mode="v1")
 
     with pytest.raises(ObsidianNotRunning) as raised:
         client.call("quick", {})
@@ -501,13 +503,13 @@ def test_a_plugin_that_comes_late_is_reached_as_soon_as_it_is_there() -> None:
     client.close()
 
     with listening() as (port, _):
-        later = Bridge(port=port, mode="v1")
+        later = BridgeClient(port=port, mode="v1")
         assert later.call("quick", {}).get("isError") is not True
         later.close()
 
 
 def test_an_address_of_version_6_is_written_in_brackets() -> None:
-    assert Bridge("::1", 3000).address == "http://[::1]:3000"
+    assert BridgeClient("::1", 3000).address == "http://[::1]:3000"
 
 
 # Waiting

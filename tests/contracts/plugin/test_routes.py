@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.tool_hash import tool_hash
-from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, InputProperty, InputSchema, ToolSpec
 from obsidian_mcp.errors import NoteNotFound, OperationTimeout
 from tests.serve.http_client import http_client
 
@@ -24,7 +24,7 @@ def odd_tools() -> Bridge:
     bridge = Bridge()
 
     def add(name: str, handler: Any) -> None:
-        bridge.register_tool(Tool(name, f"The tool {name}", InputSchema({"text": Property("string")})))
+        bridge.register_tool(ToolSpec(name, f"The tool {name}", InputSchema({"text": InputProperty("string")})))
         bridge.register_tool_handler(name, handler)
 
     def missing(_: Any) -> None:
@@ -70,7 +70,7 @@ def test_the_hash_changes_with_the_tools(app: App) -> None:
     registered = Bridge()
     with http_client(app, registered) as client:
         before = client.get("/bridge/v1/tools").json()
-        registered.register_tool(Tool("later", "Came later"))
+        registered.register_tool(ToolSpec("later", "Came later"))
         after = client.get("/bridge/v1/tools").json()
     assert before["hash"] != after["hash"]
     assert {tool["name"] for tool in after["tools"]} - {tool["name"] for tool in before["tools"]} == {"later"}

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
 from obsidian_mcp.config import ChatGateway
-from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
 
@@ -21,7 +21,7 @@ from tests.serve.http_client import http_client
 @pytest.fixture
 def client(app: App) -> Iterator[TestClient]:
     registry = odd_tools()
-    registry.register_tool(Tool("orphan", "Has no handler"))
+    registry.register_tool(ToolSpec("orphan", "Has no handler"))
     with http_client(app, registry) as client:
         yield client
 
@@ -156,7 +156,7 @@ def test_other_paths_are_404_in_this_contracts_form(client: TestClient, path: st
 def test_a_tool_of_the_vault_cannot_be_replaced(app: App) -> None:
     # RAD-04
     registered = Bridge()
-    registered.register_tool(Tool("obsidian_list_files", "Not this one"))
+    registered.register_tool(ToolSpec("obsidian_list_files", "Not this one"))
     with http_client(app, registered) as client:
         listed = client.get("/mcp/v1/tools/list").json()["tools"]
     assert "Not this one" not in {tool["description"] for tool in listed}

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Resource, Tool, built_in
+from obsidian_mcp.contracts.rad.tools import Bridge, InputProperty, InputSchema, Resource, ToolSpec, built_in
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
 
-WEATHER = Tool(
+WEATHER = ToolSpec(
     "weather_lookup",
     "Get weather information for a location",
     InputSchema(
         {
-            "location": Property("string", "City name or coordinates"),
-            "units": Property("string", "celsius or fahrenheit"),
+            "location": InputProperty("string", "City name or coordinates"),
+            "units": InputProperty("string", "celsius or fahrenheit"),
         },
         required=("location",),
     ),
@@ -51,16 +51,16 @@ def test_an_unknown_tool_says_so() -> None:
 
 def test_names_cannot_be_empty() -> None:
     with pytest.raises(InvalidArguments, match="tool name cannot be empty"):
-        Bridge().register_tool(Tool("", ""))
+        Bridge().register_tool(ToolSpec("", ""))
     with pytest.raises(InvalidArguments, match="resource name cannot be empty"):
         Bridge().register_resource(Resource("", "", ""))
 
 
 def test_registering_again_replaces() -> None:
     bridge = Bridge()
-    bridge.register_tool(Tool("a", "old"))
+    bridge.register_tool(ToolSpec("a", "old"))
     bridge.register_tool_handler("a", lambda _: "old")
-    bridge.register_tool(Tool("a", "new"))
+    bridge.register_tool(ToolSpec("a", "new"))
     assert [tool.description for tool in bridge.list_tools()] == ["new"]
     with pytest.raises(ToolFailed, match="no handler"):
         bridge.call_tool("a", {})
@@ -70,7 +70,7 @@ def test_resources_are_listed_for_handlers() -> None:
     bridge = Bridge()
     profile = Resource("user_profile", "User profile data", "application/json")
     bridge.register_resource(profile)
-    bridge.register_tool(Tool("which", ""))
+    bridge.register_tool(ToolSpec("which", ""))
     bridge.register_tool_handler("which", lambda _: [resource.name for resource in bridge.list_resources()])
     assert bridge.call_tool("which", {}) == ["user_profile"]
     assert bridge.list_resources() == [profile]
@@ -83,14 +83,14 @@ def test_a_handler_may_be_a_coroutine_function() -> None:
         return given["x"]
 
     bridge = Bridge()
-    bridge.register_tool(Tool("later", ""))
+    bridge.register_tool(ToolSpec("later", ""))
     bridge.register_tool_handler("later", later)
     assert bridge.call_tool("later", {"x": 1}) == 1
 
 
 def test_what_a_handler_raises_reaches_a_caller_in_process() -> None:
     bridge = Bridge()
-    bridge.register_tool(Tool("divide", ""))
+    bridge.register_tool(ToolSpec("divide", ""))
     bridge.register_tool_handler("divide", lambda given: given["a"] / given["b"])
     with pytest.raises(ZeroDivisionError):
         bridge.call_tool("divide", {"a": 1, "b": 0})
@@ -112,7 +112,7 @@ def test_the_schema_is_json_schema() -> None:
 def test_calls_and_registrations_of_many_threads_do_not_disturb_each_other() -> None:
     # RAD-04
     bridge = Bridge()
-    bridge.register_tool(Tool("steady", ""))
+    bridge.register_tool(ToolSpec("steady", ""))
     bridge.register_tool_handler("steady", lambda given: given["n"])
     barrier = threading.Barrier(8)
     wrong: list[object] = []
@@ -121,7 +121,7 @@ def test_calls_and_registrations_of_many_threads_do_not_disturb_each_other() -> 
         barrier.wait()
         for turn in range(100):
             name = f"tool_{number}_{turn}"
-            bridge.register_tool(Tool(name, ""))
+            bridge.register_tool(ToolSpec(name, ""))
             bridge.register_tool_handler(name, lambda given: given["n"])
             if bridge.call_tool("steady", {"n": turn}) != turn or bridge.call_tool(name, {"n": 1}) != 1:
                 wrong.append((number, turn))

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
 from obsidian_mcp.config import HttpConfig
-from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
@@ -54,7 +54,7 @@ def calls() -> list[str]:
 def witness(calls: list[str]) -> Bridge:
     """A tool that tells when it ran."""
     bridge = Bridge()
-    bridge.register_tool(Tool("witness", ""))
+    bridge.register_tool(ToolSpec("witness", ""))
     bridge.register_tool_handler("witness", lambda _: calls.append("ran"))
     return bridge
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
-from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Reply, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, InputProperty, InputSchema, ToolReply, ToolSpec
 from obsidian_mcp.errors import ToolFailed
 from tests.conftest import app_on
 from tests.serve.http_client import curl, http_client
@@ -40,7 +40,7 @@ def documents_tools() -> Bridge:
     """The tools that the documents' examples call and a vault does not have."""
     bridge = Bridge()
 
-    def add(tool: Tool, handler: Any) -> None:
+    def add(tool: ToolSpec, handler: Any) -> None:
         bridge.register_tool(tool)
         bridge.register_tool_handler(tool.name, handler)
 
@@ -54,8 +54,8 @@ def documents_tools() -> Bridge:
     }
     table = "Filesystem      Size  Used Avail Use% Mounted on\n/dev/sda1        20G   12G  7.2G  63% /"
     add(
-        Tool("disk_space", "Check filesystem disk space usage"),
-        lambda _: Reply({"filesystems": [filesystem]}, summary="Disk space check completed", stdout=table),
+        ToolSpec("disk_space", "Check filesystem disk space usage"),
+        lambda _: ToolReply({"filesystems": [filesystem]}, summary="Disk space check completed", stdout=table),
     )
 
     def docker_ps(_: dict[str, Any]) -> None:
@@ -67,17 +67,17 @@ def documents_tools() -> Bridge:
             suggestion="Mount /var/run/docker.sock and add docker group to enable Docker operations",
         )
 
-    add(Tool("docker_ps", "List Docker containers with status information"), docker_ps)
+    add(ToolSpec("docker_ps", "List Docker containers with status information"), docker_ps)
 
-    def publish(arguments: dict[str, Any]) -> Reply:
+    def publish(arguments: dict[str, Any]) -> ToolReply:
         files = arguments["source_files"]
-        return Reply(
+        return ToolReply(
             {"published_files": files, "publish_path": "/app/data/blog/publish"},
             summary=f"Published {len(files)} files successfully",
             stdout="\n".join(f"Published {file}" for file in files),
         )
 
-    add(Tool("blog_publish_static", "Publish", writes=True), publish)
+    add(ToolSpec("blog_publish_static", "Publish", writes=True), publish)
 
     def calculate(arguments: dict[str, Any]) -> dict[str, Any]:
         a, b = arguments["a"], arguments["b"]
@@ -93,12 +93,12 @@ def documents_tools() -> Bridge:
         return {"result": result, "operation": arguments["operation"], "operands": [a, b]}
 
     numbers = {
-        "operation": Property("string", "add, subtract, multiply, divide"),
-        "a": Property("number", "First operand"),
-        "b": Property("number", "Second operand"),
+        "operation": InputProperty("string", "add, subtract, multiply, divide"),
+        "a": InputProperty("number", "First operand"),
+        "b": InputProperty("number", "Second operand"),
     }
     add(
-        Tool("calculator", "Perform mathematical calculations", InputSchema(numbers, ("operation", "a", "b"))),
+        ToolSpec("calculator", "Perform mathematical calculations", InputSchema(numbers, ("operation", "a", "b"))),
         calculate,
     )
     return bridge

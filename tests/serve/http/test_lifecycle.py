@@ -23,7 +23,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad import tools as rad_tools
-from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve.http import auth, listener
 from tests.serve.serving import serving, started
@@ -36,9 +36,9 @@ class Gate:
         self.begun = threading.Semaphore(0)
         self.open = threading.Event()
         self.bridge = Bridge()
-        self.bridge.register_tool(Tool("wait", ""))
+        self.bridge.register_tool(ToolSpec("wait", ""))
         self.bridge.register_tool_handler("wait", self._wait)
-        self.bridge.register_tool(Tool("big", ""))
+        self.bridge.register_tool(ToolSpec("big", ""))
         self.bridge.register_tool_handler("big", lambda given: "x" * given["size"])
 
     def _wait(self, _: dict[str, Any]) -> str:
@@ -273,7 +273,7 @@ def test_a_refused_body_does_not_hide_its_answer(app: App) -> None:
 
 def test_sixty_four_clients_at_once_lose_no_answer(app: App) -> None:
     registered = Bridge()
-    registered.register_tool(Tool("say", ""))
+    registered.register_tool(ToolSpec("say", ""))
     registered.register_tool_handler("say", lambda given: given["text"])
 
     def client(number: int) -> list[str]:
@@ -312,7 +312,7 @@ OTHER_PROGRAM = "\n".join(
     [
         "import sys",
         "from obsidian_mcp import compose, config",
-        "from obsidian_mcp.contracts.rad.tools import Bridge, InputSchema, Property, Tool",
+        "from obsidian_mcp.contracts.rad.tools import Bridge, InputProperty, InputSchema, ToolSpec",
         textwrap.dedent((rad_tools.__doc__ or "").split("\n\n")[1])
         .replace('"~/Notes"', "sys.argv[1]")
         .replace("registered=", "ports=(0,), announce=lambda url: print(url, flush=True), registered="),
@@ -346,7 +346,7 @@ WAITING_PROGRAM = """
 import sys, time
 from pathlib import Path
 from obsidian_mcp import compose, config
-from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 
 def wait(_):
     print("begun", flush=True)
@@ -355,7 +355,7 @@ def wait(_):
     return "waited"
 
 bridge = Bridge()
-bridge.register_tool(Tool("wait", "Wait for a file"))
+bridge.register_tool(ToolSpec("wait", "Wait for a file"))
 bridge.register_tool_handler("wait", wait)
 app = compose.build(config.read((sys.argv[1],)), serving=True)
 sys.exit(compose.serve_http(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))

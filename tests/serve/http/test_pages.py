@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.contracts.rad.tools import Bridge, Tool
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.http.openapi import document
 from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
@@ -130,7 +130,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_the_page_shows_the_vault_the_tools_and_how_to_connect(app: App) -> None:
     # HTTP-09
     registered = Bridge()
-    registered.register_tool(Tool("odd", "<script>alert(1)</script>"))
+    registered.register_tool(ToolSpec("odd", "<script>alert(1)</script>"))
     with http_client(app, registered) as client:
         answer = client.get("/", headers={"host": "localhost:9400"})
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
