@@ -22,7 +22,7 @@ MOST_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSources:
+class FoundNote:
     id: str
     title: str
     url: str
@@ -30,7 +30,7 @@ class FoundSources:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    results: list[FoundSources]
+    results: list[FoundNote]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def search(app: App, query: Annotated[str, Argument(description="1 to 3 distinct
     place = app.vaults.get()
     found = place.search.find(Request(query, limit=MOST_FOUND, snippets=0))
     paths = [hit.path for hit in found.hits if extension(hit.path) in TEXT_EXTENSIONS]
-    return Results([FoundSources(path, basename(path), _url(app, place, path)) for path in paths])
+    return Results([FoundNote(path, basename(path), _url(app, place, path)) for path in paths])
 
 
 @tool(title="Fetch note", among=RESEARCH_TOOLS)
