@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,7 +117,7 @@ def _lm_studio(system: System) -> tuple[Path, ...]:
     return current, system.home / ".cache/lm-studio/mcp.json", current
 
 
-def _in_home(path: str, variable: str = "", default: str = "") -> Callable[[System], tuple[Path, ...]]:
+def _in_home(path: str, variable: str, default: str) -> Callable[[System], tuple[Path, ...]]:
     """A file in the folder that a variable names, else in `default` below the home."""
     return lambda system: (system.folder(variable, default) / path,)
 
@@ -163,137 +164,34 @@ def is_claude_running(platform: str) -> bool:
 ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}
 """For clients that are not known to show JSON-RPC errors to the model: they must show failed results (INST-14)."""
 
-CLIENTS: dict[str, McpClient] = {
-    client.id: client
-    for client in (
-        McpClient("claude-desktop", "Claude Desktop", "json", "mcpServers", _claude_desktop, _quit_claude),
-        McpClient(
-            "claude-code",
-            "Claude Code",
-            "json",
-            "mcpServers",
-            _in_home(".claude.json", "CLAUDE_CONFIG_DIR"),
-            _say("Start a new session of claude; /mcp shows the server."),
-            fixed={"type": "stdio"},
-            windowed=False,
-        ),
-        McpClient(
-            "cursor",
-            "Cursor",
-            "jsonc",
-            "mcpServers",
-            _in_home(".cursor/mcp.json"),
-            _say("In Cursor open Settings > MCP and switch the server on; restart Cursor if it is not listed."),
-        ),
-        McpClient(
-            "vscode",
-            "VS Code",
-            "jsonc",
-            "servers",
-            _vscode,
-            _say("In VS Code run the command 'MCP: List Servers', choose the server and start it; agent mode uses it."),
-            fixed={"type": "stdio"},
-        ),
-        McpClient(
-            "windsurf",
-            "Windsurf",
-            "jsonc",
-            "mcpServers",
-            _in_home(".codeium/windsurf/mcp_config.json"),
-            _say("In Windsurf open Cascade's MCP panel and press Refresh."),
-        ),
-        McpClient(
-            "gemini-cli",
-            "Gemini CLI",
-            "jsonc",
-            "mcpServers",
-            _in_home(".gemini/settings.json", "GEMINI_CLI_HOME"),
-            _say(
-                "Start a new session of gemini; /mcp shows the server. Gemini CLI serves no personal accounts any "
-                "more: with one, use Antigravity (obsidian-mcp install antigravity)."
-            ),
-            windowed=False,
-        ),
-        McpClient(
-            "codex",
-            "Codex",
-            "toml",
-            "mcp_servers",
-            _in_home("config.toml", "CODEX_HOME", ".codex"),
-            _say(
-                "Start a new session of codex (or restart its app or extension); /mcp shows the server. The ChatGPT "
-                "desktop app reads the same file: restart it too."
-            ),
-            first={"startup_timeout_sec": 60},  # 10 s by default: too short for a cold disk
-        ),
-        McpClient(
-            "zed",
-            "Zed",
-            "jsonc",
-            "context_servers",
-            _zed,
-            _say("Zed starts the server at once: a green dot stands beside it in the agent panel's settings."),
-            fixed={"source": "custom"},  # versions before 2026 need it, later ones ignore it
-        ),
-        McpClient(
-            "antigravity",
-            "Antigravity",
-            "jsonc",
-            "mcpServers",
-            _in_home(".gemini/antigravity/mcp_config.json"),
-            _say("In Antigravity open ... > MCP Servers > Manage MCP Servers and press Refresh."),
-            first={"env": ERRORS_AS_RESULTS},
-        ),
-        McpClient(
-            "opencode",
-            "OpenCode",
-            "jsonc",
-            "mcp",
-            _opencode,
-            _say("Start opencode again; opencode mcp list shows the server."),
-            fixed={"type": "local"},
-            first={"enabled": True, "timeout": 60_000},  # milliseconds; 5 s by default: too short for a cold disk
-            windowed=False,
-            shape=lambda _, command, arguments: {"command": [command, *arguments]},
-            environment="environment",
-        ),
-        McpClient(
-            "cline",
-            "Cline",
-            "jsonc",
-            "mcpServers",
-            _cline,
-            _say("Cline starts the server at once; its MCP Servers panel shows it."),
-        ),
-        McpClient(
-            "goose",
-            "Goose",
-            "yaml",
-            "extensions",
-            _goose,
-            _say("Start a new session of goose; its app lists the server under Extensions."),
-            fixed={"type": "stdio"},
-            first={"enabled": True},
-            shape=lambda name, command, arguments: {"name": name, "cmd": command, "args": arguments},
-            environment="envs",
-        ),
-        McpClient(
-            "kiro",
-            "Kiro",
-            "jsonc",
-            "mcpServers",
-            _in_home(".kiro/settings/mcp.json"),
-            _say("Kiro starts the server when the file is saved; its MCP Servers panel and /mcp of kiro-cli show it."),
-            first={"env": ERRORS_AS_RESULTS},
-        ),
-        McpClient(
-            "lm-studio",
-            "LM Studio",
-            "jsonc",
-            "mcpServers",
-            _lm_studio,
-            _say("In LM Studio open Program > Integrations and switch the server on."),
-            first={"env": ERRORS_AS_RESULTS},
-        ),
+_FILES: Mapping[str, Callable[[System], tuple[Path, ...]]] = {
+    "claude-desktop": _claude_desktop,
+    "vscode": _vscode,
+    "zed": _zed,
+    "opencode": _opencode,
+    "cline": _cline,
+    "goose": _goose,
+    "lm-studio": _lm_studio,
+}
+_SHAPES: Mapping[str, Shape] = {
+    "opencode": lambda _, command, arguments: {"command": [command, *arguments]},
+    "goose": lambda name, command, arguments: {"name": name, "cmd": command, "args": arguments},
+}
+
+
+def _client(name: str, row: dict[str, Any]) -> McpClient:
+    """Return the client of a table of clients.toml."""
+    file = [row.pop(part, "") for part in ("file", "variable", "default")]
+    return McpClient(
+        id=name,
+        files=_FILES.get(name) or _in_home(*file),
+        next_step=_say(row.pop("next_step")) if "next_step" in row else _quit_claude,
+        shape=_SHAPES.get(name, _usual),
+        **row,
     )
+
+
+CLIENTS: dict[str, McpClient] = {
+    name: _client(name, row)
+    for name, row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
