@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from contextvars import copy_context
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +20,7 @@ from obsidian_mcp.core.operations.move import relocate
 from obsidian_mcp.core.operations.undo import made_by, undo
 from obsidian_mcp.core.text.call import Client, call_with, current_call, set_call
 from obsidian_mcp.core.text.deadline import Deadline
-from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write, removal
+from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, Remove, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppError,
@@ -705,21 +703,3 @@ def test_the_caller_s_last_change_is_looked_for_once_among_many_of_others(root: 
     assert as_client("assistant", "1").run(undo, vault, None)[0].number == 1
     assert journal.read <= 302
     vault.close()
-
-
-def test_a_journal_of_an_older_version_goes_on(root: Path, opened: Callable[..., Vault]) -> None:
-    """SAFE-20: its changes belong to an unknown client, and can be taken back by their number."""
-    (root.parent / "state").mkdir()
-    with closing(sqlite3.connect(root.parent / "state/journal.sqlite3")) as old:
-        old.executescript(
-            "CREATE TABLE change (number INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, tool TEXT NOT NULL, "
-            "undoes INTEGER, done INTEGER NOT NULL DEFAULT 0);"
-            "INSERT INTO change (time, tool, done) VALUES (1, 'old', 1)"
-        )
-    vault = opened()
-    vault.commit("test", [Create("new.md", b"")])
-    (latest, first), _ = vault.journal.changes(None, 9, 0)
-    assert (made_by(vault, latest), made_by(vault, first)) == ("this client", "an unknown client")
-    undo(vault, None)
-    with pytest.raises(ChangeNotFound, match="number 1"):
-        undo(vault, None)

@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import is_note, parse
-from obsidian_mcp.core.vault.changes import Create, Operation, Write
+from obsidian_mcp.core.vault.planned_change import Create, Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 

@@ -30,8 +30,8 @@ from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.text import Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
-from obsidian_mcp.core.vault.changes import Create, Write
 from obsidian_mcp.core.vault.edit import stale
+from obsidian_mcp.core.vault.planned_change import Create, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 

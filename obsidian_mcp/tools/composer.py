@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import End, Left
+from obsidian_mcp.core.vault.planned_change import Create
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
@@ -64,13 +65,16 @@ def compose_notes(
             )
         if not dry_run:
             place.commit("compose_notes", planned.operations)
-    updated, more_updated = first_of([str(path) for path in planned.updated], FILES_SHOWN)
+    own = (planned.source, planned.target)
+    updated, more_updated = first_of(
+        [str(file.path) for file in planned.rewritten if file.path not in own], FILES_SHOWN
+    )
     return Composed(
         planned.source,
         planned.target,
-        planned.created,
+        any(isinstance(step, Create) for step in planned.steps),
         updated or None,
         more_updated,
-        shown_diff([planned.diff]) if dry_run else None,
+        shown_diff(planned.diffs()) if dry_run else None,
         [*planned.warnings] or None,
     )

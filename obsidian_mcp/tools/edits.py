@@ -14,6 +14,7 @@ from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.vault.edit import stale
+from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -135,7 +136,7 @@ def _swallowed(before: str, after: str) -> list[str]:
 
 
 def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
-    def plan() -> move.Rewriting:
+    def plan() -> PlannedChange:
         before = place.read_note(entry)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
@@ -148,7 +149,7 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
         entry.path,
         changed=bool(planned.rewritten),
         etag=place.read_text(entry).etag,
-        diff=shown_diff(file.diff for file in planned.rewritten) if dry_run else None,
+        diff=shown_diff(planned.diffs()) if dry_run else None,
         updated=updated or None,
         more_updated=more_updated,
         warnings=list(planned.warnings) or None,

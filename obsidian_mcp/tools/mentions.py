@@ -10,6 +10,7 @@ from typing import Annotated
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations import bulk, mentions, move
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.vault.planned_change import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 
@@ -28,7 +29,7 @@ class LinkedMentions(ChangedFiles):
 
 
 @dataclass(frozen=True, slots=True)
-class _Linking(move.Rewriting):
+class _Linking(PlannedChange):
     linked: int = 0
     next_offset: int | None = None
 
@@ -60,7 +61,7 @@ def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
         more = len(chosen) - offset - len(notes)
     else:
         notes, more = mentions.notes_with(place, entry, names, offset)
-    found: list[move.Rewritten] = []
+    found: list[Rewritten] = []
     made: dict[str, int] = {}
     left: list[str] = []
     unread: list[str] = []
@@ -76,7 +77,7 @@ def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
         links = mentions.linked(place, settings, entry.path, other.path, content.text.body, names)
         left += dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
         if links.made:
-            found.append(move.Rewritten(content, links.after))
+            found.append(Rewritten(content, links.after))
             made[other.path] = links.made
     changed, kept = move.allowed(place, found)
     if only or not changed:
@@ -97,4 +98,5 @@ def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
     following = offset + mentions.MOST_FILES if more > 0 else None
     if following:
         warnings.append(f"{more:,} more files have the name: the same call with offset {following} goes on.")
-    return _Linking(tuple(changed), tuple(warnings), sum(made[file.path] for file in changed), following)
+    linked = sum(made[file.path] for file in changed)
+    return _Linking(tuple(changed), warnings=tuple(warnings), linked=linked, next_offset=following)

@@ -10,6 +10,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.text.vault_path import link_warning
+from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -72,30 +73,30 @@ def move_note(
     plan = partial(move.relocate, place, name, to, update_links=update_links)
     moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
     warning = link_warning(moved.target)
-    answer = _answer(moved.links, [warning] if warning else [], dry_run=dry_run)
+    answer = _answer(moved, [warning] if warning else [], dry_run=dry_run)
     return replace(
         answer,
         path=moved.source,
         to=moved.target,
         renamed=moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2] or None,
-        files=len(moved.files) if moved.is_folder else None,
+        files=None if moved.source in moved.moved else len(moved.moved),
     )
 
 
 def _gathered(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
     plan = partial(move.gather, place, entries, to, update_links=update_links)
     moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
-    shown, _ = first_of([MovedFile(source, target) for source, target in moved.files.items()], FILES_SHOWN)
-    return replace(_answer(moved.links, [], dry_run=dry_run), files=len(moved.files), moves=shown)
+    shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
+    return replace(_answer(moved, [], dry_run=dry_run), files=len(moved.moved), moves=shown)
 
 
-def _answer(links: move.Rewriting, warnings: list[str], *, dry_run: bool) -> Moved:
-    files, more_updated = first_of(links.rewritten, FILES_SHOWN)
-    shown = shown_diff(file.diff for file in links.rewritten) if dry_run else ""
+def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Moved:
+    files, more_updated = first_of(change.rewritten, FILES_SHOWN)
+    shown = shown_diff(change.diffs()) if dry_run else ""
     return Moved(
         moved=not dry_run,
         updated=[UpdatedFile(file.path, *first_of(file.lines, LINES_SHOWN)) for file in files],
         more_updated=more_updated,
         diff=shown or None,
-        warnings=[*links.warnings, *warnings] or None,
+        warnings=[*change.warnings, *warnings] or None,
     )

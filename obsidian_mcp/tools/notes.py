@@ -29,7 +29,7 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse_folder,
 )
-from obsidian_mcp.core.vault.changes import Write, removal
+from obsidian_mcp.core.vault.planned_change import Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 

@@ -20,6 +20,7 @@ from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.call import checkpoint, report_progress
 from obsidian_mcp.core.text.tags import covers, key
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
+from obsidian_mcp.core.vault.planned_change import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
@@ -105,7 +106,7 @@ def rename_tag(
     return changed_files(renamed.rewritten, dry_run=dry_run, warnings=warnings)
 
 
-def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
+def _plan(place: Vault, old: str, new: str) -> PlannedChange:
     renamed = []
     files = place.graph.files_tagged(old)
     for done, path in enumerate(files):
@@ -117,13 +118,13 @@ def _plan(place: Vault, old: str, new: str) -> move.Rewriting:
             rename = tag_rename.in_note if is_note(entry.path) else tag_rename.in_canvas
             after = rename(body, old, new)
             if after != body:
-                renamed.append(move.Rewritten(content, after))
+                renamed.append(Rewritten(content, after))
     broken = [path for path in place.graph.warnings().value if is_note(path) and _may_name(place, path, old)]
     reason = "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again"
     warnings = (f"{reason}: {move.listed(broken)}.",) if broken else ()
     if not files and not broken:
         warnings = (f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are.",)
-    return move.Rewriting(tuple(renamed), warnings)
+    return PlannedChange(tuple(renamed), warnings=warnings)
 
 
 def _may_name(place: Vault, path: VaultPath, tag: str) -> bool:

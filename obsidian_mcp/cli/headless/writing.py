@@ -17,7 +17,7 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwritten
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
-from obsidian_mcp.core.vault.changes import Write, removal
+from obsidian_mcp.core.vault.planned_change import Write, removal
 from obsidian_mcp.errors import NoteExists
 
 from .call import Call
@@ -171,14 +171,15 @@ def _with_extension(target: str, source: VaultPath) -> str:
 def _relocated(call: Call, source: VaultPath, target: str) -> str:
     """Move a file with the links to it; return its new path. Raises: Refused."""
     from obsidian_mcp.core.operations import bulk
-    from obsidian_mcp.core.operations.move import Relocation, relocate
+    from obsidian_mcp.core.operations.move import relocate
+    from obsidian_mcp.core.vault.planned_change import PlannedChange
 
     target = parsed_path(target)
     if target == source:
         return str(source)
     vault = call.vault
 
-    def plan() -> Relocation:
+    def plan() -> PlannedChange:
         return relocate(vault, vault.catalog[source], f"/{target}", update_links=True, keep_extension=False)
 
     try:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import is_note
-from obsidian_mcp.core.vault.changes import Operation
+from obsidian_mcp.core.vault.planned_change import PlannedChange, rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag
-
-from .move import Rewriting, rewritten
 
 MOST_NOTES = 10_000
 """Notes of one change."""
@@ -22,14 +20,7 @@ PLANS_AHEAD = 2
 """Times that a change is planned before other writers have to wait for it."""
 
 
-class Plan(Protocol):
-    """A change that is planned and not made yet."""
-
-    @property
-    def operations(self) -> Sequence[Operation]: ...
-
-
-P = TypeVar("P", bound=Plan)
+P = TypeVar("P", bound=PlannedChange)
 
 
 def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
@@ -54,7 +45,7 @@ def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
     return notes
 
 
-def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str], str], label: str) -> Rewriting:
+def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str], str], label: str) -> PlannedChange:
     """Plan to replace the text of each note by `change(text)`; notes that stay the same are left out.
 
     Raises: NotText, OperationTimeout, and what `change` raises, with the path.
@@ -71,7 +62,7 @@ def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str]
             ) from error
         if after != content.text.body:
             found.append(rewritten(content, after))
-    return Rewriting(tuple(found))
+    return PlannedChange(tuple(found))
 
 
 def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = False) -> P:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -29,11 +29,11 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse,
 )
-from obsidian_mcp.core.vault.changes import Create, Operation, removal
+from obsidian_mcp.core.vault.planned_change import Create, PlannedChange, removal, rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
-from .move import applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links, rewritten
+from .move import applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links
 from .templates import Templates
 
 _BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
@@ -43,21 +43,7 @@ _CONTAINERS = re.compile(r"[ \t>]*")
 _VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
-    """What composing would do: the operations of one change, and what people are told of it."""
-
-    source: VaultPath
-    target: VaultPath
-    created: bool
-    operations: tuple[Operation, ...]
-    updated: tuple[VaultPath, ...]
-    """Other files whose links follow."""
-    diff: str
-    warnings: tuple[str, ...] = ()
-
-
-def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "append") -> Composition:
+def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "append") -> PlannedChange:
     """Plan to put a note into another one and to remove it; links to it lead to the other one (COMPOSE-1).
 
     Raises: InvalidArguments for a note into itself, NotText, PropertiesUnreadable.
@@ -81,13 +67,10 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     merged = rewritten(before, body)
     warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
     others = tuple(file for file in rewriting.rewritten if file.path not in (source.path, target.path))
-    operations: list[Operation] = [file.operation for file in (*others, merged)]
-    operations.append(removal(source.disk, vault.settings.trash_option))
-    shown = merged.diff + "".join(file.diff for file in others)
-    updated = tuple(file.path for file in others)
+    removed = removal(source.disk, vault.settings.trash_option)
     said = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
     said += tuple(lost_bookmarks(vault, {source.path}))
-    return Composition(source.path, target.path, False, tuple(operations), updated, shown, said)
+    return PlannedChange((merged, *others), (removed,), said, source.path, target.path)
 
 
 def _inserted(joined: str, body: str, text: str, position: End) -> Span:
@@ -134,7 +117,7 @@ def extract(
     position: End = "append",
     left: Left = "link",
     update_links: bool = True,
-) -> Composition:
+) -> PlannedChange:
     """Plan to take a heading's section, a block (`^id`) or lines (`10-20`) of a note into another note (COMPOSE-2).
 
     Without `to` the new note is called as the heading. A note that is there already is added to only where it is named.
@@ -171,31 +154,20 @@ def extract(
     gone = footnotes.removals(body, notes.removed)
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
     left_behind = rewritten(before, remaining)
-    operations: list[Operation] = [left_behind.operation, *rewriting.operations]
-    shown = left_behind.diff
+    own_files, created = [left_behind], []
     if there is None:
         made = edits.adapted(text, body) + ("" if text.endswith("\n") else before.text.newline)
-        operations.append(Create(disk, made.encode("utf-8", "surrogateescape")))
-        shown += edits.diff(target, "", made)
+        created.append(Create(disk, made.encode("utf-8", "surrogateescape")))
         if not rewriting.warnings and (warning := link_warning(target)):  # else those say so
             warnings.append(warning)
     else:
         now = apply(there.text.body, here.get(target, ()))
         after = join(now, text, position)
-        extended = rewritten(there, after)
+        own_files.append(rewritten(there, after))
         if update_links:
             warnings += _mistaken(vault, source.path, target, after, _inserted(after, now, text, position), span)
-        operations.append(extended.operation)
-        shown += extended.diff
-    return Composition(
-        source.path,
-        target,
-        existing is None,
-        tuple(operations),
-        tuple(file.path for file in rewriting.rewritten),
-        shown + "".join(file.diff for file in rewriting.rewritten),
-        (*warnings, *rewriting.warnings, *vault.settings.warnings),
-    )
+    said = (*warnings, *rewriting.warnings, *vault.settings.warnings)
+    return PlannedChange((*own_files, *rewriting.rewritten), tuple(created), said, source.path, target)
 
 
 def join(body: str, text: str, position: End) -> str:

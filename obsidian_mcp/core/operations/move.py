@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from obsidian_mcp.core.files import bookmarks, names
 from obsidian_mcp.core.files.bookmarks import Bookmark
@@ -13,7 +13,7 @@ from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links import rename_heading as rename_part
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
-from obsidian_mcp.core.note.edits import apply, diff
+from obsidian_mcp.core.note.edits import apply
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text.call import report_progress
@@ -29,9 +29,8 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse,
 )
-from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.content import Content
-from obsidian_mcp.core.vault.edit import check_plugin_text
+from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AmbiguousName,
@@ -45,84 +44,13 @@ from obsidian_mcp.errors import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """A file whose links change: its text before and after, and the lines that change (1-based)."""
-
-    content: Content
-    after: str
-    lines: tuple[int, ...] = ()
-
-    @property
-    def path(self) -> VaultPath:
-        return self.content.entry.path
-
-    @property
-    def data(self) -> bytes:
-        return Text(self.after, self.content.text.bom).encode()
-
-    @property
-    def operation(self) -> Write:
-        return Write(self.content.entry.disk, self.content.data, self.data)
-
-    @property
-    def diff(self) -> str:
-        return diff(self.path, self.content.text.body, self.after)
-
-
-def rewritten(content: Content, after: str) -> Rewritten:
-    """Return a note with another text. Raises: as `check_plugin_text`."""
-    check_plugin_text(content.entry.path, content.text.body, after)
-    return Rewritten(content, after)
-
-
-@dataclass(frozen=True, slots=True)
-class Rewriting:
-    """A change of the text of several files."""
-
-    rewritten: tuple[Rewritten, ...]
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def operations(self) -> list[Operation]:
-        return [file.operation for file in self.rewritten]
-
-
-@dataclass(frozen=True, slots=True)
-class Relocation:
-    """What a move would do. `files` maps every moved file, `disk` and `target_disk` are what is renamed."""
-
-    source: VaultPath
-    target: VaultPath
-    disk: str
-    target_disk: str
-    is_folder: bool
-    files: Mapping[VaultPath, VaultPath]
-    links: Rewriting
-    unlinked: bool
-    """It is certain that no link has to be rewritten."""
-    apart: tuple[str, ...] = ()
-    """The files and folders below a folder that must be moved one by one."""
-    whole: bool = True
-    """Whether the folder itself moves, before those."""
-
-    @property
-    def operations(self) -> list[Operation]:
-        """The changes of files first, where they still are, then the move.
-
-        A folder that also holds files which the policy hides stays with those; all else is moved one by one. So are
-        files in a folder of the same name in another normal form.
-        """
-        depth = self.source.count("/") + 1
-        moves = [Move(self.disk, self.target_disk, self.unlinked)] if self.whole else []
-        moves += [Move(disk, f"{self.target_disk}/{disk.split('/', depth)[depth]}") for disk in self.apart]
-        return [*self.links.operations, *moves]
-
-
 def relocate(
     vault: Vault, name: str | FileEntry, to: str, *, update_links: bool, keep_extension: bool = True
-) -> Relocation:
+) -> PlannedChange:
     """Plan the move of a file or folder. With `keep_extension` a file keeps its own whatever the target has.
+
+    A folder that also holds files which the policy hides stays with those; all else is moved one by one. So are files
+    in a folder of the same name in another normal form.
 
     Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied.
     """
@@ -143,32 +71,19 @@ def relocate(
         raise NoteExists(
             f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
         )
-    links = rewrite_links(vault, files) if update_links else Rewriting(())
-    unlinked = update_links and not (is_folder or links.rewritten or links.warnings)
-    if update_links:
-        warnings = mentions(vault, files, source if is_folder else None)
-        links = replace(links, warnings=(*links.warnings, *warnings))
-    leaving = vault.folders.movable(disk) if is_folder else None
-    spelled = (vault.catalog[path].disk for path in files) if is_folder else ()
-    strays = tuple(found for found in spelled if not found.startswith(f"{disk}/"))
-    apart = (*(leaving or ()), *strays)
-    return Relocation(source, target, disk, target_disk, is_folder, files, links, unlinked, apart, leaving is None)
+    links = _links_after(vault, files, source if is_folder else None) if update_links else PlannedChange()
+    moves = [Move(disk, target_disk, unlinked=update_links and not (links.rewritten or links.warnings))]
+    if is_folder:
+        leaving = vault.folders.movable(disk)
+        spelled = (vault.catalog[path].disk for path in files)
+        apart = [*(leaving or ()), *(found for found in spelled if not found.startswith(f"{disk}/"))]
+        depth = source.count("/") + 1
+        moves = [Move(disk, target_disk)] if leaving is None else []
+        moves += [Move(inner, f"{target_disk}/{inner.split('/', depth)[depth]}") for inner in apart]
+    return replace(links, steps=tuple(moves), source=source, target=target, moved=files)
 
 
-@dataclass(frozen=True, slots=True)
-class Gathering:
-    """What it would do to move several files into one folder."""
-
-    files: Mapping[VaultPath, VaultPath]
-    moves: tuple[Move, ...]
-    links: Rewriting
-
-    @property
-    def operations(self) -> list[Operation]:
-        return [*self.links.operations, *self.moves]
-
-
-def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> Gathering:
+def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> PlannedChange:
     """Plan to move files into a folder, which need not be there yet; files that are in it already stay.
 
     Raises: NoteExists, InvalidName, PermissionDenied, InvalidArguments for the name of a note.
@@ -197,14 +112,11 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
         files[entry.path] = target
         taken.add(target)
         moves.append(Move(entry.disk, disk))
-    links = Rewriting(())
-    if update_links:
-        links = rewrite_links(vault, files)
-        links = replace(links, warnings=(*links.warnings, *mentions(vault, files, None)))
-    return Gathering(files, tuple(moves), links)
+    links = _links_after(vault, files, None) if update_links else PlannedChange()
+    return replace(links, steps=tuple(moves), moved=files)
 
 
-def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> Rewriting:
+def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
     """Plan a heading's new text (or with `^id` a block's new id) in its note and in every link to it.
 
     Raises: SectionNotFound, InvalidName.
@@ -270,7 +182,13 @@ def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
     return names.spelled(vault.catalog, path)
 
 
-def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> Rewriting:
+def _links_after(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> PlannedChange:
+    """Plan the rewriting of links to files that move, or to a folder with them, and warn of what does not follow."""
+    links = rewrite_links(vault, files)
+    return replace(links, warnings=(*links.warnings, *mentions(vault, files, folder)))
+
+
+def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> PlannedChange:
     """Plan the rewriting of links to files that get other paths, and of relative links in those files."""
     contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
     found = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
@@ -281,7 +199,7 @@ MOST_REFERRERS = 3_000
 """Files with links to a name that are read when another file gets it: about three seconds."""
 
 
-def displaced(vault: Vault, created: VaultPath) -> Rewriting:
+def displaced(vault: Vault, created: VaultPath) -> PlannedChange:
     """Plan the rewriting of links that would lead to a new file, no longer to another one of its name (RENAME-04)."""
     contents, planned, unseen = displaced_links(vault, created)
     found = applied(contents, planned)
@@ -292,7 +210,7 @@ def displaced(vault: Vault, created: VaultPath) -> Rewriting:
         warnings.append(f"Links to the other file of this name have its path now, in {listed(paths)}.")
     if kept:
         warnings.append(f"Links lead to the new note now in {listed(kept)}, which the user's policy keeps as they are.")
-    return Rewriting(tuple(changed), tuple(warnings))
+    return PlannedChange(tuple(changed), warnings=tuple(warnings))
 
 
 def create_file(vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes) -> tuple[str, ...]:
@@ -357,7 +275,7 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
     return contents, referrers
 
 
-def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> Rewriting:
+def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> PlannedChange:
     found, warnings = [], []
     for edits in planned:
         content = contents[edits.path]
@@ -369,7 +287,7 @@ def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.Fil
         warnings += [
             f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
         ]
-    return Rewriting(tuple(found), tuple(warnings))
+    return PlannedChange(tuple(found), warnings=tuple(warnings))
 
 
 SHOWN = 10

@@ -21,12 +21,13 @@ from obsidian_mcp.core.note.edits import Hunk, hunks
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault.changes import (
+from obsidian_mcp.core.vault.changes import Done
+from obsidian_mcp.core.vault.planned_change import (
     Create,
-    Done,
     Move,
     Operation,
     Planned,
+    PlannedChange,
     Remove,
     RemoveFolder,
     Write,
@@ -97,8 +98,7 @@ class Plan:
 
     id: str
     tool: str
-    operations: tuple[Operation, ...]
-    undoes: int | None
+    change: PlannedChange
     base: dict[str, DiskFile | None]
     """By path on disk, the files that are moved or removed as they were."""
     expires: float
@@ -108,20 +108,20 @@ class Plan:
     def size(self) -> int:
         return sum(
             len(operation.before) + len(operation.after) if isinstance(operation, Write) else len(operation.data)
-            for operation in self.operations
+            for operation in self.change.operations
             if isinstance(operation, Write | Create)
         )
 
     @cached_property
     def moves(self) -> dict[str, str]:
         """The places on disk that move, with their targets."""
-        return {operation.disk: operation.target for operation in self.operations if isinstance(operation, Move)}
+        return {operation.disk: operation.target for operation in self.change.operations if isinstance(operation, Move)}
 
     @cached_property
     def by_path(self) -> dict[str, list[Operation]]:
         """Return the operations of every file, by path; moves last among them, as they are made."""
         found: dict[str, list[Operation]] = {normal_form(disk): [] for disk in self.moves}
-        for operation in self.operations:
+        for operation in self.change.operations:
             if not isinstance(operation, RemoveFolder):
                 found.setdefault(normal_form(operation.disk), []).append(operation)
         return found
@@ -172,11 +172,11 @@ class Plans:
         files = self._vault.files
         base = {
             operation.disk: files.stat(operation.disk)
-            for operation in planned.operations
+            for operation in planned.change.operations
             if isinstance(operation, Move | Remove)
         }
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
-        plan = Plan(number, planned.tool, planned.operations, planned.undoes, base, expires)
+        plan = Plan(number, planned.tool, planned.change, base, expires)
         with self._lock:
             self._plans[plan.id] = plan
             self._drop_old(plan)
@@ -292,10 +292,10 @@ class Plans:
             is_whole = len(chosen) == len(by_path)
             operations = [
                 self._moved(plan, operation)
-                for operation in plan.operations
+                for operation in plan.change.operations
                 if isinstance(operation, RemoveFolder) or id(operation) in wanted
             ]
-            return self._vault.commit(plan.tool, operations, plan.undoes if is_whole else None)
+            return self._vault.commit(plan.tool, operations, plan.change.undoes if is_whole else None)
 
     def _chosen(self, plan: Plan, states: dict[str, State], *, whole: bool) -> list[str]:
         """Raises: InvalidArguments, StaleEtag."""

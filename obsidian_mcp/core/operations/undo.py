@@ -12,7 +12,17 @@ from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault.changes import Create, Done, Move, Operation, Remove, RemoveFolder, Write, moved
+from obsidian_mcp.core.vault.changes import Done
+from obsidian_mcp.core.vault.planned_change import (
+    Create,
+    Move,
+    Operation,
+    PlannedChange,
+    Remove,
+    RemoveFolder,
+    Write,
+    moved,
+)
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, UndoConflict
 
@@ -110,12 +120,12 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
                 change=found.number,
                 undone_by=found.undone_by,
             )
-        operations, left = plan(vault, found, wins)
-        return found, vault.commit(TOOL, operations, undoes=found.number), left
+        change, left = plan(vault, found, wins)
+        return found, vault.commit(TOOL, change.operations, change.undoes), left
 
 
-def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[list[Operation], list[Step]]:
-    """Return the operations that take a change back, and the steps that `current` leaves. Raises: UndoConflict."""
+def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, list[Step]]:
+    """Return the change that takes another one back, and the steps that `current` leaves. Raises: UndoConflict."""
     left: list[Step] = []
     moves = {step.disk: step.target for step in recorded.steps if step.target is not None}
     backwards: list[Operation] = []
@@ -148,7 +158,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[list[Operation],
                 continue
             contents += [operation] if operation is not None else []
     made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
-    return [*contents, *backwards, *made], left
+    return PlannedChange(steps=(*contents, *backwards, *made), undoes=recorded.number), left
 
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:

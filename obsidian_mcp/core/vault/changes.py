@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
-from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.text.call import begin_commit, current_call
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import extension, parent
 from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
 
+from .planned_change import (
+    Create,
+    Move,
+    Operation,
+    Planned,
+    PlannedChange,
+    Remove,
+    RemoveFolder,
+    Write,
+    moved,
+)
 from .sync_tree import Listing
 from .take_back import take_back
 
@@ -26,81 +36,11 @@ THROUGH_APP = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """Replace a file's bytes; `before` are the bytes that the change was made from."""
-
-    disk: str
-    before: bytes
-    after: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    """Write a file that is not there yet."""
-
-    disk: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Move a file, or a folder with its files."""
-
-    disk: str
-    target: str
-    unlinked: bool = False
-    """No link leads to the file, so the app may make the move (APP-FILE-06)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remove:
-    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for good."""
-
-    disk: str
-    permanent: bool
-    system: bool = False
-
-
-def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
-    """How a file is removed under the vault's setting; `permanent` whatever that says."""
-    return Remove(disk, permanent=permanent or option == "none", system=option == "system")
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveFolder:
-    """Remove an empty folder; a folder that holds files, or is gone, is left alone."""
-
-    disk: str
-
-
-Operation = Write | Create | Move | Remove | RemoveFolder
-
-
-def moved(disk: str, moves: Mapping[str, str]) -> str:
-    """Return the path of a file after moves of files and folders."""
-    above = disk
-    while above:
-        if above in moves:
-            return moves[above] + disk[len(above) :]
-        above = above.rpartition("/")[0]
-    return disk
-
-
-@dataclass(frozen=True, slots=True)
 class Done:
     """A change that was made: its number in the journal, and the trash folder of a removed file."""
 
     change: int
     location: str | None = None
-
-
-class Planned(Exception):
-    """The change that a call would have made, allowed by the policy but for a person's consent."""
-
-    def __init__(self, tool: str, operations: tuple[Operation, ...], undoes: int | None) -> None:
-        self.tool = tool
-        self.operations = operations
-        self.undoes = undoes
 
 
 MISTAKES_SHOWN = 10
@@ -221,7 +161,7 @@ class Changes:
                 if undoes is None:
                     _check_readable(operation)
             if current_call.get().is_planning:
-                raise Planned(tool, tuple(operations), undoes)
+                raise Planned(tool, PlannedChange(steps=tuple(operations), undoes=undoes))
             made = self._folders_made(operations)
             steps = [self._step(operation) for operation in operations]
             begin_commit()

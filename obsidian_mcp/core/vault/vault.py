@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
-    from .changes import Changes, Done, Operation
+    from .changes import Changes, Done
     from .edit import Edited
     from .located import PeriodicNames
+    from .planned_change import Operation
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
@@ -387,8 +388,8 @@ class Vault:
         made to that version and merged with what happened since, where the two do not touch.
         Raises: StaleEtag, NotText, and whatever `change` raises, with nothing written.
         """
-        from .changes import Write
         from .edit import edited
+        from .planned_change import Write
 
         if dry_run:
             return edited(self.read_note(entry), change, etag, self.journal.version)

@@ -1,0 +1,148 @@
+"""A change that is worked out and not made yet: the one record that operations plan, show, keep and commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.settings import TrashOption
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from .content import Content
+from .edit import check_plugin_text
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Replace a file's bytes; `before` are the bytes that the change was made from."""
+
+    disk: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Write a file that is not there yet."""
+
+    disk: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Move a file, or a folder with its files."""
+
+    disk: str
+    target: str
+    unlinked: bool = False
+    """No link leads to the file, so the app may make the move (APP-FILE-06)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for good."""
+
+    disk: str
+    permanent: bool
+    system: bool = False
+
+
+def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
+    """How a file is removed under the vault's setting; `permanent` whatever that says."""
+    return Remove(disk, permanent=permanent or option == "none", system=option == "system")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFolder:
+    """Remove an empty folder; a folder that holds files, or is gone, is left alone."""
+
+    disk: str
+
+
+Operation = Write | Create | Move | Remove | RemoveFolder
+
+
+def moved(disk: str, moves: Mapping[str, str]) -> str:
+    """Return the path of a file after moves of files and folders."""
+    above = disk
+    while above:
+        if above in moves:
+            return moves[above] + disk[len(above) :]
+        above = above.rpartition("/")[0]
+    return disk
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A file whose text changes: the text before and after, and the lines that change (1-based)."""
+
+    content: Content
+    after: str
+    lines: tuple[int, ...] = ()
+
+    @property
+    def path(self) -> VaultPath:
+        return self.content.entry.path
+
+    @property
+    def data(self) -> bytes:
+        return Text(self.after, self.content.text.bom).encode()
+
+    @property
+    def operation(self) -> Write:
+        return Write(self.content.entry.disk, self.content.data, self.data)
+
+    @property
+    def diff(self) -> str:
+        return diff(self.path, self.content.text.body, self.after)
+
+
+def rewritten(content: Content, after: str) -> Rewritten:
+    """Return a note with another text. Raises: as `check_plugin_text`."""
+    check_plugin_text(content.entry.path, content.text.body, after)
+    return Rewritten(content, after)
+
+
+_NOTHING = VaultPath("")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChange:
+    """What a change would do. `Vault.commit` makes its operations, all or none."""
+
+    rewritten: tuple[Rewritten, ...] = ()
+    """Files whose text changes: they are written first, where they still are."""
+    steps: tuple[Operation, ...] = ()
+    """What is made, moved and removed then."""
+    warnings: tuple[str, ...] = ()
+    source: VaultPath = _NOTHING
+    """The note or folder that is moved, merged or divided; empty for changes of other kinds."""
+    target: VaultPath = _NOTHING
+    """Where it goes."""
+    moved: Mapping[VaultPath, VaultPath] = field(default_factory=dict)
+    """The files that get other paths, with these."""
+    undoes: int | None = None
+    """Number of the change that this one takes back."""
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return (*(file.operation for file in self.rewritten), *self.steps)
+
+    def diffs(self) -> Iterator[str]:
+        """Yield what is written anew or changes in every text, the new files first."""
+        for step in self.steps:
+            if isinstance(step, Create):
+                yield diff(normal_form(step.disk), "", Text.decode(step.data).body)
+        yield from (file.diff for file in self.rewritten)
+
+
+class Planned(Exception):
+    """The change that a call would have made, allowed by the policy but for a person's consent."""
+
+    def __init__(self, tool: str, change: PlannedChange) -> None:
+        self.tool = tool
+        self.change = change
