@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound, PermissionDenied
 
 CARRY_BYTES = 3 * 1024
@@ -35,7 +36,7 @@ CANNOT_CARRY = "cannot_carry"
 _EXPANDED = re.compile(r"\\[ntr]")
 _REFUSAL = re.compile(r"(?:[A-Z][A-Za-z]*)?Error: ")
 _NOISE = re.compile(
-    rb"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d Loading (?:updated|main) app package [^\n]*"
+    rb"(?:" + DAY.encode() + rb" \d\d:\d\d:\d\d Loading (?:updated|main) app package [^\n]*"
     rb"|Your Obsidian installer is out of date\.[^\n]*)(?:\n|\Z)"
 )
 _BLANK = re.compile(rb"\r?\n")

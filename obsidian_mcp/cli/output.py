@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import time
@@ -14,13 +13,12 @@ from typing import Any, Final
 
 import click
 
-from obsidian_mcp.core.calendar import zones
+from obsidian_mcp.core.calendar import iso, zones
 from obsidian_mcp.core.text.call import call_with
 
 from .render import safe, width
 from .stdout import write_bytes
 
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 SHOWN_AFTER_SECONDS: Final = 0.5
 """Work that is quicker shows no progress."""
 _SIZES: Final = frozenset({"size", "bytes"})
@@ -84,7 +82,7 @@ def _cell(value: Any, key: str = "") -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_cell(member)}" for name, member in value.items())
     text = safe(str(value))
-    return _local(text) if _TIME.fullmatch(text) else text
+    return _local(text) if text.endswith("Z") and iso.read(text) else text
 
 
 def _size(count: int) -> str:

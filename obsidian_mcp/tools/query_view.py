@@ -6,6 +6,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.operations import queries
@@ -26,7 +27,6 @@ SORTED_ROWS = 10_000
 CELL_CHARACTERS = 200
 CELL_ITEMS = 20
 _LINK = re.compile(r"!?\[\[([^\]|#]*)([^\]|]*)(?:\|([^\]]*))?\]\]")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?")
 TASK_COLUMNS = ("description", "status", "due", "priority", "tags", "note")
 Layout = Literal["", "table", "cards", "list", "board"]
 
@@ -128,7 +128,7 @@ def _cell(place: Vault, value: Any) -> list[Any] | None:
             target = resolve(place.catalog, "", link[1]) if link[1] else None
             return ["link", _cut(link[3] or link[1] + link[2]), target]
         case str():
-            return ["date" if _DATE.fullmatch(value) else "text", _cut(value)]
+            return ["date" if iso.read(value) else "text", _cut(value)]
         case list():
             return ["list", [cell for item in value[:CELL_ITEMS] if (cell := _cell(place, item))]]
         case {"error": str(problem)}:

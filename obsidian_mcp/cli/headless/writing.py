@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from itertools import count
 from typing import Any, Literal
 
+from obsidian_mcp.core.calendar.iso import calendar_day, is_datetime
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.media import kind_of
 from obsidian_mcp.core.files.settings import read_json
@@ -28,8 +28,6 @@ _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
 TAKEN = "Destination file already exists!"
 TYPES = "types.json"
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
-_DATETIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\Z")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
 
 
@@ -263,18 +261,11 @@ def value_of(given: str, kind: str) -> Any:
         return int(number) if number.is_integer() else number
     if kind == "checkbox":
         return given.strip().lower() in _CHECKED
-    if kind == "date" and not _is_moment(given, _DATE):
+    if kind == "date" and calendar_day(given) is None:
         raise Refused("Invalid date format. Use YYYY-MM-DD")
-    if kind == "datetime" and not _is_moment(given, _DATETIME):
+    if kind == "datetime" and not is_datetime(given):
         raise Refused("Invalid datetime format. Use YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss")
     return given
-
-
-def _is_moment(given: str, form: re.Pattern[str]) -> bool:
-    try:
-        return bool(form.match(given) and datetime.fromisoformat(given))
-    except ValueError:
-        return False
 
 
 def _compose(call: Call, action: Literal["merge", "extract"]) -> str:

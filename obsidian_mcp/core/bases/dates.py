@@ -6,6 +6,7 @@ import math
 import re
 from datetime import datetime
 
+from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.calendar.zones import read_zone
 from obsidian_mcp.core.expressions.dates import (
     DAY_MS,
@@ -21,10 +22,7 @@ from obsidian_mcp.core.expressions.dates import (
 from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.values import ExpressionError
 
-_DATE = re.compile(
-    r"(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?", re.ASCII
-)
-_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2}))?", re.ASCII)
+_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?", re.ASCII)
 _TERM = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)
 _ISO_DURATION = re.compile(
     r"([+-]?)P(?:([\d.]+)Y)?(?:([\d.]+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?",
@@ -41,21 +39,19 @@ MAX_DURATION_TEXT = 200
 def parse_date(text: str) -> Date | None:
     """The date that a text is as a whole, in the forms of BASE-40; None for any other text."""
     text = text.strip()
-    found = _DATE.fullmatch(text) or _COMPACT.fullmatch(text)
-    if found is None:
+    if found := _COMPACT.fullmatch(text):
+        year, month, day, *clock = found.groups()
+        text = f"{year}-{month}-{day}" + (f"T{':'.join(clock)}" if all(clock) else "")
+    written = iso.read(text)
+    if written is None or written.mark == "t":
         return None
-    year, month, day, hour, minute, *rest = found.groups()
-    second, fraction, zone = rest or (None, None, None)
-    microsecond = int((fraction or "").ljust(6, "0")[:3]) * 1000 if fraction else 0
     try:
-        moment = datetime(  # noqa: DTZ001 - local
-            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), microsecond
-        )
-        if zone is not None:
-            return from_milliseconds(Date(moment.replace(tzinfo=read_zone(zone))).milliseconds)
+        moment = written.moment
+        if written.zone:
+            return from_milliseconds(Date(moment.replace(tzinfo=read_zone(written.zone.strip()))).milliseconds)
     except (ValueError, OverflowError, ExpressionError):
         return None
-    return Date(moment, has_time=hour is not None)
+    return Date(moment, has_time=written.hour != "")
 
 
 def parse_duration(text: str) -> Duration | None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
@@ -22,7 +23,6 @@ from .dates import humanize, parse_date
 MAX_TEXT_DEPTH = 40
 """Lists inside each other that a text may show."""
 
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}.*)?", re.ASCII)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?=\S)")
 
 
@@ -185,10 +185,9 @@ def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
     if type(raw) is str:
         if raw[:2] == "[[" and (link := read_wikilink(raw, source)) is not None:
             return link
-        if raw[:1].isdigit() and compat.ISO_TEXTS_ARE_DATES and _ISO.fullmatch(raw):
-            date = parse_date(raw)
-            return raw if date is None else date
-        return raw
+        written = iso.read(raw) if raw[:1].isdigit() and compat.ISO_TEXTS_ARE_DATES else None
+        date = parse_date(raw) if written is not None and written.mark != " " else None
+        return raw if date is None else date
     if raw is None or raw is True or raw is False or type(raw) is float:
         return raw
     if isinstance(raw, list):

@@ -15,7 +15,6 @@ _AGO = re.compile(
 )
 _FIRST_SECOND, _LAST_SECOND = -30_000_000_000, 253_402_000_000
 """From 1970 to the years 1019 and 9999; disks know other years, calendars do not."""
-_MONTH = re.compile(r"([0-9]{4})(?:-([0-9]{2}))?")
 
 
 def month(nanoseconds: int) -> str:
@@ -42,8 +41,7 @@ def moment(text: str, now: datetime) -> datetime | None:
     if text.lower() in ("today", "yesterday"):
         day = now.replace(hour=0, minute=0, second=0, microsecond=0)
         return day if text.lower() == "today" else day - timedelta(days=1)
-    if begun := _MONTH.fullmatch(text):
-        text = f"{begun[1]}-{begun[2] or '01'}-01"
+    text += {4: "-01-01", 7: "-01"}.get(len(text), "")
     with suppress(ValueError):
         return datetime.fromisoformat(text)
     return None

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, time
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
+from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.list_records import item_records
@@ -27,7 +28,6 @@ _TAG_KEYS = ("tags", "tag")
 _ALIAS_KEYS = ("alias", "aliases")
 _DAY_KEYS = ("date", "day")
 _SEPARATORS = re.compile(r"[,\s]+")
-_DAYS_IN_NAMES = (re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII), re.compile(r"(\d{4})(\d{2})(\d{2})", re.ASCII))
 _FILE_KEYS = (
     "path", "folder", "name", "link", "outlinks", "inlinks", "etags", "tags", "aliases", "lists", "tasks",
     "ctime", "cday", "mtime", "mday", "size", "starred", "frontmatter", "ext",
@@ -324,15 +324,8 @@ def _day(file: PageFile) -> Date | None:
         if field.key not in seen and isinstance(value, Date):
             return value
         seen.add(field.key)
-    for pattern in _DAYS_IN_NAMES:
-        found = pattern.search(file["name"])
-        if found:
-            year, month, day = (int(part) for part in found.groups())
-            try:
-                return Date(datetime(year, month, day), has_time=False)  # noqa: DTZ001 - local
-            except ValueError:  # no day of the calendar: null everywhere
-                return None
-    return None
+    day = iso.calendar_day(next(iso.find_days(file["name"]), ""))  # no day of the calendar: null everywhere
+    return None if day is None else Date(datetime.combine(day, time()), has_time=False)
 
 
 CHEAP_FILE_FIELDS: dict[str, Callable[[Page], Value]] = {

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import islice, pairwise
 
+from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals, syntax
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.objects import Identified
@@ -24,8 +25,6 @@ from obsidian_mcp.errors import QueryInvalid
 
 _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*-?(?:\d+\.?|\.\d+|\d+\.\d+)(?:[eE][-+]?\d+)?\s*", re.ASCII)
-_INSTANT = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:[+-][0-2]\d:[0-5]\d|Z)", re.ASCII)
-"""A moment in a CSV file, which is read as the local date and time."""
 _SAFE_INTEGERS = 2.0**53
 _SAMPLE_RECORDS = 10
 _BOOLEANS = {"true": True, "TRUE": True, "false": False, "FALSE": False}
@@ -176,7 +175,8 @@ def _csv_value(written: str) -> Value:
         return _BOOLEANS[written]
     if _NUMBER.fullmatch(written) and abs(float(written)) < _SAFE_INTEGERS:
         return float(written)
-    if _INSTANT.fullmatch(written):
+    moment = iso.read(written)
+    if moment and moment.mark == "T" and (moment.zone == "Z" or ":" in moment.zone.strip()):  # shown as the local time
         with suppress(ValueError, ExpressionError):  # no moment of the calendar: a text
             return from_milliseconds(Date(datetime.fromisoformat(written)).milliseconds)
     return literals.frontmatter_value(written)

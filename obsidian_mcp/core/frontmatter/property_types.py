@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.text import compat
 
 PropertyType = Literal["text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"]
 
 TYPES_FIXED: Mapping[str, PropertyType] = {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
 """Types no assignment changes (semantics 4.3)."""
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
-_DATETIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?\Z")
 
 
 def infer_type(value: Any) -> PropertyType:
@@ -25,9 +22,10 @@ def infer_type(value: Any) -> PropertyType:
         case int() | float():
             return "number"
         case str():
-            if _DATE.match(value):
-                return "date"
-            return "datetime" if compat.DATETIME_INFERRED and _DATETIME.match(value) else "text"
+            written = iso.read(value) if value[:1].isdigit() else None
+            if written is None or (written.hour and not compat.DATETIME_INFERRED):
+                return "text"
+            return "datetime" if written.hour else "date"
         case list():
             return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
         case None:

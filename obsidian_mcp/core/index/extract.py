@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.core.dataview.literals import inline_value
 from obsidian_mcp.core.dataview.note_data import note_data, pack_items
 from obsidian_mcp.core.frontmatter import parser as frontmatter
@@ -241,7 +242,7 @@ def _one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-_find_days = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}").findall
+_find_days = re.compile(DAY).findall
 _OF_DEPENDENCIES = ("🆔", "⛔", "id::", "dependsOn::")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.calendar.iso import calendar_day, find_days
 from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -25,7 +25,7 @@ from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_nam
 from obsidian_mcp.core.tasks.query import Query, parse_query
 from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Place, Task, calendar_day, of_line, read_line, read_task
+from obsidian_mcp.core.tasks.task import Place, Task, of_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
@@ -275,10 +275,6 @@ class _Source:
 _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min))
 
 
-_search_with_hyphens = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}").search
-_search_digits = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})").search
-
-
 def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
     """Return the date in the name of a note, None where it has none or the settings do not use it.
 
@@ -294,8 +290,4 @@ def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
         found = parse_moment(name, settings.filename_date_format, today=today)
         if found is not None:
             return found.date()
-    if match := _search_with_hyphens(name):
-        return calendar_day(match[0])
-    if match := _search_digits(name):
-        return calendar_day("-".join(match.groups()))
-    return None
+    return calendar_day(next(find_days(name), ""))

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.text.text import Span
 
 Operator = Literal[
@@ -105,7 +106,6 @@ Node = Word | Phrase | Regex | And | Or | Not | Scope | Property | Constant | Co
 
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?", re.ASCII)
 
 
 def number(text: str) -> float | None:
@@ -115,5 +115,5 @@ def number(text: str) -> float | None:
 
 def moment(text: str) -> str | None:
     """Return a date, or a date and time, as a text that sorts by time; None for anything else. Zones are ignored."""
-    found = _MOMENT.fullmatch(text)
-    return f"{found.group(1)}T{found.group(2) or '00:00'}{found.group(3) or ':00'}" if found else None
+    found = iso.read(text)
+    return f"{found.day}T{found.hour or '00'}:{found.minute or '00'}:{found.second or '00'}" if found else None

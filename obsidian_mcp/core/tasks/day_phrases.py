@@ -9,8 +9,7 @@ from datetime import date, timedelta
 from obsidian_mcp.core.calendar import day_words
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.day_words import Phrase
-
-from .task import calendar_day
+from obsidian_mcp.core.calendar.iso import DAY, calendar_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Days:
 
 def parse_days(text: str, today: date) -> Days | None:
     """Return the days that a text names, None where it is not one of the known forms as a whole (TASK-80)."""
-    if match := re.fullmatch(r" *([0-9]{4}-[0-9]{2}-[0-9]{2}) +([0-9]{4}-[0-9]{2}-[0-9]{2}) *", text):
+    if match := re.fullmatch(rf" *({DAY}) +({DAY}) *", text):
         days = [day for day in map(calendar_day, match.groups()) if day is not None]
         return Days(min(days), max(days)) if days else None
     phrase = day_words.read(text)

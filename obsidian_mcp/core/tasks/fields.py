@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.text.text import Span
 
@@ -60,7 +61,7 @@ _MAX_PASSES = 21
 
 _IDS = r"[A-Za-z0-9_-]+(?: *, *[A-Za-z0-9_-]+)*"
 _VALUES = {
-    **dict.fromkeys(DATES, "[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    **dict.fromkeys(DATES, DAY),
     "id": "[A-Za-z0-9_-]+",
     "depends_on": _IDS,
     "recurrence": "[a-zA-Z0-9, !]*[a-zA-Z0-9,!]",

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
+from obsidian_mcp.core.calendar.iso import calendar_day
 from obsidian_mcp.core.expressions.javascript import SPACES
 
 from . import recurrence
@@ -218,12 +219,3 @@ def reference_order(settings: TaskSettings) -> tuple[str, str, str]:
     if settings.remove_scheduled_date_on_recurrence:
         return ("due", "start", "scheduled")
     return ("due", "scheduled", "start")
-
-
-@lru_cache(maxsize=4096)
-def calendar_day(text: str) -> date | None:
-    """Return the day in `YYYY-MM-DD`, None where the calendar has no such day."""
-    try:
-        return date.fromisoformat(text) if len(text) == len("YYYY-MM-DD") else None
-    except ValueError:
-        return None
