@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
 
-from .app_registry import is_same_folder, registered
+from .app_registry import find_registered, is_same_folder
 
 if TYPE_CHECKING:
     from .app_process import AppProcess
@@ -83,7 +83,7 @@ class AppAccess:
         """Whether the app runs and has the vault in this folder open; an app in another container counts as if."""
         if not self.is_running():
             return False
-        row = registered(folder, self._app_folders)
+        row = find_registered(folder, self._app_folders)
         return row.open if row is not None else self._assume_running
 
     def command(self, folder: Path) -> ObsidianCommand:
@@ -96,7 +96,7 @@ class AppAccess:
                 from .obsidian_cli import ObsidianCommand
 
                 program = self._official()
-                row = registered(folder, self._app_folders)
+                row = find_registered(folder, self._app_folders)
                 self._commands[folder] = ObsidianCommand(
                     program,
                     folder.name if row is None else row.id,  # two vaults may have one name, none have one id
@@ -112,7 +112,7 @@ class AppAccess:
         Raises: ObsidianNotRunning if the app does not run or does not know the vault, AppCommandFailed if the program
         is missing, OperationTimeout.
         """
-        row = registered(folder, self._app_folders)
+        row = find_registered(folder, self._app_folders)
         if row is None or not self.is_running():
             raise ObsidianNotRunning
         return self._official({DROP_IN: "1"}).run([f"vault={row.id}", *words], self._timeout)

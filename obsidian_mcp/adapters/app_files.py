@@ -62,7 +62,7 @@ class AppFiles:
 
     def write(self, disk: str, data: bytes) -> None:
         send = self._rewriting(disk, data)
-        if send is None or not self._carried(
+        if send is None or not self._try_in_app(
             send, done=lambda: self._content(disk) == data, mend=lambda: self._disk.write(disk, data)
         ):
             self._disk.write(disk, data)
@@ -86,7 +86,7 @@ class AppFiles:
             put = self._disk.write if self._disk.exists(disk) else self._disk.create
             put(disk, data)
 
-        if not self._carried(send, done=lambda: self._content(disk) == data, mend=mend, new=True):
+        if not self._try_in_app(send, done=lambda: self._content(disk) == data, mend=mend, new=True):
             self._disk.create(disk, data)
 
     def move(self, source: str, target: str) -> None:
@@ -126,7 +126,7 @@ class AppFiles:
                     raise _Unsuited
                 command.move(source, target)
 
-            if self._carried(send, done=is_moved, mend=mend, new=True):
+            if self._try_in_app(send, done=is_moved, mend=mend, new=True):
                 return
         self._disk.move(source, target)
 
@@ -150,7 +150,7 @@ class AppFiles:
                 by_ourselves()
 
         if facts is None or not (
-            _is_sendable(disk) and self._carried(send, done=lambda: not self._disk.exists(disk), mend=mend)
+            _is_sendable(disk) and self._try_in_app(send, done=lambda: not self._disk.exists(disk), mend=mend)
         ):
             by_ourselves()
 
@@ -170,14 +170,16 @@ class AppFiles:
             return lambda command: command.append(disk, added, inline=True)
         return None
 
-    def _carried(self, send: Send, *, done: Callable[[], bool], mend: Callable[[], object], new: bool = False) -> bool:
+    def _try_in_app(
+        self, send: Send, *, done: Callable[[], bool], mend: Callable[[], object], new: bool = False
+    ) -> bool:
         """Have the app make a change. Return False if it did not, and the change may be made on the disk.
 
         `done` looks at the disk whether the change is made; if the app says so and it is not, `mend` makes it.
         `new`: if something is at the target, fail instead of writing on the disk.
         Raises: the app's error if the user wants only the app, or if the change may still come.
         """
-        command = self._reached()
+        command = self._reach_app()
         if command is None:
             return False
         try:
@@ -200,7 +202,7 @@ class AppFiles:
             mend()
         return True
 
-    def _reached(self) -> ObsidianCommand | None:
+    def _reach_app(self) -> ObsidianCommand | None:
         """The command; None where the app need not be used and is not there."""
         if self._is_open is None:
             return self._command()

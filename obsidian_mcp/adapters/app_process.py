@@ -90,7 +90,7 @@ class AppProcess:
             name = process.name()
             if not _CANDIDATE.search(name):
                 return False
-            return is_app(name, _allowed(process.exe, ""), _allowed(process.cmdline, []), self._platform)
+            return is_app(name, _ask_system(process.exe, ""), _ask_system(process.cmdline, []), self._platform)
         except psutil.Error:
             return False
 
@@ -102,7 +102,7 @@ def _is_alive(process: psutil.Process) -> bool:
         return False
 
 
-def _allowed(question: Callable[[], T], otherwise: T) -> T:
+def _ask_system(question: Callable[[], T], otherwise: T) -> T:
     """The answer to a question about a process; `otherwise` if the system refuses it."""
     try:
         return question()

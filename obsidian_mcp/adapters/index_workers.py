@@ -136,7 +136,7 @@ class IndexWorkers:
                     batch = self._indexer.take()
                     if batch is None:
                         break
-                    if (future := self._submitted(batch)) is not None:
+                    if (future := self._submit(batch)) is not None:
                         running[future] = batch
                     else:
                         self._end(batch, partial(self._indexer.ingest, batch))
@@ -149,7 +149,7 @@ class IndexWorkers:
             for batch in running.values():
                 self._indexer.release(batch)
 
-    def _submitted(self, batch: Batch) -> Future[list[FileEntry]] | None:
+    def _submit(self, batch: Batch) -> Future[list[FileEntry]] | None:
         """Give a batch to the processes; None where this one is to store it."""
         from .index_pool import WorkerPool, store
 

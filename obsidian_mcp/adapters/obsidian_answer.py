@@ -149,7 +149,7 @@ class ProgramAnswer:
             return PermissionDenied(f"Obsidian was not allowed to do this: {line}")
         hint = " The folder of the new path does not exist: make it first." if "ENOENT" in line else ""
         return AppCommandFailed(
-            f"Obsidian refused {self.request.command!r}: {shortened(self.text)}{hint}",
+            f"Obsidian refused {self.request.command!r}: {shorten(self.text)}{hint}",
             command=self.request.command,
             reason=REFUSED,
         )
@@ -160,7 +160,7 @@ class ProgramAnswer:
             return self.refused()
         return AppCommandFailed(
             f"The obsidian command answered {self.request.command!r} with something unknown: "
-            f"{shortened(self.text)!r}. Whether it was carried out is not known: look before trying again.",
+            f"{shorten(self.text)!r}. Whether it was carried out is not known: look before trying again.",
             command=self.request.command,
             reason=OUTCOME_UNKNOWN,
         )
@@ -233,7 +233,7 @@ def is_numbered_sibling(made: str, target: str) -> bool:
     return re.fullmatch(rf"{re.escape(stem)} \d+{dot}{extension}", unicodedata.normalize("NFC", made)) is not None
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return a text, cut after 200 characters."""
     return text if len(text) <= 200 else text[:200] + "…"
 
@@ -245,7 +245,7 @@ def json_text(row: Mapping[str, object], key: str) -> str:
     """Return the text of a member. Raises: AppCommandFailed if it is missing or no text."""
     value = row.get(key)
     if not isinstance(value, str):
-        raise unexpected(row)
+        raise unexpected_error(row)
     return value
 
 
@@ -261,13 +261,13 @@ def number(value: object) -> int:
         try:
             return int(value)
         except ValueError as error:
-            raise unexpected(value) from error
-    raise unexpected(value)
+            raise unexpected_error(value) from error
+    raise unexpected_error(value)
 
 
-def unexpected(value: object) -> AppCommandFailed:
+def unexpected_error(value: object) -> AppCommandFailed:
     """Return the error for data of an unknown shape."""
     return AppCommandFailed(
-        f"The obsidian command answered with data of an unknown shape: {shortened(repr(value))}. This version of "
+        f"The obsidian command answered with data of an unknown shape: {shorten(repr(value))}. This version of "
         "Obsidian may be newer than this program knows."
     )

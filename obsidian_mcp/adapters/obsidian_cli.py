@@ -25,7 +25,7 @@ from .obsidian_answer import (
     note_exists,
     number,
     same_path,
-    unexpected,
+    unexpected_error,
 )
 from .obsidian_channel import Channel, ChannelTurn
 
@@ -94,7 +94,7 @@ class ObsidianCommand(Channel):
         with self.turn() as turn:
             if not overwrite and _exists(turn, target):
                 raise note_exists(target)
-            made = _said(turn, turn.change(request), "Created", "Overwrote")
+            made = _read_success(turn, turn.change(request), "Created", "Overwrote")
             if same_path(made, target):
                 return
             if not is_numbered_sibling(made, target):
@@ -108,7 +108,7 @@ class ObsidianCommand(Channel):
     def append(self, path: str, content: str, *, inline: bool = False) -> None:
         """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
         target = vault_path.parse(path)
-        parameters = {"path": str(target), "content": _required(content, "content")}
+        parameters = {"path": str(target), "content": _require(content, "content")}
         with self.turn() as turn:
             _change(turn, ProgramRequest("append", parameters, ("inline",) if inline else ()), target, "Appended to")
 
@@ -123,7 +123,7 @@ class ObsidianCommand(Channel):
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
         with self.turn() as turn:
-            _said(turn, turn.change(ProgramRequest("move", {"path": source, "to": target})), "Moved")
+            _read_success(turn, turn.change(ProgramRequest("move", {"path": source, "to": target})), "Moved")
 
     def delete(self, path: str, *, permanent: bool = False) -> None:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
@@ -151,12 +151,12 @@ class ObsidianCommand(Channel):
 
     def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
         """Return the paths of the notes that match a query in the app's search language, in the app's order."""
-        parameters = {"query": _required(query, "query"), "format": "json"}
+        parameters = {"query": _require(query, "query"), "format": "json"}
         if folder is not None and (inside := vault_path.parse_folder(folder)) is not None:
             parameters["path"] = inside
         found = self._json(ProgramRequest("search", parameters))
         if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
-            raise unexpected(found)
+            raise unexpected_error(found)
         return tuple(found)
 
     def backlinks(self, path: str) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ class ObsidianCommand(Channel):
 
         Raises: AppCommandFailed, also for an id that does not exist.
         """
-        identifier = _required(command_id, "command id")
+        identifier = _require(command_id, "command id")
         with self.turn() as turn:
             answer = turn.ask(ProgramRequest("command", {"id": identifier}))
             if re.match(r'(Error: )?Command ".*" not found', answer.text):
@@ -256,7 +256,7 @@ class ObsidianCommand(Channel):
 
         Raises: AppCommandFailed with the message of an error that the code threw.
         """
-        sent = _required(code, "code")
+        sent = _require(code, "code")
         if is_expanded(sent):  # without a backslash on the way there is nothing to expand
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
         with self.turn() as turn:
@@ -295,14 +295,14 @@ class ObsidianCommand(Channel):
         if rows is None:
             return []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise unexpected(rows)
+            raise unexpected_error(rows)
         return rows
 
 
 # Answers
 
 
-def _said(turn: ChannelTurn, answer: ProgramAnswer, *verbs: str) -> str:
+def _read_success(turn: ChannelTurn, answer: ProgramAnswer, *verbs: str) -> str:
     """What stands behind the verb in the success line that a change must have, such as `Created: a.md` (CMD-04)."""
     begins = tuple(f"{verb}: " for verb in verbs)
     for line in answer.lines:
@@ -313,7 +313,7 @@ def _said(turn: ChannelTurn, answer: ProgramAnswer, *verbs: str) -> str:
 
 def _change(turn: ChannelTurn, request: ProgramRequest, target: VaultPath, verb: str) -> None:
     """Make a change to a file, whose success line must name that file."""
-    path = _said(turn, turn.change(request), verb)
+    path = _read_success(turn, turn.change(request), verb)
     if not same_path(path, target):
         raise _elsewhere(path, target)
 
@@ -356,7 +356,7 @@ def _sources(value: object) -> tuple[str, ...]:
 # Values
 
 
-def _required(value: str, argument: str) -> str:
+def _require(value: str, argument: str) -> str:
     """Raises: InvalidArguments. The command takes an absent value for a request about the file that is open."""
     if not value.strip():
         raise InvalidArguments(f"The {argument} is empty. Give a value.", argument=argument)

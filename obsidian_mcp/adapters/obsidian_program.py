@@ -199,7 +199,7 @@ def find_program(
         return PureWindowsPath(real_path(path)).name == _OWN_NAME
 
     if configured and configured.strip():
-        return _named(configured.strip(), environment, platform, is_program, is_ours)
+        return _split_command(configured.strip(), environment, platform, is_program, is_ours)
     for candidate in _candidates(platform, environment):
         if is_program(candidate) and not is_ours(candidate):
             # `obsidian` on PATH may be the app itself, which opens a window and answers nothing; its folder then holds
@@ -210,7 +210,7 @@ def find_program(
     return None
 
 
-def _named(
+def _split_command(
     configured: str,
     environment: Mapping[str, str],
     platform: str,

@@ -47,7 +47,7 @@ class Gateway:
                 f"The chat gateway cannot be reached ({type(error).__name__}). Check OBSIDIAN_MCP_CHAT_URL.",
                 summary="chat unavailable",
             ) from error
-        completion = _decoded(response)
+        completion = _decode(response)
         if response.is_error or not isinstance(completion, dict):
             reason = _own_words(completion)
             reason = "it gave no reason." if reason is None else reason[:MAX_TOLD]
@@ -77,7 +77,7 @@ class EmbeddingEndpoint:
                 f"The embeddings endpoint does not answer ({type(error).__name__}). Check that it runs, or choose "
                 "another one with `obsidian-mcp semantic setup`."
             ) from error
-        answer = _decoded(response)
+        answer = _decode(response)
         try:
             rows = sorted(answer["data"], key=lambda row: row["index"])
             vectors = [_unit(row["embedding"]) for row in rows]
@@ -98,7 +98,7 @@ def _client(url: str, key: str, timeout: float, *, trust_env: bool = True) -> ht
     return httpx.Client(base_url=url.rstrip("/") + "/", headers=headers, timeout=timeout, trust_env=trust_env)
 
 
-def _decoded(response: httpx.Response) -> Any:
+def _decode(response: httpx.Response) -> Any:
     """The JSON of an answer; None where it is none."""
     try:
         return response.json()

@@ -43,7 +43,7 @@ class VectorStore:
         self._matrix: np.ndarray[Any, Any] | None = None
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         """One transaction in the file, and the lock of this store."""
         with self._lock:
             try:
@@ -58,12 +58,12 @@ class VectorStore:
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            return _connected(self._file)
+            return _open_file(self._file)
         except sqlite3.Error as error:
             if not _is_damage(error):
                 raise
             self._discard()
-            return _connected(self._file)
+            return _open_file(self._file)
 
     def _discard(self) -> None:
         if self._connection is not None:
@@ -72,14 +72,14 @@ class VectorStore:
         remove_database(self._file)
 
     def digests(self) -> Mapping[VaultPath, bytes]:
-        with self._opened() as connection:
+        with self._transaction() as connection:
             return {to_path(path): digest for path, digest in connection.execute("SELECT path, digest FROM vectors")}
 
     def put(self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]) -> None:
         import numpy as np
 
         packed = np.frombuffer(b"".join(vectors), dtype="<f4").astype("<f2").tobytes()
-        with self._opened() as connection:
+        with self._transaction() as connection:
             known = connection.execute(
                 "SELECT length(vectors) / json_array_length(starts) FROM vectors LIMIT 1"
             ).fetchone()
@@ -89,14 +89,14 @@ class VectorStore:
             connection.execute(sql, (stored(path), digest, json.dumps(list(starts)), packed))
 
     def drop(self, paths: Iterable[VaultPath]) -> None:
-        with self._opened() as connection:
+        with self._transaction() as connection:
             connection.executemany("DELETE FROM vectors WHERE path = ?", [(stored(path),) for path in paths])
 
     def nearest(self, vector: bytes, most: int) -> list[Near]:
         import numpy as np
 
         wanted = np.frombuffer(vector, dtype="<f4")
-        with self._opened() as connection:
+        with self._transaction() as connection:
             self._load(connection)
             matrix, paths, starts, bounds = self._matrix, self._paths, self._starts, self._bounds
         if matrix is None or not paths or matrix.shape[1] != len(wanted):
@@ -116,7 +116,7 @@ class VectorStore:
         import numpy as np
 
         sql = "SELECT starts, vectors FROM vectors WHERE path = ?"
-        with self._opened() as connection:
+        with self._transaction() as connection:
             row = connection.execute(sql, (stored(path),)).fetchone()
         if row is None:
             return []
@@ -150,7 +150,7 @@ class VectorStore:
         self._version = version
 
 
-def _connected(file: Path) -> sqlite3.Connection:
+def _open_file(file: Path) -> sqlite3.Connection:
     file.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(file, check_same_thread=False, timeout=5.0)
     try:

@@ -25,7 +25,7 @@ def list_keys(options: Options, as_json: bool = False) -> None:
     from obsidian_mcp import compose
     from obsidian_mcp.setup import api_keys
 
-    rows = [api_keys.described(key) for key in compose.api_keys(options.config())]
+    rows = [api_keys.describe(key) for key in compose.api_keys(options.config())]
     if as_json:
         write_json({"keys": rows})
     elif rows:

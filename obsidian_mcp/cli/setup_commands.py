@@ -331,7 +331,7 @@ def _list(system: System, *, as_json: bool) -> int:
     for client in CLIENTS.values():
         problem, found = None, []
         try:
-            found = installer.configured(client, system)
+            found = installer.list_configured(client, system)
         except AppError as error:
             problem = error.message
         rows.append(

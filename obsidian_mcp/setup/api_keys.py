@@ -71,7 +71,7 @@ def remove(config: Config, name: str) -> Path:
     return file
 
 
-def described(key: ApiKey) -> dict[str, str]:
+def describe(key: ApiKey) -> dict[str, str]:
     """Return what a key opens, in words; never the key or its hash."""
     limits = key.limits
     rules = {

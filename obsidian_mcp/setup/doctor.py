@@ -60,7 +60,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     """Every finding, as soon as it is known. Nothing is changed but files of this program's own."""
     yield from python()
     yield from folders(config)
-    yield from allowed(config)
+    yield from check_policy(config)
     yield from keys(config)
     yield from semantic(config)
     yield from vaults(config, system)
@@ -103,7 +103,7 @@ def folders(config: Config) -> Iterator[Finding]:
             yield Finding(subject, "fine", f"{folder} can be written")
 
 
-def allowed(config: Config) -> Iterator[Finding]:
+def check_policy(config: Config) -> Iterator[Finding]:
     """Where the policy is, or would be; what is wrong in it is told with each vault."""
     there = config.policy_file.exists()
     rule = "says" if there else "is not there: nothing in the vaults is hidden or protected. A file there would say"
@@ -114,7 +114,7 @@ def keys(config: Config) -> Iterator[Finding]:
     """The API keys of the HTTP server by name; what is wrong in the file is reported with each vault."""
     with contextlib.suppress(AppError):
         for key in compose.api_keys(config):
-            said = api_keys.described(key)
+            said = api_keys.describe(key)
             opens = "; ".join(f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits"))
             yield Finding(f"API key {key.name}", "fine", opens)
 
@@ -315,7 +315,7 @@ def clients(system: System) -> Iterator[Finding]:
     configured, absent = [], []
     for client in CLIENTS.values():
         try:
-            found = install.configured(client, system)
+            found = install.list_configured(client, system)
         except ClientConfigRefused as error:
             yield Finding(client.title, "problem", error.message)
             continue
@@ -363,7 +363,7 @@ def entry_state(
 def _vaults_of_clients(system: System) -> Iterator[Path]:
     for client in CLIENTS.values():
         with contextlib.suppress(ClientConfigRefused):  # `clients` reports it
-            for server in install.configured(client, system):
+            for server in install.list_configured(client, system):
                 yield from vaults_named(server.command)
 
 

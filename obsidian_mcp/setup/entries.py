@@ -45,7 +45,7 @@ def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, 
     merged = dict(entry) if existing is None or afresh else {**existing, **entry}
     if merged == existing:
         return text
-    with _refused(client, text):
+    with _refusal(client, text):
         if client.format == "toml":
             return put_table(without_table(text, client.key, name) if afresh else text, client.key, name, entry)
         if client.format == "yaml":
@@ -58,7 +58,7 @@ def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, 
                 if existing.get(key) != value:
                     after = json_text.put(after, (client.key, name, key), value)
     inner = before.get(client.key) or {}
-    return _proved(client, after, {**before, client.key: {**inner, name: merged}})
+    return _prove(client, after, {**before, client.key: {**inner, name: merged}})
 
 
 def erase(client: McpClient, text: str, name: str) -> str:
@@ -66,7 +66,7 @@ def erase(client: McpClient, text: str, name: str) -> str:
     before = _parse(client, text)
     if name not in servers(client, text):
         return text
-    with _refused(client, text):
+    with _refusal(client, text):
         if client.format == "toml":
             return without_table(text, client.key, name)
         if client.format == "yaml":
@@ -74,10 +74,10 @@ def erase(client: McpClient, text: str, name: str) -> str:
         else:
             after = json_text.remove(text, (client.key, name))
     kept = {key: value for key, value in before[client.key].items() if key != name}
-    return _proved(client, after, {**before, client.key: kept})
+    return _prove(client, after, {**before, client.key: kept})
 
 
-def _proved(client: McpClient, after: str, expected: dict[str, Any]) -> str:
+def _prove(client: McpClient, after: str, expected: dict[str, Any]) -> str:
     """`after`, if it says what is expected, and in that order."""
     said, meant = (
         {key: value for key, value in data.items() if key != client.key or value}  # an emptied object may stay or go
@@ -89,7 +89,7 @@ def _proved(client: McpClient, after: str, expected: dict[str, Any]) -> str:
 
 
 def _parse(client: McpClient, text: str) -> dict[str, Any]:
-    with _refused(client, text):
+    with _refusal(client, text):
         if client.format == "toml":
             return tomllib.loads(text)
         if not text.strip():
@@ -106,7 +106,7 @@ def _parse(client: McpClient, text: str) -> dict[str, Any]:
 
 
 @contextmanager
-def _refused(client: McpClient, text: str) -> Iterator[None]:
+def _refusal(client: McpClient, text: str) -> Iterator[None]:
     """The one place where the formats' errors become a sentence."""
     try:
         yield

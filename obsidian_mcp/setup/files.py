@@ -57,7 +57,7 @@ def replace(before: ConfigFile, text: str) -> Path | None:
     was, also when another program has changed it since it was read.
     """
     path = before.path
-    raw = _encoded(text, bom=before.bom)
+    raw = _encode(text, bom=before.bom)
     try:
         target = Path(os.path.realpath(path))
         backup = _back_up(before) if before.text is not None else None
@@ -111,14 +111,14 @@ def _back_up(content: ConfigFile) -> Path:
         except FileExistsError:
             continue
         with os.fdopen(descriptor, "wb") as file:
-            file.write(_encoded(content.text or "", bom=content.bom))
+            file.write(_encode(content.text or "", bom=content.bom))
             file.flush()
             os.fsync(file.fileno())
         break
     return backup
 
 
-def _encoded(text: str, *, bom: bool) -> bytes:
+def _encode(text: str, *, bom: bool) -> bytes:
     return ((BOM if bom else "") + text).encode("utf-8")
 
 

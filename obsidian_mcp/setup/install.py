@@ -107,7 +107,7 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
 
     Raises: ClientConfigRefused when the file is broken or the name belongs to another program.
     """
-    holding = (found.path for found in configured(client, system) if found.name == name)
+    holding = (found.path for found in list_configured(client, system) if found.name == name)
     content = files.read(next(holding, client.file(system)))
     text = content.text or ""
     existing = _servers(client, content).get(name)
@@ -131,7 +131,7 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
     return ConfigChange(client, name, content.path, "removed", text, after, existing, backup)
 
 
-def configured(client: McpClient, system: System) -> list[Configured]:
+def list_configured(client: McpClient, system: System) -> list[Configured]:
     """Return this program's entries in the client's files. Raises: ClientConfigRefused when a file is broken."""
     return [
         Configured(client, path, name, entry)

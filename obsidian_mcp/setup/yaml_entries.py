@@ -57,7 +57,7 @@ def put(text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh: boo
             text = _insert(text, _end(node), [f"{indent}{member}: {_json(value)}"], newline)
         elif read(text)[key][name][member] != value:
             text = f"{text[: found[0].end_mark.index]}: {_json(value)}{text[_end(found[1]) :]}"
-        existing = _needed(_needed(_root(text), key)[1], name)
+        existing = _require_member(_require_member(_root(text), key)[1], name)
     return text
 
 
@@ -90,7 +90,7 @@ def _member(node: Any, name: str) -> tuple[Any, Any] | None:
     return next((pair for pair in pairs if isinstance(pair, tuple) and pair[0].value == name), None)
 
 
-def _needed(node: Any, name: str) -> tuple[Any, Any]:
+def _require_member(node: Any, name: str) -> tuple[Any, Any]:
     found = _member(node, name)
     if found is None:
         raise ValueError(name)

@@ -70,7 +70,7 @@ def app_info(
                 raise PermissionDenied(
                     "The state of Sync is of the whole vault, of which only a part may be read here."
                 )
-            return _said(obsidian.sync_status())
+            return _cut_answer(obsidian.sync_status())
 
 
 @tool(title="Open in Obsidian", writes=True, idempotent=True, needs_app=True)
@@ -97,7 +97,7 @@ def app_command(
         )
     place.policy.check_free_hand(f"run the app's command {command!r}" if command else "run JavaScript in the app")
     obsidian = app.vaults.obsidian(vault)
-    return _said(obsidian.run_command(command) if command else obsidian.evaluate(javascript))
+    return _cut_answer(obsidian.run_command(command) if command else obsidian.evaluate(javascript))
 
 
 def _path(place: Vault, name: str) -> VaultPath:
@@ -112,5 +112,5 @@ def _path(place: Vault, name: str) -> VaultPath:
         return path
 
 
-def _said(answer: str) -> AppAnswer:
+def _cut_answer(answer: str) -> AppAnswer:
     return AppAnswer(answer=answer[:PAGE], cut=len(answer) > PAGE or None)

@@ -178,7 +178,7 @@ def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any]
             try:
                 values[name] = parameter.read(value, whole=whole)
             except (ValueError, TypeError):
-                expected, came = parameter.expected(), _shown(value)
+                expected, came = parameter.expected(), _show_value(value)
                 faults.append((name, expected, came, f"Argument {name!r} must be {expected}, but {came} came."))
     at_fault = {fault[0] for fault in faults}
     for name, parameter in known.items():
@@ -292,6 +292,6 @@ def _note_host_member(tool: str, name: str) -> None:
     logging.getLogger(__name__).info("%s: left out the argument %s, which %s adds", tool, name, HOST_MEMBERS[name])
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     text = as_json(value, fallback=str).decode()
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}..."

@@ -76,10 +76,10 @@ def attachments(
         found, missing, building = _of_note(place, note)
     elif unused:
         answer = place.graph.orphans(attachments=True)
-        found = [_shown(entry) for path in answer.value if (entry := place.at(path)) and _is_attachment(entry)]
+        found = [_describe(entry) for path in answer.value if (entry := place.at(path)) and _is_attachment(entry)]
         building = answer.notice
     else:
-        found = [_shown(entry) for entry in place.entries() if _is_attachment(entry)]
+        found = [_describe(entry) for entry in place.entries() if _is_attachment(entry)]
     wanted = name_key(query.strip())
     found = [
         attachment for attachment in found if wanted in (attachment.kind, "") or wanted in name_key(attachment.path)
@@ -96,7 +96,7 @@ def _of_note(place: Vault, note: str) -> tuple[list[Attachment], list[str] | Non
         embed = reference.link.kind == "embed"
         entry = place.at(reference.target) if reference.target is not None else None
         if entry is not None and (embed or _is_attachment(entry)):
-            found.append(_shown(entry, reference.link.original))
+            found.append(_describe(entry, reference.link.original))
         elif entry is None and embed:
             missing.append(reference.link.original)
     return found, missing or None, outgoing.notice
@@ -106,7 +106,7 @@ def _is_attachment(entry: FileEntry) -> bool:
     return media.kind_of(entry.path) not in ("note", "canvas", "base")
 
 
-def _shown(entry: FileEntry, link: str | None = None) -> Attachment:
+def _describe(entry: FileEntry, link: str | None = None) -> Attachment:
     return Attachment(entry.path, media.kind_of(entry.path), entry.size, link)
 
 
@@ -200,7 +200,7 @@ def add_attachment(
     place = app.vaults.get(vault)
     if bool(data) == bool(source):
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
-    content = app.read_outside(source, MOST_ADDED) if source else _decoded(data)
+    content = app.read_outside(source, MOST_ADDED) if source else _decode(data)
     with place.changing():
         source_path = place.find(note).path if note else ""
         target, entry = _free(place, _target(place, name, source_path), content)
@@ -229,7 +229,7 @@ def _taken_over(place: Vault, path: VaultPath) -> list[str]:
     return [f"{lead} Undo this and choose another name, or give those links the path."]
 
 
-def _decoded(data: str) -> bytes:
+def _decode(data: str) -> bytes:
     """Raises: InvalidArguments. A `data:` URL and line breaks are accepted."""
     text = re.sub(r"\s+", "", re.sub(r"^data:[^,]*;base64,", "", data.strip()))
     try:

@@ -84,14 +84,14 @@ def edit_bookmarks(
             found = _bookmark(place, target.strip(), title, group)
             after = stored.add(body, found, round(place.calendar.now().timestamp() * 1000))
         else:
-            after, found = _removed(place, body, target.strip())
+            after, found = _remove(place, body, target.strip())
         changed = after != body
         if changed:
             place.commit("edit_bookmarks", [_operation(data, after)])
     return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
 
 
-def _removed(place: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
+def _remove(place: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
     """The file without a bookmark named as it is listed, or as `add` takes it. Raises: NoteNotFound, AmbiguousName."""
     try:
         return stored.remove(body, target)

@@ -71,7 +71,7 @@ def read_canvas(
         raise CanvasUnreadable(read.error, line=read.line)
     found = outline(content.text.body)
     groups = sum(card.kind == "group" for card in found.cards)
-    text = printable(_shown(found))
+    text = printable(_render_outline(found))
     facts = ReadCanvas(
         entry.path,
         content.etag,
@@ -83,7 +83,7 @@ def read_canvas(
     return DocumentAnswer(facts, text[offset : offset + PAGE])
 
 
-def _shown(found: CanvasOutline) -> str:
+def _render_outline(found: CanvasOutline) -> str:
     lines = []
     for card in found.cards:
         where = f"{card.rect.x:g},{card.rect.y:g} {card.rect.width:g}x{card.rect.height:g}"
@@ -150,11 +150,11 @@ def edit_canvas(
         except NoteNotFound:  # or gone since the folder was read
             if not create:
                 raise
-            return _created(place, name, wanted, dry_run=dry_run)
+            return _create(place, name, wanted, dry_run=dry_run)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
         text = before.text
-        made = _made(place, text.body, wanted)
+        made = _apply(place, text.body, wanted)
         if dry_run:
             shown = shown_diff([diff(entry.path, text.body, made.body)])
             return CanvasChange(entry.path, made.body != text.body, before.etag, list(made.ids), diff=shown)
@@ -164,9 +164,9 @@ def edit_canvas(
         return CanvasChange(entry.path, data != before.data, etag_of(data), list(made.ids))
 
 
-def _created(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
+def _create(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
     path, disk = names.new_path(place.catalog, _with_extension(name))
-    made = _made(place, "", wanted)
+    made = _apply(place, "", wanted)
     data = made.body.encode("utf-8", "surrogateescape")
     if dry_run:
         return CanvasChange(path, True, "", list(made.ids), created=True, diff=shown_diff([diff(path, "", made.body)]))
@@ -174,7 +174,7 @@ def _created(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run:
     return CanvasChange(path, True, etag_of(data), list(made.ids), created=True)
 
 
-def _made(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:
+def _apply(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:
     """The canvas after all operations, each new heading or block of which is in its card's note (CANVAS-6).
 
     Raises: SectionNotFound, and what `canvas_edits.edit` raises.

@@ -63,7 +63,7 @@ def edit_note(
     *_section work on what stands under a heading, which stays.
     """
     place = app.vaults.get(vault)
-    content = _checked(operation, content, find, heading)
+    content = _check_content(operation, content, find, heading)
     entry = place.find(name)
     if operation == "rename_heading":
         return _rename_heading(place, entry, heading, content, dry_run=dry_run, etag=etag)
@@ -88,7 +88,7 @@ def edit_note(
     before, after = edited.before.text.body, edited.after.text.body
     warnings = _warnings(operation, before, after, heading, content) if heading else []
     if operation.startswith(("append", "prepend")) and _OPENING.search(content):
-        warnings += _swallowed(before, after)
+        warnings += _warn_of_swallowed_headings(before, after)
     return EditedNote(
         entry.path,
         changed=edited.before.etag != edited.after.etag,
@@ -127,7 +127,7 @@ def _warnings(operation: Operation, before: str, after: str, heading: str, conte
     return warnings
 
 
-def _swallowed(before: str, after: str) -> list[str]:
+def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
     """Say that headings are no headings any more, because added text leaves a code block or comment open."""
     left = Counter(heading.text for heading in parser.parse(after).headings)
     gone = list(Counter(heading.text for heading in parser.parse(before).headings) - left)
@@ -156,7 +156,7 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
     )
 
 
-def _checked(operation: Operation, content: str | None, find: str, heading: str) -> str:
+def _check_content(operation: Operation, content: str | None, find: str, heading: str) -> str:
     """Return the content. Raises: InvalidArguments for an argument that the operation needs or cannot use."""
     if not content and operation.startswith(("append", "prepend")):
         raise InvalidArguments(f"{operation} needs content: the text to add.", argument="content")

@@ -83,13 +83,13 @@ def list_files(
     return FileListing(
         folder=spelled,
         folders=list(shown_folders),
-        files=[_listed(place, entry) for entry in page],
+        files=[_list_folder(place, entry) for entry in page],
         total=len(files),
         next_offset=following or more_folders,
     )
 
 
-def _listed(place: Vault, entry: FileEntry) -> ListedFile:
+def _list_folder(place: Vault, entry: FileEntry) -> ListedFile:
     etag = None
     if extension_of(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
         with suppress(AppError):  # gone or unreadable since it was listed

@@ -60,11 +60,11 @@ def history(
     if change:
         recorded = core_undo.recall(place, change)
         shown = shown_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
-        return History([_shown(place, recorded)], 1, diff=shown.encode("utf-8", "replace").decode())
+        return History([_describe_change(place, recorded)], 1, diff=shown.encode("utf-8", "replace").decode())
     disk, anywhere = _disk_of(place, name) if name else (None, False)
     found, total = core_undo.history(place, disk, limit, offset, anywhere=anywhere)
     return History(
-        [_shown(place, recorded) for recorded in found], total, next_offset=next_offset(offset, limit, total)
+        [_describe_change(place, recorded) for recorded in found], total, next_offset=next_offset(offset, limit, total)
     )
 
 
@@ -118,7 +118,7 @@ def _files(steps: tuple[Step, ...]) -> list[str]:
     return list(dict.fromkeys(shown))
 
 
-def _shown(vault: Vault, recorded: Recorded) -> PastChange:
+def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:
     files, more_files = first_of(_files(recorded.steps), FILES_OF_A_CHANGE)
     return PastChange(
         change=recorded.number,

@@ -91,7 +91,7 @@ def get_links(
     """
     place = app.vaults.get(vault)
     if unlinked:
-        return _unlinked(place, name, limit, offset)
+        return _list_unlinked(place, name, limit, offset)
     entry = place.find(name)
     outgoing = place.graph.outgoing(entry.path)
     backlinks = place.graph.backlinks(entry.path)
@@ -125,7 +125,7 @@ def get_links(
     )
 
 
-def _unlinked(place: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
+def _list_unlinked(place: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
     entry = place.find(name)
     names = mentions.names_of(place, entry)
     notice = place.search.notice()
@@ -245,19 +245,19 @@ def graph(
         page, following = page_of(near.value, offset, limit)
         return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, note=near.notice)
     if question == "unresolved":
-        missing, notice = _unresolved(place)
+        missing, notice = _list_unresolved(place)
         names, following = page_of(missing, offset, limit)
         return GraphAnswer(len(missing), unresolved=list(names), next_offset=following, note=notice)
     if question == "path":
         answer = place.graph.shortest_path(place.find(name).path, place.find(to).path)
         found, notice = list(answer.value), answer.notice
     else:
-        found, notice = _unconnected(place, question)
+        found, notice = _list_unconnected(place, question)
     paths, following = page_of(found, offset, limit)
     return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, note=notice)
 
 
-def _unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
+def _list_unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
     if (listed := app_answers.unresolved(place)) is not None:
         notice = None
         named = [(link.link, link.count, link.sources) for link in listed]
@@ -271,7 +271,7 @@ def _unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
     ], notice
 
 
-def _unconnected(place: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
+def _list_unconnected(place: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
     listed = app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)
     if listed is not None:
         return listed, None

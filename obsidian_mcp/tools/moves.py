@@ -67,7 +67,7 @@ def move_note(
     """Move or rename a note, attachment or folder, or move many notes into a folder; all links follow."""
     place = app.vaults.get(vault)
     if not name:
-        return _gathered(place, bulk.selected(place, names, query), to, update_links=update_links, dry_run=dry_run)
+        return _gather(place, bulk.selected(place, names, query), to, update_links=update_links, dry_run=dry_run)
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
     plan = partial(move.relocate, place, name, to, update_links=update_links)
@@ -83,7 +83,7 @@ def move_note(
     )
 
 
-def _gathered(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
+def _gather(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
     plan = partial(move.gather, place, entries, to, update_links=update_links)
     moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
     shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)

@@ -86,7 +86,7 @@ def create_note(
             warnings.append(warning)
         cursor = None
         if template:
-            filled = _filled(place, template, path, content)
+            filled = _fill_template(place, template, path, content)
             content = filled.text
             cursor = f"{filled.cursor[0]}:{filled.cursor[1]}" if filled.cursor else None
             warnings += filled.warnings
@@ -134,7 +134,7 @@ def base_mistakes(path: str, text: str) -> list[str]:
     return [str(mistake) for mistake in validate(text)[:MISTAKES_SHOWN]]
 
 
-def _filled(place: Vault, template: str, path: VaultPath, content: str) -> Filled:
+def _fill_template(place: Vault, template: str, path: VaultPath, content: str) -> Filled:
     """The text of a new note: the template filled in, and the content behind it; properties of both are merged.
 
     Raises: TemplateFailed, PropertiesUnreadable.
@@ -276,7 +276,7 @@ def read_note(
     facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
-        return DocumentAnswer(_viewed(facts, entry.path, text.body, view, warnings), None)
+        return DocumentAnswer(_view_structure(facts, entry.path, text.body, view, warnings), None)
     if section or lines:
         body = text.body
         part = _part(body, section, lines)
@@ -385,7 +385,7 @@ def _page_end(body: str, start: int, end: int) -> int:
     return newline + 1 if newline >= 0 else start + PAGE
 
 
-def _viewed(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
+def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
     numbers = Lines(body)
     texts: list[tuple[parser.Note, Callable[[Span], Span]]]

@@ -46,13 +46,13 @@ def show_changes(
         return _shown_change(place, recorded)
     if change:
         raise InvalidArguments("Give tool or change, not both.", argument="change")
-    plan = _planned(app, place, tool, arguments)
+    plan = _plan(app, place, tool, arguments)
     if plan is None:
         return {"view": "changes", "tool": tool, "summary": "This would change nothing.", "files": [], "total": 0}
     return _shown_plan(place, plan)
 
 
-def _planned(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
+def _plan(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
     named = TOOLS.get(name if name in TOOLS else f"obsidian_{name}")
     if named is None or named.read_only or named.needs_app:
         kept = ", ".join(tool.name for tool in TOOLS.values() if not tool.read_only and not tool.needs_app)
@@ -62,7 +62,7 @@ def _planned(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Pl
     return place.kept(Plans).draft(lambda: call(app, named.name, given))
 
 
-def _shown(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:
+def _describe_file(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:
     """One file of a change, with what became of it: pending, applied or stale."""
     added, removed = file.counts()
     data = {"path": file.path, "to": file.to, "op": file.kind, "added": added, "removed": removed}
@@ -73,7 +73,9 @@ def _shown(file: FileChange, state: str, needs: str | None = None) -> dict[str, 
 def _shown_plan(place: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
     plans = place.kept(Plans)
     files = plans.files(plan)
-    shown = (_shown(file, plans.state(plan, file.path), plans.needs(plan, file.path)) for file in files[cursor:])
+    shown = (
+        _describe_file(file, plans.state(plan, file.path), plans.needs(plan, file.path)) for file in files[cursor:]
+    )
     expires = timestamp(int((time.time() + plans.seconds_left(plan)) * 1e9))
     head = {"plan": plan.id, "tool": plan.tool, "summary": _summary(plan.tool, files), "expires": expires}
     return _page(place, head, shown, len(files), cursor)
@@ -89,7 +91,7 @@ def _shown_change(place: Vault, recorded: Recorded, cursor: int = 0) -> dict[str
         "by": undo.made_by(place, recorded),
         **({"undone_by": recorded.undone_by} if recorded.undone_by is not None else {}),
     }
-    return _page(place, head, (_shown(file, "applied") for file in files[cursor:]), len(files), cursor)
+    return _page(place, head, (_describe_file(file, "applied") for file in files[cursor:]), len(files), cursor)
 
 
 def _page(

@@ -53,7 +53,7 @@ def query(
             {
                 "line": found.block.line,
                 "language": found.block.language,
-                **({"error": found.error} if found.answer is None else _shown(found.answer, page)),
+                **({"error": found.error} if found.answer is None else _render_answer(found.answer, page)),
             }
             for found in queries.run_blocks(place, note, page, now, language)
         ]
@@ -62,10 +62,10 @@ def query(
     elif not query.strip() and language != "tasks":  # a query for tasks without a line finds them all
         raise InvalidArguments("Give query, or this: the note whose queries are to be run.", argument="query")
     path = note.path if note is not None else None
-    return _shown(queries.run_query(place, queries.Query(query, page, now, language, view, path)), page)
+    return _render_answer(queries.run_query(place, queries.Query(query, page, now, language, view, path)), page)
 
 
-def _shown(found: queries.Found, page: Page) -> dict[str, Any]:
+def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
     if isinstance(found, TaskPage):
         data: dict[str, Any] = plain(found if current_call.get().wants_all else shortened(found, page.offset))
@@ -74,7 +74,7 @@ def _shown(found: queries.Found, page: Page) -> dict[str, Any]:
     data = answer.data()
     count = len(answer.rows)
     if not current_call.get().wants_all:
-        data = _bounded(data, page.offset)
+        data = _bound(data, page.offset)
         data["rows"] = rows = _fitting(answer.rows)
         count = len(rows)
         if count == 1 and _size(rows[0]) > PAGE:
@@ -101,7 +101,7 @@ def _fitting(items: list[T]) -> list[T]:
     return items
 
 
-def _bounded(data: dict[str, Any], offset: int) -> dict[str, Any]:
+def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
     """An answer, or a group of one, with summaries and groups that fit a page; where some groups do not, they begin
     with the one that row `offset` is in (QUERIES-06)."""
     data, summaries, groups = dict(data), data.get("summaries", {}), data.get("groups", [])
@@ -113,7 +113,7 @@ def _bounded(data: dict[str, Any], offset: int) -> dict[str, Any]:
         begins = list(accumulate((group["count"] for group in groups), initial=0))
         first = min(bisect_right(begins, offset), len(groups)) - 1
         some = zip(groups[first : first + GROUPS], begins[first:], strict=False)
-        data["groups"] = _fitting([_bounded(group, max(offset - begin, 0)) for group, begin in some])
+        data["groups"] = _fitting([_bound(group, max(offset - begin, 0)) for group, begin in some])
         data |= {"groups_total": len(groups), "groups_offset": begins[first]}
     return data
 

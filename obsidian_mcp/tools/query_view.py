@@ -64,7 +64,7 @@ def show_query(
         kind = "list" if answer.kind == "list" else queries.view_type(place, wanted)
         given_groups = [(_label(_cell(place, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
-        rows = _sorted(columns, rows, sort, group)[offset : offset + rows_of_page]
+        rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
     if not current_call.get().wants_all:
         rows = fitting(rows, VIEW_BYTES - len(as_json(columns)) - 500) or rows[:1]
     data: dict[str, Any] = {
@@ -167,7 +167,9 @@ _ORDERS = {
 """Of tasks: by urgency, and as work goes on."""
 
 
-def _sorted(columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str, group: str) -> list[dict[str, Any]]:
+def _sort_rows(
+    columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str, group: str
+) -> list[dict[str, Any]]:
     """The rows by the group's column first, and in a group by the column of `sort`; empty cells last."""
 
     def key(position: int, row: dict[str, Any]) -> tuple[int, float, str]:

@@ -48,7 +48,7 @@ def replace(
     entries = bulk.selected(place, names, query)
     try:
         pattern = RegExp(source, "mi" if ignore_case else "m")
-        change = partial(_replaced, pattern, template, budget, by_character=by_character)
+        change = partial(_replace_matches, pattern, template, budget, by_character=by_character)
         plan = partial(bulk.rewriting, place, entries, change, "Replacing")
         made = bulk.make(place, "replace", plan, dry_run=dry_run)
     except ExpressionError as error:
@@ -61,7 +61,7 @@ def replace(
     return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
 
 
-def _replaced(pattern: RegExp, template: str, budget: Budget, body: str, *, by_character: bool) -> str:
+def _replace_matches(pattern: RegExp, template: str, budget: Budget, body: str, *, by_character: bool) -> str:
     """Return a text with every match replaced; line ends match `\n`, unless `by_character`.
 
     Raises: ExpressionError for a match that takes too long to find.

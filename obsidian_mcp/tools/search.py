@@ -73,13 +73,13 @@ def search(
     if not found.total:
         if request.folder is not None:
             place.folders.existing(request.folder)
-        found.note = found.note or _excluded(place, request.folder)
+        found.note = found.note or _explain_exclusion(place, request.folder)
     if remark:
         found.note = " ".join(filter(None, (found.note, remark)))
     return found
 
 
-def _excluded(place: Vault, folder: str | None) -> str | None:
+def _explain_exclusion(place: Vault, folder: str | None) -> str | None:
     """Say where nothing is found that files are not searched because the user excludes them (SEARCH-19)."""
     hidden, prefix = place.hides(), name_key(folder) + "/" if folder else ""
     if place.settings.ignore_filters and any(

@@ -74,7 +74,7 @@ def edit_table(
         after = located.table
         for number, given in enumerate(operations, 1):
             try:
-                after = _applied(after, given)
+                after = _apply(after, given)
             except (InvalidArguments, AmbiguousName) as error:
                 message = f"Operation {number}: {error.message} Nothing was written."
                 raise type(error)(message, **{**error.data, "operation": number}) from None
@@ -93,19 +93,19 @@ def edit_table(
     )
 
 
-def _applied(now: Table, given: Mapping[str, Any]) -> Table:
+def _apply(now: Table, given: Mapping[str, Any]) -> Table:
     """A table after one operation. Raises: InvalidArguments, AmbiguousName."""
-    values = _checked(given)
+    values = _check_operation(given)
     match values.pop("op"):
         case "set":
-            _needed(given, "value")  # null empties the cell
+            _require(given, "value")  # null empties the cell
             return now.set_cell(values["row"], values["column"], values.get("value", ""))
         case "add_row":
             return now.add_row(values["values"], values.get("at"))
         case "remove_row":
             return now.remove_row(values["row"])
         case "move_row":
-            return now.move_row(values["row"], _needed(values, "at"))
+            return now.move_row(values["row"], _require(values, "at"))
         case "sort":
             return now.sort(values["column"], descending=values.get("descending", False))
         case "add_column":
@@ -114,17 +114,17 @@ def _applied(now: Table, given: Mapping[str, Any]) -> Table:
         case "remove_column":
             return now.remove_column(values["column"])
         case "move_column":
-            return now.move_column(values["column"], _needed(values, "at"))
-    return now.rename_column(values["column"], _needed(values, "value"))
+            return now.move_column(values["column"], _require(values, "at"))
+    return now.rename_column(values["column"], _require(values, "value"))
 
 
-def _needed(values: Mapping[str, Any], key: str) -> Any:
+def _require(values: Mapping[str, Any], key: str) -> Any:
     if key not in values:
         raise InvalidArguments(f"It needs {key}.", argument=key)
     return values[key]
 
 
-def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def _check_operation(given: Mapping[str, Any]) -> dict[str, Any]:
     """The members of an operation, each of its type. Raises: InvalidArguments."""
     values = {key: value for key, value in given.items() if value is not None}
     op = str(values.get("op"))
@@ -132,7 +132,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidArguments(f"op must be one of {', '.join(_KEYS)}, not {op!r}.", argument="op")
     for key in _KEYS[op]:
         if key in _NEEDED:
-            _needed(values, key)
+            _require(values, key)
     for key, value in values.items():
         if key != "op" and key not in _KEYS[op]:
             raise InvalidArguments(f"{op} takes no {key!r}; it takes {', '.join(_KEYS[op])}.", argument=key)

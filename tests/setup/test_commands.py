@@ -16,7 +16,7 @@ import pytest
 
 from obsidian_mcp.cli import main
 from obsidian_mcp.setup.clients import CLIENTS
-from obsidian_mcp.setup.install import configured, install
+from obsidian_mcp.setup.install import install, list_configured
 from obsidian_mcp.setup.launcher import Running, command_line
 from tests.serve.raw import RawServer
 
@@ -79,7 +79,7 @@ def test_what_is_written_for_every_client_on_every_system_starts_and_answers(bas
         for client in CLIENTS.values():
             system = computer(tmp_path / platform, platform)
             install(client, system, "obsidian", line)
-            written.add(tuple(configured(client, system)[0].command))
+            written.add(tuple(list_configured(client, system)[0].command))
     assert written == {line}
 
     environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}  # what a program started from the desktop has

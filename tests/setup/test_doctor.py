@@ -96,9 +96,9 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
 def test_it_says_where_the_policy_is_and_whether_there_is_one(settings: Config, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
 
-    (absent,) = doctor.allowed(settings._replace(policy_file=file))
+    (absent,) = doctor.check_policy(settings._replace(policy_file=file))
     file.write_text("read_only = true\n", encoding="utf-8")
-    (present,) = doctor.allowed(settings._replace(policy_file=file))
+    (present,) = doctor.check_policy(settings._replace(policy_file=file))
 
     assert absent.message.startswith(f"{file} is not there")
     assert present.message == f"{file} says what may be read and changed"

@@ -17,7 +17,7 @@ import yaml
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 from obsidian_mcp.setup import files
 from obsidian_mcp.setup.clients import CLIENTS, McpClient
-from obsidian_mcp.setup.install import ConfigChange, configured, install, uninstall
+from obsidian_mcp.setup.install import ConfigChange, install, list_configured, uninstall
 
 from .computer import PLATFORMS, computer, files_below, is_backup
 
@@ -189,7 +189,7 @@ def test_another_vault_changes_only_the_arguments(tmp_path: Path, client: McpCli
     change = install(client, system, "obsidian", (LINE[0], "--vault", "/elsewhere"))
 
     assert change.action == "updated"
-    entry = configured(client, system)[0]
+    entry = list_configured(client, system)[0]
     assert entry.command == [LINE[0], "--vault", "/elsewhere"]
     assert entry.environment == {"A": "1"}
     assert place.read_text(encoding="utf-8").replace("/elsewhere", LINE[2]) == before
@@ -439,9 +439,9 @@ def test_two_names_stand_beside_each_other(tmp_path: Path) -> None:
     install(DESKTOP, system, "work", LINE)
     install(DESKTOP, system, "home", (LINE[0], "--vault", "/home/me/Home"))
 
-    assert [found.name for found in configured(DESKTOP, system)] == ["work", "home"]
+    assert [found.name for found in list_configured(DESKTOP, system)] == ["work", "home"]
     uninstall(DESKTOP, system, "work")
-    assert [found.name for found in configured(DESKTOP, system)] == ["home"]
+    assert [found.name for found in list_configured(DESKTOP, system)] == ["home"]
 
 
 # Where the file is

@@ -59,7 +59,7 @@ class EnvelopeRequest(BaseModel):
 
     @field_validator("method")
     @classmethod
-    def _known(cls, method: str) -> str:
+    def _check_method(cls, method: str) -> str:
         if method not in METHODS:
             raise ValueError(f"Method must be one of: {METHODS}")
         return method
@@ -332,7 +332,7 @@ def tool_failed(name: str, error: AppError) -> Envelope:
 def not_valid(error: ValidationError) -> Envelope:
     """Return the envelope for a request of the wrong shape, in the original's words."""
     problems = error.errors(include_url=False)
-    envelope = malformed(
+    envelope = malformed_envelope(
         [
             {
                 "type": problem["type"],
@@ -355,9 +355,9 @@ def not_json(problem: str, request: Request) -> Envelope:
     found = {"type": "json_invalid", "location": ["body"], "message": f"JSON decode error: {problem}", "input": "{}"}
     if not request.body:
         found |= {"type": "missing", "message": "Field required", "input": "None"}
-    return malformed([found])
+    return malformed_envelope([found])
 
 
-def malformed(problems: list[dict[str, Any]]) -> Envelope:
+def malformed_envelope(problems: list[dict[str, Any]]) -> Envelope:
     details = {"validation_errors": problems, "suggestion": "Check request format and parameter types"}
     return failed("Request validation failed", "Invalid request format or parameters", details=details)

@@ -262,7 +262,7 @@ class BridgeClient:
                         raise AppCommandFailed(
                             f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. Ask for less."
                         )
-                return _Reply(response.status_code, _decoded(bytes(received)))
+                return _Reply(response.status_code, _decode(bytes(received)))
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise ObsidianNotRunning(
                 f"No plugin answers at {self.address}. Start Obsidian, see that the plugin is enabled and that its "
@@ -309,7 +309,7 @@ class BridgeClient:
         )
 
 
-def _decoded(raw: bytes) -> Any:
+def _decode(raw: bytes) -> Any:
     """Return the JSON of a body; None where it is not valid, or has a number that no double can hold."""
     try:
         return json_codec.decode(raw, keeps_halves=True)

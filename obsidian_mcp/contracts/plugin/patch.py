@@ -71,9 +71,9 @@ def parse(patch: str) -> list[PatchHunk]:
         elif _BARE.fullmatch(lines[at].rstrip("\r")) or (not hunks and lines[at][0] in _SIGNS):
             hunk, at = _read_uncounted(lines, at + lines[at].startswith("@@"))
         elif hunks and _skip_file_header(lines, at) > at:
-            raise _malformed(lines, at, "the patch goes on to another file; send one patch for each note")
+            raise _malformed_error(lines, at, "the patch goes on to another file; send one patch for each note")
         else:
-            raise _malformed(lines, at, "expected a line that begins with @@, a space, - or +")
+            raise _malformed_error(lines, at, "expected a line that begins with @@, a space, - or +")
         hunks.append(hunk)
     if not any(sign != " " for hunk in hunks for sign, _ in hunk.lines):
         raise InvalidArguments("The patch adds and removes no line. Send a unified diff.", argument="patch")
@@ -118,7 +118,7 @@ def _read_counted(lines: Sequence[str], at: int, ranges: re.Match[str]) -> tuple
         at += 1
     surplus = at < len(lines) and lines[at].strip() and lines[at][0] in _SIGNS and _skip_file_header(lines, at) == at
     if left["-"] or left["+"] or surplus:
-        raise _malformed(
+        raise _malformed_error(
             lines,
             header,
             f"it announces {old} old and {new} new lines, and other lines follow. Correct the numbers, or leave them "
@@ -143,14 +143,14 @@ def _read_uncounted(lines: Sequence[str], at: int) -> tuple[PatchHunk, int]:
         elif not lines[at].strip("\r"):
             hunk.lines.append((" ", lines[at]))
         else:
-            raise _malformed(lines, at, "expected a line that begins with @@, a space, - or +")
+            raise _malformed_error(lines, at, "expected a line that begins with @@, a space, - or +")
         at += 1
     while hunk.lines and hunk.lines[-1] in {(" ", ""), (" ", "\r")}:  # blank lines at the end of the message
         hunk.lines.pop()
     return hunk, at
 
 
-def _malformed(lines: Sequence[str], at: int, problem: str) -> InvalidArguments:
+def _malformed_error(lines: Sequence[str], at: int, problem: str) -> InvalidArguments:
     return InvalidArguments(
         f"Line {at + 1} of the patch is {lines[at][:SHOWN]!r}: {problem}. Send a unified diff.",
         argument="patch",
@@ -171,7 +171,7 @@ def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
     result: list[str] = []
     done = moved = 0
     for number, hunk in enumerate(hunks, 1):
-        place = _place(texts, hunk, number, done, moved)
+        place = _find_line(texts, hunk, number, done, moved)
         end = place + len(hunk.old)
         at_end = end == len(lines)
         if (hunk.old_marked and (not at_end or body.endswith("\n"))) or (hunk.new_marked and not at_end):
@@ -183,13 +183,13 @@ def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
         result += lines[done:place]
         new = _replacement(hunk, lines[place:end], newline, at_end=at_end, ended=not body or body.endswith("\n"))
         if new and result and not result[-1].endswith("\n"):
-            result[-1] = _ended(result[-1], newline)
+            result[-1] = _with_line_end(result[-1], newline)
         result += new
         done = end
     return "".join(result + lines[done:])
 
 
-def _place(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, moved: int) -> int:
+def _find_line(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, moved: int) -> int:
     """The line at which a hunk applies; `done` lines are taken by earlier hunks, which were `moved` lines off."""
     old = hunk.old
     expected = None if hunk.start is None else hunk.start + moved
@@ -246,7 +246,7 @@ def _replacement(hunk: PatchHunk, replaced: Sequence[str], newline: str, *, at_e
     """The new lines of a hunk with their line ends; `ended`: the note ends with a line end."""
     old = iter(replaced)
     kept = [(sign, next(old) if sign != "+" else text) for sign, text in hunk.lines]
-    new = [line if line.endswith("\n") else _ended(line, newline) for sign, line in kept if sign != "-"]
+    new = [line if line.endswith("\n") else _with_line_end(line, newline) for sign, line in kept if sign != "-"]
     marked = hunk.old_marked or hunk.new_marked
     if new and at_end and (hunk.new_marked if marked else not ended):
         sign, line = next((sign, line) for sign, line in reversed(kept) if sign != "-")
@@ -254,7 +254,7 @@ def _replacement(hunk: PatchHunk, replaced: Sequence[str], newline: str, *, at_e
     return new
 
 
-def _ended(line: str, newline: str) -> str:
+def _with_line_end(line: str, newline: str) -> str:
     return line + ("\n" if line.endswith("\r") else newline)
 
 

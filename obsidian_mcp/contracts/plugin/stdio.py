@@ -184,7 +184,7 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Any:
         own = types.ListToolsResult(tools=[]) if own_list is None else await own_list.handler(context, params)
-        found = named(await plugin.tools(), own_names, read_only=settings.read_only)
+        found = name_tools(await plugin.tools(), own_names, read_only=settings.read_only)
         entries = [{**tool.definition, "name": name} for name, tool in found.items()]
         completions[context.request_id] = lambda shaped: {**shaped, "tools": [*shaped["tools"], *entries]}
         return own
@@ -192,7 +192,7 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> Any:
         if own_call is not None and params.name in own_names:
             return await own_call.handler(context, params)
-        found = named(plugin.latest, own_names, read_only=settings.read_only)
+        found = name_tools(plugin.latest, own_names, read_only=settings.read_only)
         if settings.read_only and params.name not in found:
             raise UnknownTool(
                 f"There is no tool {params.name!r} that only reads, and this server is open for reading only.",
@@ -206,7 +206,7 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
             if settings.error_style == "result" and error.application:
                 return types.CallToolResult.model_validate(results.failure(error), by_name=False)
             raise
-        completions[context.request_id] = partial(_completed, result)
+        completions[context.request_id] = partial(_complete_result, result)
         return types.CallToolResult(content=[])
 
     async def complete_answers(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -258,7 +258,7 @@ def writes_vault(message: Mapping[str, Any]) -> bool:
     return changes_vault(message, TOOLS)
 
 
-def named(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bool) -> dict[str, PluginTool]:
+def name_tools(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bool) -> dict[str, PluginTool]:
     """Return the plugin's tools by the names under which they are offered (BRIDGE-16).
 
     `read_only`: only those with a `readOnlyHint`.
@@ -275,7 +275,7 @@ def named(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bo
     return found
 
 
-def _completed(result: Mapping[str, Any], shaped: dict[str, Any]) -> dict[str, Any]:
+def _complete_result(result: Mapping[str, Any], shaped: dict[str, Any]) -> dict[str, Any]:
     """Return the plugin's result with the members that the protocol demands."""
     meta = result.get("_meta")
     both = {**shaped.get("_meta", {}), **meta} if isinstance(meta, Mapping) else shaped.get("_meta")

@@ -142,7 +142,7 @@ def edit_note(
 
     def change(body: str) -> str:
         below = frontmatter.text_start(body)
-        patched = _patched(body[below:], patch)
+        patched = _apply_patch(body[below:], patch)
         if below == len(body) and not body.endswith("\n"):  # behind the closing fence of the properties
             return insert(body, below, patched)
         return body[:below] + patched
@@ -154,7 +154,7 @@ def edit_note(
     return DocumentAnswer(edited, f'Successfully created "{edited["path"]}"')
 
 
-def _patched(body: str, text: str) -> str:
+def _apply_patch(body: str, text: str) -> str:
     """Return the text with the patch applied. Raises: InvalidArguments where it is malformed or changes nothing."""
     changed = patch.apply(body, patch.parse(text))
     if changed == body:
@@ -222,7 +222,7 @@ def edit_frontmatter(
             return body
         before = _properties(body)
         for key, value in (data or {}).items():
-            merged = _merged(before.get(key), value) if mode == "merge" else value
+            merged = _merge(before.get(key), value) if mode == "merge" else value
             body = edits.set_property(body, key, merged)
         return body
 
@@ -233,10 +233,10 @@ def edit_frontmatter(
     return EditedFrontmatter(True, edited["path"], mode, True, _properties(change("")))
 
 
-def _merged(before: Any, value: Any) -> Any:
+def _merge(before: Any, value: Any) -> Any:
     """Return `value` merged into `before`: objects at every depth; everything else is replaced."""
     if isinstance(before, Mapping) and isinstance(value, Mapping):
-        return {**before, **{key: _merged(before.get(key), inner) for key, inner in value.items()}}
+        return {**before, **{key: _merge(before.get(key), inner) for key, inner in value.items()}}
     return value
 
 

@@ -100,12 +100,12 @@ class Bridge:
         if not tool.name:
             raise InvalidArguments("tool name cannot be empty")
         with self._lock:
-            self._tools = {**self._tools, tool.name: HandledTool.of(tool, None)}
+            self._tools = {**self._tools, tool.name: HandledTool.make(tool, None)}
 
     def register_tool_handler(self, name: str, handler: Handler) -> None:
         """Raises: UnknownTool when the tool was not registered before."""
         with self._lock:
-            self._tools = {**self._tools, name: HandledTool.of(self._found(name).described, handler)}
+            self._tools = {**self._tools, name: HandledTool.make(self._find(name).described, handler)}
 
     def register_resource(self, resource: Resource) -> None:
         """A resource of the same name is replaced. Raises: InvalidArguments without a name."""
@@ -122,14 +122,14 @@ class Bridge:
 
     def call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call the handler. Raises: UnknownTool, ToolFailed without a handler, and what the handler raises."""
-        return self._found(name).run(arguments)
+        return self._find(name).run(arguments)
 
     @property
     def served(self) -> Mapping[str, Tool]:
         """The present tools in the registry's form."""
         return self._tools
 
-    def _found(self, name: str) -> HandledTool:
+    def _find(self, name: str) -> HandledTool:
         try:
             return self._tools[name]
         except KeyError:
@@ -145,7 +145,7 @@ class HandledTool(Tool):
     handler: Handler | None = field(kw_only=True)
 
     @classmethod
-    def of(cls, tool: ToolSpec, handler: Handler | None) -> HandledTool:
+    def make(cls, tool: ToolSpec, handler: Handler | None) -> HandledTool:
         return cls(
             name=tool.name,
             title=tool.name.replace("_", " ").capitalize(),
@@ -183,10 +183,10 @@ class HandledTool(Tool):
         if self.handler is None:
             raise ToolFailed(f"no handler registered for tool: {self.name}", tool=self.name)
         result = self.handler(dict(arguments))
-        return asyncio.run(_awaited(result)) if inspect.isawaitable(result) else result
+        return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
 
-async def _awaited(result: Any) -> Any:
+async def _wait_for(result: Any) -> Any:
     return await result
 
 
