@@ -1,8 +1,17 @@
 """`python -m obsidian_mcp` and the command `obsidian-mcp`."""
 
+from __future__ import annotations
+
 import os
 import sys
 
+TYPE_CHECKING = False  # `typing` takes 4 ms
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SERVERS = ("serve", "bridge", "http")
+"""Commands that end when their clients do."""
+HELP = ("--help", "-h", "--version")
 COLLECT_OBJECTS = 200_000
 """Objects between two collections in a short command: what a vault's list of files makes stays."""
 
@@ -24,29 +33,41 @@ def speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # Python's own
 
 
+def run_command(arguments: Sequence[str]) -> int:
+    """Run a command that ends by itself; return its exit status."""
+    import gc
+
+    gc.set_threshold(COLLECT_OBJECTS)
+    if arguments[0] == "obsidian":
+        from obsidian_mcp.cli.headless.command import main as run
+
+        arguments = arguments[1:]
+    else:
+        from obsidian_mcp.cli.main import run
+    status = run(arguments)
+    gc.freeze()  # at its end Python looks through all objects twice, which takes a tenth of a search
+    return status
+
+
 def main() -> None:
     """Run the command line; a server answers its first questions before the rest of the program is loaded."""
     speak_utf8()
     arguments = sys.argv[1:]
     if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119  pathlib takes 10 ms
         arguments = ["obsidian", *arguments]  # the link of `install obsidian-command`
-    if "_OBSIDIAN_MCP_COMPLETE" not in os.environ:
-        if arguments[:1] == ["obsidian"]:
-            import gc
+    if "_OBSIDIAN_MCP_COMPLETE" in os.environ:
+        from obsidian_mcp.cli.completion import answer
 
-            gc.set_threshold(COLLECT_OBJECTS)
-            from obsidian_mcp.cli.headless.command import main as obsidian
+        sys.exit(answer(os.environ))
+    if arguments and (arguments[0] in HELP or not arguments[0].startswith("-")) and arguments[0] not in SERVERS:
+        sys.exit(run_command(arguments))
+    from obsidian_mcp.serve.stdio import handshake
 
-            status = obsidian(arguments[1:])
-            gc.freeze()  # at its end Python looks through all objects twice, which takes a tenth of a search
-            sys.exit(status)
-        from obsidian_mcp.serve.stdio import handshake
+    if handshake.is_server(arguments):
+        import gc
 
-        if handshake.is_server(arguments):
-            import gc
-
-            gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
-            handshake.begin(os.environ, has_app)
+        gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
+        handshake.begin(os.environ, has_app)
     from obsidian_mcp.cli.main import main as command
 
     command(arguments)

@@ -32,7 +32,6 @@ from obsidian_mcp.core.vault.vault import Vault
 from .app import App, HiddenTextReads
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
-from .tools.entries import narrowed
 
 if TYPE_CHECKING:
     from obsidian_mcp.adapters.watcher import Watcher
@@ -116,6 +115,8 @@ def _held(config: Config, key: policy.ApiKey | None) -> Config:
     if key is None:
         return config
     if key.tools:
+        from .tools.entries import narrowed  # reads the table of tools, which most commands do without
+
         config = config._replace(tools=narrowed(config.tools, key.tools))
     if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
         read_only = config.read_only or key.limits.read_only

@@ -8,15 +8,14 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
-import click
 import pytest
 
 from obsidian_mcp import config, errors
-from obsidian_mcp.cli import main
-from obsidian_mcp.cli.examples import EXAMPLES
+from obsidian_mcp.cli import grammar, main
 from obsidian_mcp.serve.mcp.prompt_catalog import PROMPTS
 from obsidian_mcp.tools import TOOLS
 from tests.conftest import FIXTURES
@@ -93,17 +92,13 @@ def test_every_command_in_a_document_works(
         assert status == 0, f"{line}: {status}: {capfdbinary.readouterr().err.decode()}"
 
 
+COMMANDS = {name: command for name in grammar.names() if (command := grammar.named(name)) is not None}
 NEED_THE_APP = {"app-info", "open", "app-command"}
 
 
 @pytest.mark.parametrize(
     "example",
-    [
-        example
-        for name, examples in EXAMPLES.items()
-        for example in examples
-        if name not in ("app-info", "open", "app-command")
-    ],
+    [example for name, command in COMMANDS.items() for example in command.examples if name not in NEED_THE_APP],
 )
 def test_every_example_in_the_help_works(
     example: str, account: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
@@ -119,33 +114,28 @@ def test_every_example_in_the_help_works(
     assert status == 0, capfdbinary.readouterr().err.decode()
 
 
-def leaves(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from leaves(command, f"{above}{name} ")
-        else:
-            yield above + name, command
-
-
-LEAVES = dict(leaves(main.command))
-
-
-@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_and_can_answer_in_json(name: str) -> None:
-    command = LEAVES[name]
-    options = {option for parameter in command.params for option in parameter.opts}
+    command = COMMANDS[name]
 
-    assert command.help
-    assert command.epilog or name in ("doctor", "vaults", "uninstall")
-    assert "--json" in options or name in ("serve", "http", "bridge", "completion", "obsidian")
+    assert command.text
+    assert command.examples
+    assert "json" in command.arguments or name in ("serve", "http", "bridge", "completion", "obsidian")
 
 
-def test_every_example_is_of_a_command_and_of_every_tool() -> None:
-    assert set(EXAMPLES) <= set(LEAVES)
-    assert {tool.command for tool in TOOLS.values()} <= set(EXAMPLES)
+def test_every_command_takes_what_its_function_takes() -> None:
+    # CLI-01: options are data, so that nothing but this test sees one that its function has not
+    for command in COMMANDS.values():
+        module, _, name = (command.run or "tool_commands.run").rpartition(".")
+        function = signature(getattr(import_module(f"obsidian_mcp.cli.{module}"), name))
+        if command.tool or name == "run":
+            continue
+        function.bind(None, **dict.fromkeys(set(command.arguments) - {"help"}))
+
+
+def test_every_tool_has_a_command() -> None:
+    # CLI-01
+    assert {tool.command for tool in TOOLS.values()} <= set(COMMANDS)
 
 
 def generated(path: Path, mark: str, wanted: str, update: bool) -> None:

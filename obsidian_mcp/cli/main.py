@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-import click
+from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 
-from obsidian_mcp import __version__, config
-from obsidian_mcp.errors import AppError, InternalError
-
-from . import powershell  # noqa: F401  importing it makes PowerShell known to click's completion
+from . import grammar
 from .options import INTERRUPTED, Options
+from .stdout import write
 
-WELCOME = """\
+WELCOME: Final = """\
 obsidian-mcp lets assistants work on your Obsidian vault, and works on it from here.
 
   obsidian-mcp install claude-desktop    give your vault to Claude Desktop (install --list: others)
@@ -26,7 +22,10 @@ obsidian-mcp lets assistants work on your Obsidian vault, and works on it from h
   obsidian-mcp search "brass gear"       find notes; read, edit, links, tags ... work the same way
   obsidian-mcp --help                    every command
 
-Without a command the program is an MCP server: it reads messages of an MCP client on standard input."""
+Without a command the program is an MCP server: it reads messages of an MCP client on standard input.
+"""
+VERBATIM: Final = "obsidian"
+"""The command whose words are all its own: no option of ours is read among them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,14 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status. An error is one line on stderr (CLI-02)."""
     try:
-        status = command.main(list(arguments), prog_name="obsidian-mcp", standalone_mode=False)
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
-    except click.Abort:
+        return _run(arguments)
+    except KeyboardInterrupt:
         return INTERRUPTED
-    except click.ClickException as error:
-        error.show(sys.stderr)
-        return error.exit_code
     except AppError as error:
         print(f"obsidian-mcp: {in_command_words(' '.join(error.message.split()))}", file=sys.stderr)
         return error.exit_status
@@ -52,144 +46,110 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout = None  # nothing is left to flush at exit
         return 0
     except Exception as error:  # a person gets one line, whatever happens
-        logging.getLogger(__name__).info("this failed", exc_info=True)
+        from obsidian_mcp.adapters.log import logger
+
+        log = logger(__name__)
+        log.info("this failed", exc_info=True)
         problem = f"internal error, {type(error).__name__}: {' '.join(str(error).split())}"
         print(f"obsidian-mcp: {problem}. With --verbose it says where.", file=sys.stderr)
         return InternalError.exit_status
-    return status if isinstance(status, int) else 0
+
+
+def _run(arguments: Sequence[str]) -> int:
+    program = grammar.root()
+    reading = grammar.scan(program, arguments, stops=True)
+    given = grammar.values(program, reading)
+    if given.pop(grammar.HELP.name, False):
+        return _show_help(program)
+    if given.pop("version", False):
+        from obsidian_mcp import __version__
+
+        write(f"obsidian-mcp, version {__version__}\n")
+        return 0
+    is_verbose = given.pop("verbose", False)
+    options = Options(tuple(given.pop("vault", ())), **given)
+    words: Sequence[str] = reading.rest or reading.placed
+    if not words and sys.stdin is not None and sys.stdin.isatty():
+        write(WELCOME)
+        return 0
+    if words and words[0] != VERBATIM and words[0] not in grammar.groups():
+        words = _without_rest_of_path(words, options)
+    if is_verbose or not words or words[0] in ("serve", "bridge", "http"):
+        _log(is_verbose=is_verbose)
+    if not words:
+        from .serve_commands import serve_vaults
+
+        return serve_vaults(options)
+    if words[0] == VERBATIM:
+        from .headless.command import run as run_obsidian
+
+        return run_obsidian(words[1:], options)
+    return _run_command(options, words)
+
+
+def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[str]:
+    """No words where they are the rest of a vault's path that a client cut at a space: a server says so (CLI-21).
+
+    Raises: InvalidArguments for a person.
+    """
+    try:
+        grammar.find(words)
+    except InvalidArguments as error:
+        from obsidian_mcp.compose import split_at_a_space
+        from obsidian_mcp.config import expanded
+
+        cut = expanded(options.vaults[-1]) if options.vaults else None
+        if cut is None or cut.exists() or not (advice := split_at_a_space(cut.absolute())):
+            raise
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise InvalidArguments(f"{error.message} {advice}") from None
+        return ()
+    return words
+
+
+def _run_command(options: Options, words: Sequence[str]) -> int:
+    if words[0] in grammar.groups() and (not words[1:] or words[1] in ("-h", "--help")):
+        if words[0] != "keys" or words[1:]:
+            from .help import group_help
+
+            (write if words[1:] else sys.stderr.write)(group_help(words[0]))
+            return 0 if words[1:] else InvalidArguments.exit_status
+        words = ("keys", "list")
+    command, left = grammar.find(words)
+    reading = grammar.scan(command, left)
+    if reading.options.get(grammar.HELP.name):
+        return _show_help(command)
+    module, _, function = (command.run or "tool_commands.run").rpartition(".")
+    execute: Any = getattr(import_module(f"obsidian_mcp.cli.{module}"), function)
+    given = grammar.values(command, reading)
+    return (execute(options, command, given) if command.tool else execute(options, **given)) or 0
+
+
+def _show_help(command: grammar.Command) -> int:
+    from .help import command_help
+
+    write(command_help(command))
+    return 0
+
+
+def _log(*, is_verbose: bool) -> None:
+    import logging
+
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO if is_verbose else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
 
 
 def in_command_words(message: str) -> str:
-    """A message written for tools, with the names of tools as the commands that a person types (CLI-12)."""
+    """Return a message written for tools, with the names of tools as the commands that a person types (CLI-12)."""
     if "obsidian_" not in message:
         return message
-    from obsidian_mcp.tools import TOOLS
+    from obsidian_mcp.tools.entries import table
 
     def command_of(name: re.Match[str]) -> str:
-        command = TOOLS.commands.get(name[0])
-        return name[0] if command is None else f"`obsidian-mcp {command}`"
+        entry = table().tools.get(name[0])
+        return f"`obsidian-mcp {entry.command}`" if entry and entry.command else name[0]
 
     return re.sub(r"\bobsidian_[a-z_]+", command_of, message)
-
-
-OWN: Final[Mapping[str, str]] = {
-    "obsidian": "main",
-    "serve": "serve_commands",
-    "bridge": "serve_commands",
-    "http": "serve_commands",
-    "keys": "key_commands",
-    "index": "index_commands",
-    "semantic": "semantic_commands",
-    "view": "view_commands",
-    "install": "setup_commands",
-    "uninstall": "setup_commands",
-    "doctor": "setup_commands",
-    "vaults": "setup_commands",
-    "completion": "setup_commands",
-    "attach": "tool_commands",
-    "move": "tool_commands",
-    "task": "task_commands",
-}
-"""The module of every command that is no tool, or not like its tool: it has a variable of the command's name."""
-
-
-class Commands(click.Group):
-    """The subcommands: those of this package, and one for every tool; loaded when one is named."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  the base class's signature
-        from obsidian_mcp.tools import TOOLS
-
-        return list(dict.fromkeys((*TOOLS.commands.values(), *OWN)))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A client that cuts the vault's path at a space gets a server that says so, instead of none (CLI-21)."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            vaults = ctx.params.get("vaults")
-            if not vaults or Path(vaults[-1]).exists():
-                raise
-            from obsidian_mcp.compose import split_at_a_space
-
-            advice = split_at_a_space(config.expanded(vaults[-1]).absolute())
-            if not advice:
-                raise
-            if sys.stdin is not None and sys.stdin.isatty():
-                raise click.UsageError(f"{error.message} {advice}", ctx) from None
-            return "serve", self.get_command(ctx, "serve"), []
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name in OWN:
-            command: click.Command = getattr(import_module(f"obsidian_mcp.cli.{OWN[cmd_name]}"), cmd_name)
-            return command
-        from .tool_commands import tool_command
-
-        return tool_command(cmd_name)
-
-
-class _Verbatim(click.Command):
-    """A command whose words are all its own: no option of ours is read among them."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.params = {"words": tuple(args)}
-        return []
-
-
-def _run_obsidian(words: tuple[str, ...]) -> int:
-    from .headless.command import run
-
-    return run(words, click.get_current_context().obj or Options())
-
-
-obsidian = _Verbatim(
-    "obsidian",
-    callback=_run_obsidian,
-    add_help_option=False,
-    epilog="Examples:  obsidian-mcp obsidian read file=Alpha  |  obsidian-mcp obsidian help",
-    help="Do what the app's own `obsidian` command does, from the files alone: obsidian read file=Note.",
-)
-
-
-@click.group(
-    cls=Commands,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog='Examples:  obsidian-mcp --vault ~/Notes  |  obsidian-mcp read Alpha  |  obsidian-mcp search "quick fox"',
-)
-@click.version_option(__version__, prog_name="obsidian-mcp")
-@click.option("--vault", "-V", "vaults", multiple=True, metavar="NAME|DIR", help="Vault name or folder; repeatable.")
-@click.option("--read-only", is_flag=True, help="Refuse every change.")
-@click.option(
-    "--backend",
-    type=click.Choice(get_args(config.Backend)),
-    help="Who reads and writes notes: this program (files, the default), the running app through its obsidian command "
-    "(cli), or the app for writing while it has the vault open (auto).",
-)
-@click.option("--allow-eval", is_flag=True, help="Let clients run JavaScript in the app.")
-@click.option("--scope", metavar="FOLDER", help="See and change only what lies below this folder of the vault.")
-@click.option("--key", metavar="NAME", help="Hold everything to the limits of this API key (see keys).")
-@click.option(
-    "--tools",
-    metavar="PROFILE",
-    help="Tools to offer: core, standard, all (the default), names, or over HTTP research.",
-)
-@click.option("--verbose", "-v", is_flag=True, help="Log to stderr what the server does.")
-@click.pass_context
-def command(ctx: click.Context, /, verbose: bool, **options: Any) -> int | None:
-    """Work on Obsidian vaults: an MCP server on stdio without a COMMAND, and a tool with one."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.INFO if verbose else logging.WARNING,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    ctx.obj = Options(**{name: value for name, value in options.items() if value is not None})
-    if ctx.invoked_subcommand is not None:
-        return None
-    if sys.stdin is not None and sys.stdin.isatty():
-        click.echo(WELCOME)
-        return 0
-    from .serve_commands import serve_vaults
-
-    return serve_vaults(ctx.obj)

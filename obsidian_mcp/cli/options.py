@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-
-from obsidian_mcp import config
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from obsidian_mcp import config
     from obsidian_mcp.app import App
     from obsidian_mcp.core.vault.vault import Vault
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Options(NamedTuple):
@@ -44,6 +43,8 @@ class Options(NamedTuple):
 
     def config(self) -> config.Config:
         """The configuration of this process. Raises: InvalidArguments."""
+        from obsidian_mcp import config
+
         settings = config.read(**self._asdict())
         folders = (_folder(path, settings) for path in settings.vaults)
         return settings._replace(vaults=tuple(dict.fromkeys(folders)))
@@ -71,23 +72,10 @@ def _folder(named: Path, settings: config.Config) -> Path:
     that the Obsidian app shows (CLI-04)."""
     if named.exists() or os.sep in str(named):
         return named
+    from obsidian_mcp.config import read
     from obsidian_mcp.core.text.vault_path import name_key
     from obsidian_mcp.setup.known import known_vaults
 
-    configured = [path for path in (*settings.vaults, *config.read().vaults) if path.exists()]
+    configured = [path for path in (*settings.vaults, *read().vaults) if path.exists()]
     known = [vault.path for vault in known_vaults(settings.app_folders)]
     return next((path for path in [*configured, *known] if name_key(path.name) == name_key(str(named))), named)
-
-
-def vault_option(function: Function) -> Function:
-    """Decorate the function of a command with the option `--vault`, repeatable."""
-    import click  # 15 ms, which scripts that call `obsidian` do without
-
-    return click.option("--vault", "-V", multiple=True, metavar="NAME|DIR", help="Vault name or folder.")(function)
-
-
-def json_option(function: Function) -> Function:
-    """Decorate the function of a command with the flag `--json`."""
-    import click
-
-    return click.option("--json", "-j", "as_json", is_flag=True, help="Print the answer as JSON.")(function)

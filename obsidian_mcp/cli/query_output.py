@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from .output import aligned
-from .render import fitted, safe
-from .task_output import tasks_text
+from .answers import tasks_text
+from .cells import align, cell_text, fit, markdown, safe, separate
 
-FORMATS: Final = ("table", "csv", "json", "markdown")
 WIDEST: Final = 60
 """Columns of a cell in a table; longer ones are cut."""
 
@@ -21,7 +17,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
-    """An answer of `obsidian_query` in one of FORMATS, whose rows begin at `offset` of the result; the answers of a
+    """Return an answer of `obsidian_query` in a format, whose rows begin at `offset` of the result; the answers of a
     note's queries one after another."""
     if form == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
@@ -69,24 +65,6 @@ def remarks(data: Mapping[str, Any]) -> str:
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
-def cell_text(cell: Any) -> str:
-    """A cell as one text: nothing for null, items of a list with commas between them."""
-    match cell:
-        case None:
-            return ""
-        case bool():
-            return "true" if cell else "false"
-        case str():
-            return cell
-        case list():
-            return ", ".join(map(cell_text, cell))
-        case {"error": message}:
-            return f"error: {message}"
-        case dict():
-            return json.dumps(cell, ensure_ascii=False)
-    return str(cell)
-
-
 def _grouped(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Rows]]:
     """Each group with its rows; the whole answer, which has no key, where nothing is grouped."""
     if not data.get("groups"):
@@ -104,12 +82,12 @@ def _title(group: Mapping[str, Any]) -> str:
 def _table(data: Mapping[str, Any]) -> str:
     """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines of their own."""
     titles = [safe(column["name"]) for column in data["columns"]]
-    cells = [[fitted(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]]
+    cells = [[fit(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]]
     numeric = [
         all(isinstance(cell, int | float) or cell is None for cell in column)
         for column in zip(*data["rows"], strict=True)
     ] or [False] * len(titles)
-    lines = aligned([titles, *cells], numeric)
+    lines = align([titles, *cells], numeric)
     parts = [f"{next(lines)}\n"]
     for group, rows in _grouped(data):
         parts += [f"== {safe(_title(group))}\n"] if "key" in group else []
@@ -126,15 +104,13 @@ def _summaries(group: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[st
 
 
 def _csv(data: Mapping[str, Any]) -> str:
-    """RFC 4180; the key of a group is the first column."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    """The key of a group is the first column."""
     titles = [column["name"] for column in data["columns"]]
-    writer.writerow(["group", *titles] if data.get("groups") else titles)
-    for group, rows in _grouped(data):
-        first = [cell_text(group["key"])] if "key" in group else []
-        writer.writerows([*first, *map(cell_text, row)] for row in rows)
-    return out.getvalue()
+    rows = [["group", *titles] if data.get("groups") else titles]
+    for group, found in _grouped(data):
+        first = [group["key"]] if "key" in group else []
+        rows += [[*first, *row] for row in found]
+    return separate(rows, "csv") + "\n"
 
 
 def _markdown(data: Mapping[str, Any]) -> str:
@@ -142,18 +118,10 @@ def _markdown(data: Mapping[str, Any]) -> str:
     titles = [column["name"] for column in data["columns"]]
     parts = []
     for group, rows in _grouped(data):
-        lines = [f"### {_title(group)}", ""] if "key" in group else []
-        lines += [_markdown_row(titles), _markdown_row(["---"] * len(titles))]
-        lines += [_markdown_row(row) for row in rows]
+        title = f"### {_title(group)}\n\n" if "key" in group else ""
         found = list(_summaries(group, data))
-        lines += ["", *found] if found else []
-        parts.append("\n".join(lines) + "\n")
+        parts.append(title + "\n".join([markdown(titles, rows), *(["", *found] if found else [])]) + "\n")
     return "\n".join(parts)
-
-
-def _markdown_row(cells: Sequence[Any]) -> str:
-    texts = [cell_text(cell).replace("|", "\\|").replace("\r", "").replace("\n", "<br>") for cell in cells]
-    return f"| {' | '.join(texts)} |"
 
 
 _WRITERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {

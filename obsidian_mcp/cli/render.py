@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,22 +12,13 @@ from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
 from obsidian_mcp.core.text.analysis import fold
-from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import QueryInvalid
 
-Marks = Sequence[tuple[int, int]]
+from .cells import RESET, Marks, fit, safe
 
-RESET: Final = "\x1b[0m"
 PATH, MATCH, LINE, QUIET = "\x1b[1;36m", "\x1b[1;31m", "\x1b[32m", "\x1b[2m"
 NARROWEST: Final = 20
 """Columns that are counted on, however narrow the terminal."""
-
-_CONTROLS: dict[int, int | str] = {
-    **{code: 0x2400 + code for code in range(0x20)},  # the pictures that Unicode has of them
-    **dict.fromkeys((0x09, 0x0A, 0x0D, 0x2028, 0x2029), " "),
-    0x7F: 0x2421,
-    **dict.fromkeys((*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +54,6 @@ def remarks(found: Hits | Grouped, offset: int) -> str:
         lines.append(found.widened)
     lines += [said for said in (found.note, found.building) if said]
     return "".join(f"{safe(line)}\n" for line in lines)
-
-
-def safe(text: str) -> str:
-    """As long as before, without what moves the cursor, changes colours or turns the direction of writing."""
-    return printable(text.translate(_CONTROLS))
 
 
 def _listed(hits: Iterable[Hit], paint: _Paint) -> str:
@@ -114,7 +99,7 @@ class _Paint:
         """The part of a line that the terminal has columns for, with the first mark in it."""
         if self.screen is None:
             return text, marks
-        return fitted(text, marks, max(self.screen.columns, NARROWEST) - indent)
+        return fit(text, marks, max(self.screen.columns, NARROWEST) - indent)
 
     def _marked(self, text: str, marks: Marks, around: str) -> str:
         if self.screen is None or not self.screen.colours:
@@ -128,39 +113,8 @@ class _Paint:
         return "".join(parts) + _in(text[at:], around)
 
 
-def fitted(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
-    """The part of a line that fits so many columns, with the first mark in it."""
-    widths = [width(char) for char in text]
-    if sum(widths) <= room:
-        return text, marks
-    start, kept = 0, room - 1
-    if marks and sum(widths[: marks[0][1]]) > kept:
-        start, kept = marks[0][0], room - 2
-        before = min(max(room // 3, kept - sum(widths[start:])), kept - sum(widths[slice(*marks[0])]))
-        while start and widths[start - 1] <= before:
-            start -= 1
-            before -= widths[start]
-    end = start
-    while end < len(text) and widths[end] <= kept:
-        kept -= widths[end]
-        end += 1
-    shown = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
-    moved = start - bool(start)
-    low, high = int(bool(start)), end - moved
-    return shown, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
-
-
 def _in(text: str, colour: str) -> str:
     return f"{colour}{text}{RESET}" if text and colour else text
-
-
-def width(char: str) -> int:
-    """Columns of a terminal that a character takes."""
-    if char.isascii():
-        return 1
-    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _named(query: str) -> list[str]:

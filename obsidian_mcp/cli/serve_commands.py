@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import sys
-
-import click
+from collections.abc import Sequence
 
 from obsidian_mcp.errors import InvalidArguments
 
-from .examples import epilog
-from .options import Options, vault_option
-
-
-@click.command(epilog=epilog("serve"))
-@click.pass_obj
-def serve(options: Options) -> int:
-    """Serve the vault to one MCP client on stdio (the default)."""
-    return serve_vaults(options)
+from .options import Options
 
 
 def serve_vaults(options: Options) -> int:
@@ -47,11 +38,7 @@ def serve_vaults(options: Options) -> int:
         app.vaults.close()
 
 
-@click.command(epilog=epilog("bridge"))
-@click.option("--host", help="Where the plugin listens.  [default: OBSIDIAN_MCP_HOST, else 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="Its port.  [default: OBSIDIAN_MCP_PORT, else 3000]")
-@click.pass_obj
-def bridge(options: Options, host: str | None, port: int | None) -> int:
+def bridge(options: Options, *, host: str = "", port: int = 0) -> int:
     """Offer a plugin's tools to one MCP client on stdio, and the vault's where --vault names one."""
     from obsidian_mcp import compose
 
@@ -61,40 +48,26 @@ def bridge(options: Options, host: str | None, port: int | None) -> int:
     return compose.serve_plugin(settings._replace(plugin=plugin))
 
 
-@click.command(epilog=epilog("http"))
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need a key.")
-@click.option(
-    "--port",
-    "ports",
-    type=click.IntRange(0, 65535),
-    multiple=True,
-    default=[3000],
-    show_default=True,
-    help="Port; repeat for several.",
-)
-@click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="Web page that may call without a key.")
-@click.option("--open-bridge", is_flag=True, help="Ask programs of this machine for no key at /bridge/v1.")
-@vault_option
-@click.pass_obj
 def http(
     options: Options,
-    host: str,
-    ports: tuple[int, ...],
-    origins: tuple[str, ...],
-    open_bridge: bool,
-    vault: tuple[str, ...],
+    *,
+    host: str = "127.0.0.1",
+    port: Sequence[int] = (3000,),
+    allow_origin: Sequence[str] = (),
+    open_bridge: bool = False,
+    vault: Sequence[str] = (),
 ) -> int:
-    """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Keys: OBSIDIAN_MCP_API_KEY."""
+    """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Raises: InvalidArguments."""
     from obsidian_mcp import compose
 
-    settings = options.with_vaults(vault).config()
-    origins = (*settings.http.allow_origins, *origins)
+    settings = options.with_vaults(tuple(vault)).config()
+    origins = (*settings.http.allow_origins, *allow_origin)
     settings = settings._replace(http=settings.http._replace(allow_origins=origins, open_bridge=open_bridge))
     if settings.key:
         raise InvalidArguments("Over HTTP every request has the limits of the key that it carries; leave --key out.")
     return compose.serve_http(
         compose.build(settings, serving=True),
         host=host,
-        ports=ports,
+        ports=port,
         announce=lambda url: print(f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True),
     )

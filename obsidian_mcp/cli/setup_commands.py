@@ -5,15 +5,11 @@ What they do is in `setup`; here it is asked for and shown. Most of `setup` is i
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
-from click.shell_completion import get_completion_class
 
 from obsidian_mcp import config
 from obsidian_mcp.core.files.catalog import timestamp
@@ -22,7 +18,9 @@ from obsidian_mcp.setup.clients import CLIENTS, is_claude_running
 from obsidian_mcp.setup.known import known_vaults, problem_of
 from obsidian_mcp.setup.system import System
 
-from .options import Options, vault_option
+from .cells import RESET, align
+from .options import Options
+from .stdout import ask, write, write_json
 
 if TYPE_CHECKING:
     from obsidian_mcp.setup import probe
@@ -31,117 +29,101 @@ if TYPE_CHECKING:
 _OBSIDIAN_COMMAND = "obsidian-command"
 _OTHER = "other"
 """In place of a client that `install` does not know."""
-_client = click.argument("client", type=click.Choice([*CLIENTS, _OTHER, _OBSIDIAN_COMMAND]), required=False)
-_name = click.option("--name", default="obsidian", show_default=True, help="Name of the server in the client.")
-_dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and change nothing.")
-_json = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+_COLOURS = {"fine": "\x1b[32m", "note": "\x1b[33m", "problem": "\x1b[31m"}
 
 
-@click.command("install", epilog="Example:  obsidian-mcp install claude-desktop --vault ~/Notes")
-@_client
-@click.option("--vault", "vaults", multiple=True, metavar="DIR", help="Vault folder; repeat for several.")
-@click.option("--read-only", is_flag=True, help="The server refuses every change.")
-@_name
-@click.option("--replace", is_flag=True, help="Replace another program's entry of that name.")
-@click.option("--list", "listing", is_flag=True, help="Show which clients are here and what is set up.")
-@_dry_run
-@_json
-@click.pass_obj
 def install(
     options: Options,
-    client: str | None,
-    vaults: tuple[str, ...],
-    read_only: bool,
-    name: str,
-    replace: bool,
-    listing: bool,
-    dry_run: bool,
-    as_json: bool,
+    *,
+    client: str = "",
+    vault: Sequence[str] = (),
+    read_only: bool = False,
+    name: str = "obsidian",
+    replace: bool = False,
+    list: bool = False,  # noqa: A002  the name of the option
+    dry_run: bool = False,
+    json: bool = False,
 ) -> int:
-    """Set up CLIENT to use this server: write its configuration file, keep everything else in it.
-
-    Without --vault you choose among the vaults that the Obsidian app knows. For a client that is not listed, `other`
-    prints an entry to paste. The client obsidian-command is this program itself, linked as `obsidian` where the app's
-    own command is absent.
-    """
+    """Set up a client to use this server; return the exit status. Raises: InvalidArguments."""
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup.launcher import Running, command_line
 
     system = System.here()
-    if listing:
-        return _list(system, as_json=as_json)
-    if client is None:
-        raise InvalidArguments(
-            f"Name a client: {', '.join(CLIENTS)}; other for any other one. install --list shows which are here."
-        )
+    if list:
+        return _list_clients(system, as_json=json)
+    _check_client(client, "other for any other one. install --list shows which are here.", (_OTHER, _OBSIDIAN_COMMAND))
     if client == _OBSIDIAN_COMMAND:
         return _link(options, system, dry_run=dry_run)
-    folders = _chosen_vaults(options, vaults, system)
+    folders = _choose_vaults(options, vault, system)
     options = options._replace(read_only=read_only or options.read_only)
     line = [*command_line(Running.here(system.environ)), *options.words()]
     for folder in folders:
         line += ["--vault", str(folder)]
     if client == _OTHER:
-        click.echo(installer.block(name, line))
-        click.echo("Paste this into the client's configuration. Some clients name the member otherwise.", err=True)
+        write(
+            f"{installer.block(name, line)}\n",
+            "Paste this into the client's configuration. Some clients name the member otherwise.\n",
+        )
         return 0
     was_here = CLIENTS[client].is_present(system)
     change = installer.install(CLIENTS[client], system, name, line, replace=replace, dry_run=dry_run)
-    return _report(change, system, was_here=was_here, dry_run=dry_run, as_json=as_json)
+    return _report(change, system, was_here=was_here, dry_run=dry_run, as_json=json)
 
 
-@click.command("uninstall")
-@_client
-@_name
-@_dry_run
-@_json
-def uninstall(client: str | None, name: str, dry_run: bool, as_json: bool) -> int:
-    """Take this server out of CLIENT's configuration; everything else in the file stays."""
+def uninstall(
+    options: Options,  # noqa: ARG001  as all commands
+    *,
+    client: str = "",
+    name: str = "obsidian",
+    dry_run: bool = False,
+    json: bool = False,
+) -> int:
+    """Take this server out of a client's configuration; return the exit status. Raises: InvalidArguments."""
     from obsidian_mcp.setup import install as installer
 
-    if client in (None, _OTHER):
-        raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}. install --list shows which are set up.")
+    _check_client(client, "install --list shows which are set up.", (_OBSIDIAN_COMMAND,))
     system = System.here()
     if client == _OBSIDIAN_COMMAND:
         return _unlink(system, dry_run=dry_run)
     change = installer.uninstall(CLIENTS[client], system, name, dry_run=dry_run)
-    return _report(change, system, was_here=True, dry_run=dry_run, as_json=as_json)
+    return _report(change, system, was_here=True, dry_run=dry_run, as_json=json)
 
 
-@click.command("doctor")
-@vault_option
-@_json
-@click.pass_obj
-def doctor(options: Options, vault: tuple[str, ...], as_json: bool) -> int:
-    """Check everything this program needs, and start what the clients are configured to start.
+def _check_client(client: str, advice: str, others: Sequence[str]) -> None:
+    """Raises: InvalidArguments for no client, or one that is neither known nor one of the `others`."""
+    if not client:
+        raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}; {advice}")
+    if client not in (*CLIENTS, *others):
+        raise InvalidArguments(f"{client!r} is not one of {', '.join((*CLIENTS, *others))}.")
 
-    Each line says that a part is fine or what to do about it. The exit status is 0 when nothing is broken.
-    """
+
+def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> int:
+    """Check everything this program needs; return 0 where nothing is broken."""
+    from obsidian_mcp.adapters import console
     from obsidian_mcp.setup.doctor import examine
 
+    settings = options.with_vaults(tuple(vault)).config()
+    colours = _COLOURS if settings.colours and sys.stdout.isatty() and console.obeys_colours() else {}
     findings = []
-    for finding in examine(options.with_vaults(vault).config(), System.here()):
+    for finding in examine(settings, System.here()):
         findings.append(finding)
-        if not as_json:
-            colour = {"fine": "green", "note": "yellow", "problem": "red"}[finding.status]
-            click.echo(f"{click.style(f'{finding.status:<8}', fg=colour)} {finding.subject}: {finding.message}")
-            if finding.remedy:
-                click.echo(f"{'':<9}-> {finding.remedy}")
+        if not json:
+            colour = colours.get(finding.status, "")
+            status = f"{colour}{finding.status:<8}{RESET if colour else ''}"
+            remedy = f"{'':<9}-> {finding.remedy}\n" if finding.remedy else ""
+            write(f"{status} {finding.subject}: {finding.message}\n{remedy}")
     broken = sum(finding.status == "problem" for finding in findings)
-    if as_json:
-        _print_json({"healthy": not broken, "findings": [asdict(finding) for finding in findings]})
+    if json:
+        write_json({"healthy": not broken, "findings": [asdict(finding) for finding in findings]})
     else:
-        click.echo("\nNothing is broken." if not broken else f"\nProblems: {broken}. See the lines above.")
+        write("\nNothing is broken.\n" if not broken else f"\nProblems: {broken}. See the lines above.\n")
     return 1 if broken else 0
 
 
-@click.command("vaults")
-@_json
-@click.pass_obj
-def vaults(options: Options, as_json: bool) -> int:
+def list_vaults(options: Options, *, json: bool = False) -> None:
     """List the vaults that the Obsidian app knows: open ones first, then the last used."""
     known = known_vaults(options.config().app_folders)
-    if as_json:
+    if json:
         rows = [
             {
                 "name": vault.name,
@@ -153,32 +135,15 @@ def vaults(options: Options, as_json: bool) -> int:
             }
             for vault in known
         ]
-        _print_json({"vaults": rows})
-        return 0
-    if not known:
-        click.echo("The Obsidian app knows no vault here. Name a folder with --vault.", err=True)
-    width = max((len(vault.name) for vault in known), default=0)
-    for vault in known:
-        remark = f"  ({vault.problem})" if vault.problem else "  (open)" if vault.open else ""
-        click.echo(f"{vault.name:<{width}}  {vault.path}{remark}")
-    return 0
-
-
-@click.command(
-    "completion",
-    epilog='bash, in ~/.bashrc:  eval "$(obsidian-mcp completion bash)"  |  zsh, in ~/.zshrc after compinit:  '
-    'eval "$(obsidian-mcp completion zsh)"  |  fish:  obsidian-mcp completion fish > '
-    "~/.config/fish/completions/obsidian-mcp.fish  |  PowerShell, in $PROFILE:  "
-    "obsidian-mcp completion powershell | Out-String | Invoke-Expression",
-)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
-@click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
-    """Print a script that makes the shell complete commands, options, and names of notes, folders, tags and vaults."""
-    source = get_completion_class(shell)
-    root = ctx.find_root()
-    if source is not None:
-        click.echo(source(root.command, {}, "obsidian-mcp", "_OBSIDIAN_MCP_COMPLETE").source())
+        write_json({"vaults": rows})
+    elif known:
+        rows_shown = [
+            [vault.name, str(vault.path), f"({vault.problem})" if vault.problem else "(open)" if vault.open else ""]
+            for vault in known
+        ]
+        write("".join(f"{line}\n" for line in align(rows_shown, [False] * 3)))
+    else:
+        write("", "The Obsidian app knows no vault here. Name a folder with --vault.\n")
 
 
 def _link(options: Options, system: System, *, dry_run: bool) -> int:
@@ -187,7 +152,7 @@ def _link(options: Options, system: System, *, dry_run: bool) -> int:
 
     known = known_vaults(options.config().app_folders)
     link = install_command(system, Running.here(system.environ), known, dry_run=dry_run)
-    click.echo(f"{'Would link' if dry_run else 'Linked'} {link}")
+    write(f"{'Would link' if dry_run else 'Linked'} {link}\n")
     return 0
 
 
@@ -196,14 +161,11 @@ def _unlink(system: System, *, dry_run: bool) -> int:
     from obsidian_mcp.setup.obsidian_command import uninstall_command
 
     link = uninstall_command(system, Running.here(system.environ), dry_run=dry_run)
-    if link is None:
-        click.echo("There is no such link.")
-    else:
-        click.echo(f"{'Would remove' if dry_run else 'Removed'} {link}")
+    write(f"{'Would remove' if dry_run else 'Removed'} {link}\n" if link else "There is no such link.\n")
     return 0
 
 
-def _chosen_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
+def _choose_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
     """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault is meant."""
     settings = config.read((*options.vaults, *named), system.environ)
     if settings.vaults:
@@ -221,9 +183,11 @@ def _chosen_vaults(options: Options, named: Sequence[str], system: System) -> li
         listed = "; ".join(f"--vault {_quoted(vault.path)}" for vault in usable)
         raise InvalidArguments(f"Obsidian knows {len(usable)} vaults here. Say which: {listed}.")
     for number, vault in enumerate(usable, 1):
-        click.echo(f"{number:>3}  {vault.name}  {vault.path}{'  (open)' if vault.open else ''}", err=True)
-    chosen: int = click.prompt("Which vault?", type=click.IntRange(1, len(usable)), default=1, err=True)
-    return [usable[chosen - 1].path]
+        write("", f"{number:>3}  {vault.name}  {vault.path}{'  (open)' if vault.open else ''}\n")
+    while True:
+        typed = ask(f"Which vault? (1 to {len(usable)}) [1]:") or "1"
+        if typed.isdecimal() and 0 < int(typed) <= len(usable):
+            return [usable[int(typed) - 1].path]
 
 
 def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
@@ -240,7 +204,7 @@ def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bo
     failed = bool(starts) and not answers
     step = _next_step(change, system) if changes and not dry_run else ""
     if as_json:
-        _print_json(
+        write_json(
             {
                 "client": change.client.id,
                 "name": change.name,
@@ -256,26 +220,26 @@ def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bo
             }
         )
         return 1 if failed else 0
-    click.echo(_told(change, dry_run=dry_run))
+    write(f"{_describe(change, dry_run=dry_run)}\n")
     if not was_here:
-        click.echo(f"  note:   {change.client.title} was not found on this computer; the entry waits for it.")
+        write(f"  note:   {change.client.title} was not found on this computer; the entry waits for it.\n")
     if dry_run:
-        click.echo(_difference(change), nl=False)
+        write(_difference(change))
         return 0
     if change.entry is not None and change.action != "removed":
-        click.echo(f"  starts: {' '.join(map(_quoted, installer.command_of(change.entry)))}")
+        write(f"  starts: {' '.join(map(_quoted, installer.command_of(change.entry)))}\n")
     if change.backup:
-        click.echo(f"  backup: {change.backup}")
+        write(f"  backup: {change.backup}\n")
     if isinstance(starts, probe.ProbeAnswer):
-        click.echo(f"  tried:  it starts and answers after {starts.seconds:.1f} s, with {starts.tools} tools")
+        write(f"  tried:  it starts and answers after {starts.seconds:.1f} s, with {starts.tools} tools\n")
     elif starts:
-        click.echo(f"obsidian-mcp: The entry was written, but the server {starts}. Run obsidian-mcp doctor.", err=True)
+        write("", f"obsidian-mcp: The entry was written, but the server {starts}. Run obsidian-mcp doctor.\n")
     if step:
-        click.echo(f"Next: {step}")
+        write(f"Next: {step}\n")
     return 1 if failed else 0
 
 
-def _told(change: ConfigChange, *, dry_run: bool) -> str:
+def _describe(change: ConfigChange, *, dry_run: bool) -> str:
     title, name, path = change.client.title, change.name, change.path
     if change.action == "unchanged":
         return f"{title}: {name!r} is in {path} already, as it should be."
@@ -323,7 +287,7 @@ def _next_step(change: ConfigChange, system: System) -> str:
     return step
 
 
-def _list(system: System, *, as_json: bool) -> int:
+def _list_clients(system: System, *, as_json: bool) -> int:
     """Every client: whether it is here, and which servers of ours it has."""
     from obsidian_mcp.setup import install as installer
 
@@ -347,23 +311,19 @@ def _list(system: System, *, as_json: bool) -> int:
             }
         )
     if as_json:
-        _print_json({"clients": rows})
+        write_json({"clients": rows})
         return 0
     for row in rows:
         state = "set up" if row["servers"] else "here" if row["present"] else "not found"
         state = "broken file" if row["problem"] else state
-        click.echo(f"{row['client']:<15} {state:<12} {row['file']}")
+        write(f"{row['client']:<15} {state:<12} {row['file']}\n")
         for server in row["servers"]:
-            click.echo(f"{'':<15} {server['name']}: {' '.join(map(_quoted, server['command']))}")
+            write(f"{'':<15} {server['name']}: {' '.join(map(_quoted, server['command']))}\n")
         if row["problem"]:
-            click.echo(f"{'':<15} {row['problem']}")
+            write(f"{'':<15} {row['problem']}\n")
     return 0
 
 
 def _quoted(part: object) -> str:
     text = str(part)
     return f'"{text}"' if " " in text else text
-
-
-def _print_json(data: object) -> None:
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2))

@@ -1,4 +1,4 @@
-"""Standard output: bytes as they are (CLI-03), and what is said where they cannot be written."""
+"""Standard output: bytes as they are, text as UTF-8 (CLI-03); and what is asked on a terminal."""
 
 from __future__ import annotations
 
@@ -18,3 +18,33 @@ def write_bytes(data: bytes) -> None:
     except OSError as error:
         sys.stdout = None  # nothing is left to flush at exit
         raise StorageFailed(f"The output could not be written: {error.strerror}.") from error
+
+
+def write(text: str, remarks: str = "") -> None:
+    """Write an answer as UTF-8 with its own line ends, whatever the system's; remarks about it go to standard error."""
+    if text:
+        try:
+            data = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:  # half of a character, as "\ud83d" in YAML is one
+            from obsidian_mcp.core.text.text import printable
+
+            data = printable(text).encode()
+        write_bytes(data)
+    if remarks:
+        print(remarks, end="", file=sys.stderr, flush=True)
+
+
+def write_json(data: object) -> None:
+    """Write data as JSON that people can read."""
+    import json
+
+    write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def ask(question: str) -> str:
+    """Return what a person types behind a question on standard error. Raises: KeyboardInterrupt at the end of input."""
+    print(question, end=" ", file=sys.stderr, flush=True)
+    typed = sys.stdin.readline()
+    if not typed:
+        raise KeyboardInterrupt
+    return typed.strip()

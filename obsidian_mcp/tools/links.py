@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Neighbour, Reference
-from obsidian_mcp.core.operations import app_answers, mentions
-from obsidian_mcp.core.search.similar import overlap
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -95,8 +94,12 @@ def get_links(
     entry = place.find(name)
     outgoing = place.graph.outgoing(entry.path)
     backlinks = place.graph.backlinks(entry.path)
-    confirmed = app_answers.links(place, entry.path, outgoing.value, backlinks.value)
-    leaving, arriving = confirmed if confirmed is not None else (outgoing.value, backlinks.value)
+    leaving: Sequence[Reference] = outgoing.value
+    arriving: Sequence[Reference] = backlinks.value
+    if place.app is not None:
+        from obsidian_mcp.core.operations import app_answers
+
+        leaving, arriving = app_answers.links(place, entry.path, leaving, arriving) or (leaving, arriving)
     outgoing_links = Counter(
         OutgoingLink(ref.link.original, ref.target, _line(ref), ref.link.at or None, _embed(ref)) for ref in leaving
     )
@@ -126,6 +129,8 @@ def get_links(
 
 
 def _list_unlinked(place: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
+    from obsidian_mcp.core.operations import mentions  # loaded when it is needed
+
     entry = place.find(name)
     names = mentions.names_of(place, entry)
     notice = place.search.notice()
@@ -166,6 +171,8 @@ MOST_COMPARED = 200
 @tool(title="Similar notes and duplicates")
 def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> SimilarNotes:
     """Find notes similar to a note, the most alike first, and duplicates."""
+    from obsidian_mcp.core.search.similar import overlap
+
     place = app.vaults.get(vault)
     entry = place.find(name)
     text = place.read_text(entry).text.body
@@ -258,6 +265,8 @@ def graph(
 
 
 def _list_unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
+    from obsidian_mcp.core.operations import app_answers
+
     if (listed := app_answers.unresolved(place)) is not None:
         notice = None
         named = [(link.link, link.count, link.sources) for link in listed]
@@ -272,6 +281,8 @@ def _list_unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
 
 
 def _list_unconnected(place: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
+    from obsidian_mcp.core.operations import app_answers
+
     listed = app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)
     if listed is not None:
         return listed, None

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names as file_names
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.note import canvas, edits, parser, sections
-from obsidian_mcp.core.note.counts import count
-from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, hidden_text_warnings, line_count, printable
 from obsidian_mcp.core.text.vault_path import (
@@ -29,7 +26,6 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
     parse_folder,
 )
-from obsidian_mcp.core.vault.planned_change import Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
@@ -39,6 +35,7 @@ from .params import MOST_RESULTS, PAGE, Name, VaultName, count_fitting, first_of
 from .registry import tool
 
 if TYPE_CHECKING:
+    from obsidian_mcp.core.note.parser import Note
     from obsidian_mcp.core.operations.templates import Filled
     from obsidian_mcp.core.vault.located import Located
 
@@ -72,6 +69,10 @@ def create_note(
     vault: VaultName = "",
 ) -> Created:
     """Create (make) a new note, from a template with content behind it. The name unique: is the minute."""
+    from obsidian_mcp.core.note import edits  # what reading a note does without
+    from obsidian_mcp.core.operations import move
+    from obsidian_mcp.core.vault.planned_change import Write
+
     place = app.vaults.get(vault)
     with place.changing():
         located = place.periodic.named(name) if ":" in name else None
@@ -140,6 +141,7 @@ def _fill_template(place: Vault, template: str, path: VaultPath, content: str) -
     Raises: TemplateFailed, PropertiesUnreadable.
     """
     from obsidian_mcp.core.frontmatter.parser import text_start
+    from obsidian_mcp.core.note import edits
     from obsidian_mcp.core.note.insertion import insert_template
     from obsidian_mcp.core.operations.templates import Filled, Templates
 
@@ -158,6 +160,7 @@ def _fill_template(place: Vault, template: str, path: VaultPath, content: str) -
 
 def _periodic(place: Vault, located: Located, content: str) -> Created:
     """A periodic note is made as the vault makes it."""
+    from obsidian_mcp.core.note import edits
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
     change = (lambda body: edits.append(body, content)) if content else None
@@ -186,6 +189,9 @@ def delete_note(
     vault: VaultName = "",
 ) -> Deleted:
     """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
+    from obsidian_mcp.core.operations import move
+    from obsidian_mcp.core.vault.planned_change import removal
+
     place = app.vaults.get(vault)
     entry = place.find(name)
     settings = place.settings
@@ -363,6 +369,8 @@ def _part(body: str, section: str, lines: str) -> Span:
     if section and lines:
         raise InvalidArguments("Give section or lines, not both.", argument="lines")
     if section:
+        from obsidian_mcp.core.note import sections  # loaded when it is needed
+
         return sections.locate(body, section).whole
     first, dash, last = lines.partition("-")
     starts = [*Lines(body).starts, len(body)]
@@ -387,8 +395,11 @@ def _page_end(body: str, start: int, end: int) -> int:
 
 def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
+    from obsidian_mcp.core.note import canvas, parser
+    from obsidian_mcp.core.note.counts import count
+
     numbers = Lines(body)
-    texts: list[tuple[parser.Note, Callable[[Span], Span]]]
+    texts: list[tuple[Note, Callable[[Span], Span]]]
     if extension(path) == CANVAS_EXTENSION:
         board = canvas.read(body)
         warnings += [board.error] if board.error else []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from obsidian_mcp.cli.query_output import cell_text, remarks, render
+from obsidian_mcp.cli.cells import cell_text
+from obsidian_mcp.cli.query_output import remarks, render
 
 COLUMNS = [{"id": "file.name", "name": "Name"}, {"id": "note.price", "name": "Price"}]
 PLAIN: dict[str, Any] = {
@@ -83,4 +84,4 @@ def test_a_long_cell_of_a_table_is_cut() -> None:
 def test_cells_are_texts() -> None:
     """QUERIES-08"""
     cells = [True, None, 3, ["a", ["b", None]], {"error": "no"}, {"a": 1}]
-    assert [cell_text(cell) for cell in cells] == ["true", "", "3", "a, b, ", "error: no", '{"a": 1}']
+    assert [cell_text(cell) for cell in cells] == ["true", "", "3", "a, b, ", "error: no", '{"a":1}']

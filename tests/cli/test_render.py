@@ -16,7 +16,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.cli.render import MATCH, RESET, Screen, listing, remarks, safe, width
+from obsidian_mcp.cli.cells import RESET, safe, width
+from obsidian_mcp.cli.render import MATCH, Screen, listing, remarks
 from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits, Snippet
 from obsidian_mcp.core.text.vault_path import VaultPath
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,15 +12,34 @@ import pytest
 
 LOADED = re.compile(r"^import time:.*\| +(\S+)$", re.MULTILINE)
 OFTEN_HEAVY = {"click", "concurrent.futures", "mcp", "multiprocessing", "pathspec", "pydantic", "watchdog", "yaml"}
+HEAVY = {
+    "click",
+    "concurrent.futures",
+    "mcp",
+    "pydantic",
+    "pydantic_core",
+    "starlette",
+    "watchdog",
+    "obsidian_mcp.serve",
+}
+"""Of no use to a command that ends by itself."""
 CORES = {f"obsidian_mcp.core.{name}" for name in ("bases", "dataview", "expressions", "tasks.task", "note.parser")}
 
 
-def loaded(folder: Path, *words: str) -> set[str]:
-    """Every module that the command imports, after a first run that builds the index."""
-    command = [sys.executable, "-X", "importtime", "-m", "obsidian_mcp", "obsidian", *words]
+def loaded(folder: Path, *words: str, says: str = "fox", **environment: str) -> set[str]:
+    """Every module that a command imports, after a first run that builds the index."""
+    command = [sys.executable, "-X", "importtime", "-m", "obsidian_mcp", *words]
     for _ in range(2):
-        done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=True, timeout=60)
-    assert "fox" in done.stdout
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+            timeout=60,
+        )
+    assert says in done.stdout
     return set(LOADED.findall(done.stderr))
 
 
@@ -36,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # CLI-20
 @pytest.mark.parametrize("words", [("read", "file=fox"), ("file", "file=fox"), ("files",)])
 def test_a_command_about_one_file_loads_no_index_and_no_parser(folder: Path, words: tuple[str, ...]) -> None:
-    found = loaded(folder, *words)
+    found = loaded(folder, "obsidian", *words)
     unneeded = {"obsidian_mcp.core.search", "obsidian_mcp.core.index", "obsidian_mcp.core.graph", "regex"}
     unneeded |= {"dataclasses", "json", "logging"}  # a third of the time before
     assert found & (unneeded | OFTEN_HEAVY | CORES | {"obsidian_mcp.tools"}) == set()
@@ -44,5 +64,38 @@ def test_a_command_about_one_file_loads_no_index_and_no_parser(folder: Path, wor
 
 @pytest.mark.parametrize("query", ["fox", "quick fox", '"quick fox"'])
 def test_a_search_loads_no_parser_and_no_query_language(folder: Path, query: str) -> None:
-    found = loaded(folder, "search", f"query={query}")
+    found = loaded(folder, "obsidian", "search", f"query={query}")
     assert found & (OFTEN_HEAVY | CORES | {"obsidian_mcp.tools"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (("read", "fox"), {"obsidian_mcp.core.operations", "obsidian_mcp.core.note.parser", "yaml"}),
+        (("search", "fox", "--match", "exact"), {"obsidian_mcp.core.operations.move", "obsidian_mcp.core.note.parser"}),
+        (("list",), {"obsidian_mcp.core.operations", "obsidian_mcp.core.index", "yaml"}),
+        (("links", "fox"), {"obsidian_mcp.core.operations", "obsidian_mcp.core.search"}),
+    ],
+)
+def test_a_command_of_a_tool_loads_what_the_tool_needs(
+    folder: Path, words: tuple[str, ...], unneeded: set[str]
+) -> None:
+    # CLI-06, CLI-20
+    environment = {"OBSIDIAN_VAULT_PATH": str(folder)}
+    assert loaded(folder, *words, **environment) & (unneeded | HEAVY) == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [
+        (("--help",), {}),
+        (("search", "--help"), {}),
+        (("completion", "bash"), {}),
+        ((), {"_OBSIDIAN_MCP_COMPLETE": "bash_complete", "COMP_WORDS": "obsidian-mcp sea", "COMP_CWORD": "1"}),
+    ],
+)
+def test_help_and_completion_load_no_core(folder: Path, words: tuple[str, ...], environment: dict[str, str]) -> None:
+    # CLI-20
+    found = loaded(folder, *words, says="s", **environment)
+    core = {name for name in found if name.startswith(("obsidian_mcp.core.", "obsidian_mcp.adapters"))}
+    assert core | found & HEAVY == set()

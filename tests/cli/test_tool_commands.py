@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.cli.output import SHOWN_AFTER_SECONDS, shown_progress
+from obsidian_mcp.cli.progress_bar import SHOWN_AFTER_SECONDS, show_progress
 from obsidian_mcp.core.text.call import current_call, report_progress
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -118,7 +118,9 @@ def test_a_list_is_printed_whole(run: Run, basic: Path) -> None:
     assert len(listed["files"]) == listed["total"] >= 620
 
 
-@pytest.mark.parametrize("arguments", [("create", "Fed"), ("create", "Fed", "-"), ("create", "Fed", "--content", "-")])
+@pytest.mark.parametrize(
+    "arguments", [("create", "Fed", "-"), ("create", "Fed", "--content", "-"), ("create", "--name", "Fed", "-")]
+)
 def test_what_is_piped_into_create_becomes_the_note(run: Run, basic: Path, arguments: tuple[str, ...]) -> None:
     # CLI-05: standard input was dropped and success reported
     assert run(*arguments, fed="From a pipe: 日本語\n").returncode == 0
@@ -127,7 +129,7 @@ def test_what_is_piped_into_create_becomes_the_note(run: Run, basic: Path, argum
 
 def test_what_is_piped_into_edit_is_added(run: Run, basic: Path) -> None:
     # CLI-05
-    assert run("edit", "Home", "append", fed="- [ ] from a pipe\n").returncode == 0
+    assert run("edit", "Home", "append", "-", fed="- [ ] from a pipe\n").returncode == 0
     assert (basic / "Home.md").read_text(encoding="utf-8").endswith("- [ ] from a pipe\n")
 
 
@@ -307,9 +309,9 @@ def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
     theirs, ours = terminal
     with open(ours, "w", encoding="utf-8", closefd=False) as stream:
         monkeypatch.setattr(sys, "stderr", stream)
-        with shown_progress():
+        with show_progress():
             report_progress(1, 2, "Quick")
-        with shown_progress():
+        with show_progress():
             begun = time.monotonic()
             while time.monotonic() - begun < SHOWN_AFTER_SECONDS + 0.05:
                 report_progress(1, 2, "Renaming the tag")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
 from obsidian_mcp.core.bases.base_file import EXTENSION, Base, View, read
@@ -10,12 +9,9 @@ from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.text.vault_path import extension
 
 from .call import Call
-from .output import as_json, in_order, separated
+from .output import as_json, in_order
 from .words import Refused
 from .writing import check_name, made, new_notes_folder, parsed_path
-
-_PIPE = re.compile(r"(\\*)\|")
-"""A pipe with the backslashes before it, which would escape it or be taken for its escape."""
 
 
 def bases(call: Call) -> str:
@@ -37,7 +33,7 @@ def base_views(call: Call) -> str:
 
 
 def base_query(call: Call) -> str:
-    from obsidian_mcp.cli.query_output import cell_text
+    from obsidian_mcp.cli.cells import cell_text, markdown, separate
     from obsidian_mcp.core.expressions.answer import Answer as QueryAnswer
     from obsidian_mcp.core.expressions.answer import Page
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
@@ -59,14 +55,8 @@ def base_query(call: Call) -> str:
     if form == "paths":
         return call.listed([row[0] or "" for row in table])
     if form in ("csv", "tsv", "md"):
-        texts = [[cell or "" for cell in row] for row in table]
-        return markdown([labels, ["---"] * len(labels), *texts]) if form == "md" else separated(texts, form)
+        return markdown(labels, table) if form == "md" else separate(table, form)
     return as_json([dict(zip(labels, row, strict=True)) for row in table])
-
-
-def markdown(lines: list[list[str]]) -> str:
-    escaped = ([_PIPE.sub(r"\1\1\|", cell).replace("\n", "<br>") for cell in line] for line in lines)
-    return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
 
 def base_create(call: Call) -> str:

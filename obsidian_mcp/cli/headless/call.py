@@ -17,7 +17,7 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, l
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
 from obsidian_mcp.errors import PermissionDenied
 
-from .output import as_json, separated
+from .output import as_json
 from .words import Refused, Words
 
 if TYPE_CHECKING:
@@ -252,7 +252,11 @@ class Call:
         if not found:
             return empty
         form = self.words.format
-        return as_json(found) if form == "json" else separated((row.values() for row in found), form)
+        if form == "json":
+            return as_json(found)
+        from obsidian_mcp.cli.cells import separate
+
+        return separate((row.values() for row in found), form)
 
     def recent(self) -> list[str]:
         paths = last_open_files(self.vault.files.config(WORKSPACE_FILE))

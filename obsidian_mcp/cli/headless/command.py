@@ -10,7 +10,7 @@ from contextlib import closing
 from importlib import import_module
 
 from obsidian_mcp.cli.options import INTERRUPTED, Options
-from obsidian_mcp.cli.stdout import write_bytes
+from obsidian_mcp.cli.stdout import write
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, StorageFailed
 
@@ -68,7 +68,7 @@ def run(arguments: Sequence[str], options: Options) -> int:
         answer = f"Error: internal error, {type(error).__name__}: {' '.join(str(error).split())}"
     if isinstance(answer, int):
         return answer
-    _print(answer)
+    write(answer if not answer or answer.endswith("\n") else f"{answer}\n")
     if words.copy:
         from obsidian_mcp.adapters import clipboard
 
@@ -155,7 +155,7 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
         raise Refused("This session only reads.")
     folder = locate(words.vault, options, settings)
     if folder is None:
-        _print(NOT_FOUND)
+        write(f"{NOT_FOUND}\n")
         return 0
     if command.name in RUNS_CODE and not settings.app.allow_eval:
         raise Refused(
@@ -176,15 +176,3 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
         stream.buffer.write(data)
         stream.buffer.flush()
     return outcome.status
-
-
-def _print(answer: str) -> None:
-    if answer:
-        text = answer if answer.endswith("\n") else f"{answer}\n"
-        try:
-            data = text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:  # half of a character, as "\ud83d" in YAML is one
-            from obsidian_mcp.core.text.text import printable
-
-            data = printable(text).encode()
-        write_bytes(data)

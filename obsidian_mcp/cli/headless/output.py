@@ -1,15 +1,12 @@
-"""How answers are printed: lines, JSON, cells with tabs or commas, in the app's order (HEADLESS-07)."""
+"""How answers are printed: lines, JSON and trees, in the app's order (HEADLESS-07). Rows of cells: `cli.cells`."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from obsidian_mcp.core.text.collation import collation_key
-
-_SPLITTING = re.compile(r"[\t\r\n]+")
 
 
 def order(text: str) -> tuple[object, str]:
@@ -31,26 +28,6 @@ def as_json(value: Any) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def compact_json(value: Any) -> str:
-    """JSON on one line, without blanks."""
-    import json
-
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def separated(found: Iterable[Iterable[object]], form: str) -> str:
-    """Rows of cells as `csv` or with tabs between them; a tab or line break in a cell is then a space."""
-    if form == "csv":
-        return "\n".join(",".join(_quoted(str(cell)) for cell in row) for row in found)
-    return "\n".join("\t".join(_SPLITTING.sub(" ", str(cell)) for cell in row) for row in found)
-
-
-def _quoted(cell: str) -> str:
-    if any(char in cell for char in ',"\n\r'):
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
 
 
 def tree(headings: list[tuple[int, str]]) -> str:

@@ -6,13 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from obsidian_mcp.cli.cells import cell_text, separate
 from obsidian_mcp.core.frontmatter import parser, yaml_style
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .call import Call
-from .output import as_json, compact_json, in_order, order, separated
+from .output import as_json, in_order, order
 from .words import Refused
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _of_file(call: Call) -> str:
     if call.words.format == "json":
         return as_json(values)
     if call.words.format == "tsv":
-        return separated(((key, cell(value)) for key, value in values.items() if value is not None), "tsv")
+        return separate(((key, cell_text(value)) for key, value in values.items() if value is not None), "tsv")
     return block(values)
 
 
@@ -101,21 +102,6 @@ def block(values: Mapping[str, Any]) -> str:
         first, below = yaml_style.lines(value, "")
         found += [f"{yaml_style.key(key)}:{' ' if first else ''}{first}", *below]
     return "\n".join(found)
-
-
-def cell(value: Any) -> str:
-    """A value on one line: the items of a list with commas between them."""
-    if isinstance(value, list):
-        return ", ".join(map(cell, value))
-    if isinstance(value, dict):
-        return compact_json(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        from obsidian_mcp.core.expressions.javascript import number_text  # loaded when it is needed
-
-        return number_text(value)
-    return "" if value is None else str(value)
 
 
 def _of_vault(call: Call) -> str:
@@ -154,8 +140,8 @@ def _value(values: Mapping[str, Any], name: str) -> Any:
 def written(value: Any) -> str:
     """The value of one property: a list one item a line."""
     if isinstance(value, list):
-        return "\n".join(map(cell, value))
-    return "(empty)" if value is None else cell(value)
+        return "\n".join(map(cell_text, value))
+    return "(empty)" if value is None else cell_text(value)
 
 
 def aliases(call: Call) -> str:

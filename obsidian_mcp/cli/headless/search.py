@@ -6,12 +6,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from obsidian_mcp.cli.cells import compact_json
 from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .call import Call
-from .output import compact_json, in_order
+from .output import in_order
 
 NOTHING = "No matches found."
 LONG_LINE = 10_000

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp import __version__
+from obsidian_mcp.cli import cells
 from obsidian_mcp.cli.headless import output, words
 from obsidian_mcp.cli.headless.table import COMMANDS, Command, Parameter
 
@@ -97,7 +98,7 @@ def test_lists_are_in_the_order_of_the_app(listed: list[str]) -> None:
 
 def test_cells_with_commas_are_quoted() -> None:
     """HEADLESS-07."""
-    assert output.separated([['x, "y"', "z"]], "csv") == '"x, ""y""",z'
+    assert cells.separate([['x, "y"', "z"]], "csv") == '"x, ""y""",z'
 
 
 def test_help_has_the_layout_that_programs_read(run: Run) -> None:

@@ -41,4 +41,4 @@ def test_other_words_behind_a_path_end_the_program_as_before(tmp_path: Path) -> 
     (tmp_path / "vault").mkdir()
     with RawServer([sys.executable, "-m", "obsidian_mcp", "--vault", str(tmp_path / "vault"), "x"]) as server:
         assert server.wait() == 2
-        assert "No such command 'x'" in server.stderr()
+        assert "There is no command 'x'" in server.stderr()

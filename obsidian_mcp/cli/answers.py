@@ -1,0 +1,80 @@
+"""Answers of tools for people: the text of each kind of answer, and the remarks about it (specs/cli.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .cells import align_objects, person_text, safe
+
+Answer = Mapping[str, Any]
+
+
+def readable(data: Answer, indent: str = "") -> str:
+    """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other lists a line each."""
+    return "".join(f"{indent}{line}\n" for key, value in data.items() for line in _lines(key, value))
+
+
+def _lines(key: str, value: Any) -> Iterator[str]:
+    label = f"{key.replace('_', ' ')}:"
+    if isinstance(value, Mapping):
+        inside: Any = readable(value).splitlines()
+    elif isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
+        inside = align_objects(value)
+    elif isinstance(value, list):
+        inside = map(person_text, value)
+    elif isinstance(value, str) and "\n" in value:
+        inside = map(safe, value.splitlines())
+    else:
+        yield f"{label} {person_text(value, key)}"
+        return
+    yield label
+    yield from (f"  {line}" for line in inside)
+
+
+def history(data: Answer) -> str:
+    """Return the history with commands in the place of tools (CLI-12)."""
+    from obsidian_mcp.tools.entries import PREFIX, table
+
+    changes = []
+    for change in data["changes"]:
+        entry = table().tools.get(PREFIX + change["tool"])
+        command = entry.command if entry and entry.command else change["tool"]
+        changes.append(
+            {("command" if key == "tool" else key): value for key, value in {**change, "tool": command}.items()}
+        )
+    return readable({**data, "changes": changes})
+
+
+# Tasks: rules CLI-18 and CLI-19
+
+
+def task(data: Answer) -> tuple[str, str]:
+    """Return the lines that stand in a note after a change, with their places, and its warnings."""
+    path, first = data["path"], data["line"]
+    if data["new"]:
+        first = min(first, data.get("next", data)["line"])
+        shown = [f"{path}:{number}: {safe(line)}\n" for number, line in enumerate(data["new"], first)]
+    else:
+        shown = [f"Deleted {path}:{first}: {safe(line)}\n" for line in data["old"]]
+    return "".join(shown), "".join(f"Note: {safe(warning)}\n" for warning in data.get("warnings", ()))
+
+
+def tasks(data: Answer) -> tuple[str, str]:
+    """Return a list of tasks as `path:line: task` under the names of their groups, and what there is to say of it."""
+    remarks = [] if data["tasks"] else ["No tasks found."]
+    remarks += [data["note"]] if "note" in data else []
+    return tasks_text(data), "".join(f"{safe(line)}\n" for line in remarks)
+
+
+def tasks_text(data: Answer) -> str:
+    """Return a list of tasks as `path:line: task`, under the names of their groups."""
+    lines = {f"{task['path']}:{task['line']}": safe(task["text"].lstrip("> \t")) for task in data["tasks"]}
+    text = f"{data['explanation']}\n" if "explanation" in data else ""
+    if "groups" not in data:
+        return text + "".join(f"{place}: {line}\n" for place, line in lines.items())
+    groups = []
+    for group in data["groups"]:
+        title = " / ".join(map(safe, group["names"]))
+        groups.append(f"{title}\n" + "".join(f"  {place}: {lines[place]}\n" for place in group["tasks"]))
+    return text + "\n".join(groups)

@@ -1,0 +1,124 @@
+"""What shells complete: commands, options, and names of the vault (CLI-14). Their scripts are in `shells`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from obsidian_mcp.errors import AppError
+
+from . import grammar
+from .grammar import Argument, Command
+from .options import Options
+from .stdout import write
+
+VARIABLE: Final = "_OBSIDIAN_MCP_COMPLETE"
+"""Set by the scripts: for which shell to complete what COMP_WORDS and COMP_CWORD hold."""
+COUNTING: Final = ("bash", "zsh")
+"""Shells that say the number of the word that is typed; the others say the word."""
+
+
+def print_script(options: Options, *, shell: str) -> None:  # noqa: ARG001  as all commands
+    """Print the script that makes a shell ask this program."""
+    write(Path(__file__).with_name("shells").joinpath(shell).read_text(encoding="utf-8"))
+
+
+def answer(environment: Mapping[str, str]) -> int:
+    """Print a line for each completion, with a tab and what it means behind it; return the exit status."""
+    shell = environment[VARIABLE].removesuffix("_complete")
+    place, words = environment.get("COMP_CWORD", ""), _split(environment.get("COMP_WORDS", ""), shell)[1:]
+    if shell in COUNTING:
+        before = words[: int(place) - 1]
+        typed = "".join(words[int(place) - 1 : int(place)])
+    else:
+        typed = "".join(_split(place, shell))
+        before = words[:-1] if typed and words and words[-1] == typed else words
+    write("".join(f"{value}\t{' '.join(text.split())}\n" for value, text in completions(before, typed)))
+    return 0
+
+
+def _split(line: str, shell: str) -> list[str]:
+    """The words of a line as the shell reads it; a quote may still be open. In PowerShell a backslash is a letter."""
+    words = shlex.shlex(line, posix=True)
+    words.whitespace_split, words.commenters = True, ""
+    words.escape = "`" if shell == "powershell" else "\\"
+    found: list[str] = []
+    try:
+        found.extend(words)
+    except ValueError:  # the quote of the word that is typed
+        found.append(words.token)
+    return found
+
+
+def completions(before: Sequence[str], typed: str) -> list[tuple[str, str]]:
+    """Return what may stand in the place of the word that is typed, each with its meaning."""
+    try:
+        return list(_completions(before, typed))
+    except AppError:  # a shell shows nothing where there is nothing to show
+        return []
+
+
+def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]:
+    program = grammar.root()
+    reading = grammar.scan(program, before, stops=True)
+    if reading.waiting is not None:
+        yield from _values(reading.waiting, typed, Options())
+        return
+    given = {name: value for name, value in reading.options.items() if name in ("scope", "key")}
+    options = Options(vaults=tuple(reading.options.get("vault", ())), **given)
+    if not reading.rest:
+        yield from _forms(program, typed) if typed.startswith("-") else _names("", typed)
+    elif list(reading.rest) in [[group] for group in grammar.groups()]:
+        yield from _names(f"{reading.rest[0]} ", typed)
+    else:
+        yield from _of_command(*grammar.find(reading.rest), typed, options)
+
+
+def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
+    """The commands below a group; below none also the groups."""
+    found = {name.removeprefix(group).partition(" ")[0]: name for name in grammar.names() if name.startswith(group)}
+    for word, name in found.items():
+        if word.startswith(typed):
+            command = grammar.named(name)
+            yield word, grammar.groups().get(word) or (command.text.partition(". ")[0] if command else "")
+
+
+def _of_command(command: Command, words: Sequence[str], typed: str, options: Options) -> Iterator[tuple[str, str]]:
+    reading = grammar.scan(command, words)
+    vault = reading.options.get("vault", ())
+    options = options.with_vaults((vault,) if isinstance(vault, str) else tuple(vault))
+    slots = grammar.slots(command, reading)
+    if reading.waiting is not None:
+        yield from _values(reading.waiting, typed, options)
+    elif typed.startswith("-"):
+        yield from _forms(command, typed)
+    elif slots:
+        here = slots[min(len(reading.placed), len(slots) - 1)]
+        if len(reading.placed) < len(slots) or command.arguments[here].is_repeatable:
+            yield from _values(command.arguments[here], typed, options)
+
+
+def _forms(command: Command, typed: str) -> Iterator[tuple[str, str]]:
+    for argument in command.arguments.values():
+        for form in (argument.option, *([f"--no-{argument.option[2:]}"] if argument.is_negatable else ())):
+            if form.startswith(typed) and argument.name not in set(command.places) - {"content"}:
+                yield form, argument.description
+
+
+def _values(argument: Argument, typed: str, options: Options) -> Iterator[tuple[str, str]]:
+    """The values of an argument that begin with what is typed: its choices, clients, or names of the vault."""
+    choices: Sequence[str] = argument.choices
+    if argument.completes == "client":
+        from obsidian_mcp.setup.clients import CLIENTS
+
+        choices = list(CLIENTS)
+    if choices:
+        yield from ((choice, "") for choice in choices if choice.startswith(typed))
+    elif argument.completes in ("note", "folder", "tag", "vault"):
+        from obsidian_mcp.serve.mcp.completion import complete
+
+        kind: Literal["note", "folder", "tag", "vault"] = argument.completes  # type: ignore[assignment]  # as above
+        with options.app() as app:
+            yield from ((value, "") for value in complete(app, kind, typed)[0])

@@ -1,0 +1,327 @@
+"""What each command takes, from `commands.json` and the table of tools, and how its words are read (CLI-01, CLI-13)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.tools import entries
+
+FILE: Final = os.path.join(os.path.dirname(__file__), "commands.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms
+OPTION: Final = re.compile(
+    r"--(?P<name>[a-z][a-z0-9-]*)(?:=(?P<value>.*))?|-(?P<short>[A-Za-z]+)(?P<digits>[0-9]*)", re.DOTALL
+)
+"""A word that is an option; any other one that begins with a dash, such as `- [ ] milk` or `-file:x`, is content."""
+
+
+_DASHED: Final = "Put -- before a text that begins with a dash."
+
+
+class Argument(NamedTuple):
+    """An argument of a command: a word in its place, or an option."""
+
+    name: str
+    type: str = "string"
+    """As in a JSON schema; a list or an object may be given several times, an object as KEY=VALUE."""
+    description: str = ""
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    bounds: tuple[int | None, int | None] = (None, None)
+    short: str = ""
+    shown: str = ""
+    """What stands for the value in the help."""
+    completes: str = ""
+    """What the shell completes."""
+    is_negatable: bool = False
+    """Whether the help shows `--no-NAME` beside `--NAME`."""
+    is_checked: bool = True
+    """Whether the words are checked here; a tool checks its own arguments."""
+
+    @property
+    def option(self) -> str:
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def is_flag(self) -> bool:
+        return self.type == "boolean"
+
+    @property
+    def is_repeatable(self) -> bool:
+        return self.type in ("array", "object")
+
+    @property
+    def placeholder(self) -> str:
+        if self.shown:
+            return self.shown
+        if self.choices:
+            return f"[{'|'.join(self.choices)}]"
+        return {"integer": "NUMBER", "object": "KEY=VALUE"}.get(self.type, self.name.upper())
+
+
+HELP: Final = Argument("help", "boolean", "Show this and exit.", short="h")
+"""An option that every command has."""
+
+
+class Command(NamedTuple):
+    name: str
+    """One word, or two for a command of a group; empty for the program itself."""
+    text: str
+    arguments: Mapping[str, Argument]
+    places: tuple[str, ...] = ()
+    """The arguments that need no option, in their order."""
+    required: frozenset[str] = frozenset()
+    examples: tuple[str, ...] = ()
+    run: str = ""
+    """The function in this package that runs it, behind its module; empty for a tool's own command."""
+    tool: str = ""
+    """The name of the tool that it calls."""
+
+    @property
+    def usage(self) -> str:
+        """The name of the command with what stands behind it."""
+        words = [self.arguments[name].placeholder for name in self.places]
+        shown = [word if name in self.required else f"[{word}]" for name, word in zip(self.places, words, strict=True)]
+        return " ".join(["obsidian-mcp", *self.name.split(), "[OPTIONS]", *shown])
+
+
+class Reading(NamedTuple):
+    """The words of a command as far as they say what they are."""
+
+    options: dict[str, Any]
+    placed: list[str]
+    """Words that are no options."""
+    waiting: Argument | None = None
+    """The option whose value is still to come."""
+    rest: tuple[str, ...] = ()
+    """Words behind the first one that is no option, where these are not read."""
+
+
+# Commands
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    with open(FILE, encoding="utf-8") as file:  # noqa: PTH123
+        table: Mapping[str, Any] = json.load(file)
+    return table
+
+
+@cache
+def _tools() -> Mapping[str, entries.ToolEntry]:
+    """The tools by their commands."""
+    return {entry.command: entry for entry in entries.table().tools.values() if entry.command}
+
+
+def groups() -> Mapping[str, str]:
+    """Return the text of each group of commands."""
+    found: Mapping[str, str] = _table()["groups"]
+    return found
+
+
+def names() -> list[str]:
+    """Return the name of every command; those of groups have two words."""
+    return list(dict.fromkeys([*_tools(), *_table()["commands"]]))
+
+
+def root() -> Command:
+    """Return what stands before a command."""
+    row = _table()["root"]
+    arguments = dict(_arguments(row["properties"])) | {HELP.name: HELP}
+    return Command("", row["text"], arguments, examples=tuple(row["examples"]))
+
+
+def find(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+    """Return the command that words begin with, and the words behind its name. Raises: InvalidArguments."""
+    for count in (2, 1):
+        if len(words) >= count and (command := named(" ".join(words[:count]))) is not None:
+            return command, words[count:]
+    if words[0] in groups():
+        of_group = [name.removeprefix(f"{words[0]} ") for name in names() if name.startswith(f"{words[0]} ")]
+        raise InvalidArguments(f"{words[0]} has these commands: {', '.join(of_group)}.{_see(words[0])}")
+    near = _near(words[0], [*names(), *groups()])
+    raise InvalidArguments(f"There is no command {words[0]!r}.{near} obsidian-mcp --help shows all.")
+
+
+def named(name: str) -> Command | None:
+    """Return the command of this name; None where there is none."""
+    row = _table()["commands"].get(name, {})
+    entry = _tools().get(name) if "run" not in row or "omitted" in row else None
+    if entry is None and "run" not in row:
+        return None
+    published: Mapping[str, Any] = entry.published if entry else {}
+    schema = published.get("inputSchema", {})
+    of_tool = {key: value for key, value in schema.get("properties", {}).items() if key not in row.get("omitted", ())}
+    own = row.get("properties", {}) | ({"vault": "vault", "json": "json"} if entry else {})
+    if "limit" in of_tool:
+        own = {"limit": "limit"} | own
+    arguments = dict(_arguments(of_tool, is_checked=False)) | dict(_arguments(own, of_tool)) | {HELP.name: HELP}
+    required = row.get("required", schema.get("required", ()))
+    first = () if required else tuple(of_tool)[:1]
+    places = [key for key in of_tool if key in required or key in first or key == "content"]
+    return Command(
+        name,
+        row.get("text") or published["description"],
+        arguments,
+        tuple(row.get("positional", places)),
+        frozenset(required),
+        tuple(row.get("examples", ())),
+        row.get("run", ""),
+        entry.name if entry else "",
+    )
+
+
+def _arguments(
+    properties: Mapping[str, Any], above: Mapping[str, Any] | None = None, *, is_checked: bool = True
+) -> Iterator[tuple[str, Argument]]:
+    """The arguments that schemas describe; a schema may be the name of a shared one, or add to that in `above`."""
+    table = _table()
+    for name, given in properties.items():
+        schema = table["shared"][given] if isinstance(given, str) else {**(above or {}).get(name, {}), **given}
+        yield (
+            name,
+            Argument(
+                name,
+                schema.get("type", "string"),
+                schema.get("description", ""),
+                schema.get("default"),
+                tuple(map(str, schema.get("enum", ()))),
+                (schema.get("minimum"), schema.get("maximum")),
+                schema.get("short") or ("" if is_checked else table["short"].get(name, "")),
+                schema.get("shown", ""),
+                schema.get("completes") or ("" if is_checked else table["completes"].get(name, "")),
+                schema.get("is_negatable", False) or schema.get("default") is True,
+                is_checked and (isinstance(given, str) or name not in (above or {})),
+            ),
+        )
+
+
+# Words
+
+
+def scan(command: Command, words: Sequence[str], *, stops: bool = False) -> Reading:
+    """Return what words say; with `stops` only those before the first that is no option. Raises: InvalidArguments."""
+    options: dict[str, Any] = {}
+    placed: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            return Reading(options, [*placed, *left])
+        found = OPTION.fullmatch(word)
+        if found is None:
+            if stops:
+                return Reading(options, placed, None, (word, *left))
+            placed.append(word)
+            continue
+        argument, value = _option(command, word, found)
+        if argument.is_flag:
+            options[argument.name] = value
+            if found["short"] and (others := word[2:]):
+                left.insert(0, f"-{others}")
+            continue
+        if value is None:
+            if not left:
+                return Reading(options, placed, argument)
+            value = left.pop(0)
+        if argument.is_repeatable:
+            options.setdefault(argument.name, []).append(value)
+        else:
+            options[argument.name] = value
+    return Reading(options, placed)
+
+
+def _option(command: Command, word: str, found: re.Match[str]) -> tuple[Argument, Any]:
+    """The argument that a word names, and the value in the word: None where it comes behind it.
+
+    Raises: InvalidArguments.
+    """
+    if short := found["short"]:
+        argument = next((known for known in command.arguments.values() if known.short == short[0]), None)
+        if argument is None or (short[1:] and not argument.is_flag):
+            raise InvalidArguments(f"There is no option {word}. {_DASHED}{_see(command.name)}")
+        return argument, argument.is_flag or found["digits"] or None
+    name, value = found["name"].replace("-", "_"), found["value"]
+    argument = command.arguments.get(name)
+    denied = command.arguments.get(name.removeprefix("no_"))
+    if argument is None and denied is not None and denied.is_flag:
+        argument, value = denied, value or False
+    if argument is None:
+        near = _near(f"--{found['name']}", [known.option for known in command.arguments.values()])
+        raise InvalidArguments(f"There is no option --{found['name']}.{near} {_DASHED}{_see(command.name)}")
+    if argument.is_flag and isinstance(value, str):
+        raise InvalidArguments(f"{argument.option} takes no value.{_see(command.name)}")
+    return argument, value if value is not None else True if argument.is_flag else None
+
+
+def values(command: Command, reading: Reading) -> dict[str, Any]:
+    """Return the values that were given, by the names of arguments. Raises: InvalidArguments."""
+    if reading.waiting is not None:
+        raise InvalidArguments(
+            f"{reading.waiting.option} wants a value: {reading.waiting.placeholder}.{_see(command.name)}"
+        )
+    given = {**reading.options, **_placed(command, reading)}
+    missing = [command.arguments[name].placeholder for name in command.places if name in command.required - set(given)]
+    if missing:
+        raise InvalidArguments(f"Missing: {' '.join(missing)}. Usage: {command.usage}")
+    return {name: _checked(command, command.arguments[name], value) for name, value in given.items()}
+
+
+def slots(command: Command, reading: Reading) -> list[str]:
+    """Return the arguments that words in their places mean: those that no option gives."""
+    return [name for name in command.places if name not in reading.options]
+
+
+def _placed(command: Command, reading: Reading) -> dict[str, Any]:
+    """The values of the words in their places; a list takes all but those of the places behind it."""
+    words, open_slots = list(reading.placed), slots(command, reading)
+    found: dict[str, Any] = {}
+    for number, name in enumerate(open_slots):
+        if not words:
+            break
+        if command.arguments[name].is_repeatable:
+            behind = len(open_slots) - number - 1
+            found[name] = [words.pop(0) for _ in range(max(len(words) - behind, 1))]
+        else:
+            found[name] = words.pop(0)
+    if words:
+        twice = [name for name in command.places if name in reading.options]
+        if twice:
+            raise InvalidArguments(f"Give the {twice[0]} once: as an argument or with --{twice[0]}.")
+        raise InvalidArguments(f"{words[0]!r} is one argument too many. Usage: {command.usage}")
+    return found
+
+
+def _checked(command: Command, argument: Argument, value: Any) -> Any:
+    """A value in its type. Raises: InvalidArguments."""
+    if not argument.is_checked or isinstance(value, bool):
+        return value
+    if isinstance(value, list):
+        return [_checked(command, argument, item) for item in value]
+    if not value:
+        raise InvalidArguments(f"The value of {argument.name} is empty. Give one, or leave it out.{_see(command.name)}")
+    if argument.choices and value not in argument.choices:
+        raise InvalidArguments(f"{argument.name}: {value!r} is not one of {', '.join(argument.choices)}.")
+    low, high = argument.bounds
+    if argument.type != "integer" and low is None and high is None:
+        return value
+    if not re.fullmatch(r"-?[0-9]+", value) or (low is not None and int(value) < low) or (high and int(value) > high):
+        limits = f" from {low} to {high}" if high else f" of at least {low}" if low is not None else ""
+        raise InvalidArguments(f"{argument.name} must be a whole number{limits}, but {value!r} came.")
+    return int(value)
+
+
+def _see(name: str) -> str:
+    return f" See {' '.join(['obsidian-mcp', *name.split(), '--help'])}."
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    """A sentence with the names that are nearest to one that is not known; empty where none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known)
+    return f" Did you mean {' or '.join(near)}?" if near else ""

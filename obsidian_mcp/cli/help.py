@@ -1,0 +1,89 @@
+"""The help of the program and of its commands (CLI-01)."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable
+
+from . import grammar
+from .grammar import Argument, Command
+
+WIDEST = 100
+"""Columns of the help, however wide the terminal."""
+WIDEST_TERM = 32
+"""Columns of an option; the text of a longer one begins on the next line."""
+
+
+def command_help(command: Command) -> str:
+    """Return the help of a command, or of the program for the words before a command."""
+    options = [
+        (_option_forms(argument), _described(argument))
+        for name, argument in command.arguments.items()
+        if name not in command.places or (argument.description and name == "content")
+    ]
+    parts = [f"Usage: {command.usage}{'' if command.name else ' COMMAND [ARGUMENTS]'}", _paragraph(command.text)]
+    described = [
+        (command.arguments[name].placeholder, _described(command.arguments[name]))
+        for name in command.places
+        if command.arguments[name].description
+    ]
+    parts += [f"Arguments:\n{_terms(described)}"] if described else []
+    parts.append(f"Options:\n{_terms(options)}")
+    if not command.name:
+        parts.append(f"Commands:\n{_terms(_commands())}")
+    parts.append("Examples:\n" + "\n".join(f"  obsidian-mcp {example}" for example in command.examples))
+    return "\n\n".join(parts) + "\n"
+
+
+def group_help(group: str) -> str:
+    """Return the help of a group of commands."""
+    usage = f"Usage: obsidian-mcp {group} COMMAND [ARGUMENTS]"
+    return "\n\n".join([usage, _paragraph(grammar.groups()[group]), f"Commands:\n{_terms(_commands(group))}"]) + "\n"
+
+
+def _commands(group: str = "") -> Iterable[tuple[str, str]]:
+    """The commands with the first sentence of each; without a group those of the program, groups among them."""
+    shown: dict[str, str] = {}
+    for name in grammar.names():
+        first, _, second = name.partition(" ")
+        if not group and second:
+            shown[first] = grammar.groups()[first]
+        elif first == group or not group:
+            command = grammar.named(name)
+            shown[second or first] = command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
+    return [(name, " ".join(text.split()).rstrip(".")) for name, text in shown.items()]
+
+
+def _option_forms(argument: Argument) -> str:
+    forms = [f"-{argument.short}"] if argument.short else []
+    forms.append(argument.option)
+    forms += [f"--no-{argument.option[2:]}"] if argument.is_negatable else []
+    return ", ".join(forms) + ("" if argument.is_flag else f" {argument.placeholder}")
+
+
+def _described(argument: Argument) -> str:
+    """The text of an argument, with its default where that says something."""
+    says = argument.default not in (None, "", False, True) and "[default" not in argument.description
+    return argument.description + (f"  [default: {argument.default}]" if says else "")
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, WIDEST)
+
+
+def _paragraph(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), _width(), initial_indent="  ", subsequent_indent="  ")
+
+
+def _terms(rows: Iterable[tuple[str, str]]) -> str:
+    """Two columns: terms, and texts that are wrapped."""
+    rows = list(rows)
+    room = max((len(term) for term, _ in rows if len(term) <= WIDEST_TERM), default=0)
+    lines = []
+    for term, text in rows:
+        indent = " " * (room + 4)
+        first = f"  {term:<{room}}  " if len(term) <= room else f"  {term}\n{indent}"
+        wrapped = textwrap.wrap(text, max(_width() - len(indent), 20))
+        lines.append((first + f"\n{indent}".join(wrapped)).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,48 @@
+"""How far a command is, on a terminal (CLI-16)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from obsidian_mcp.core.text.call import call_with
+
+SHOWN_AFTER_SECONDS: Final = 0.5
+"""Work that is quicker shows no progress."""
+BAR_COLUMNS: Final = 12
+
+
+@contextmanager
+def show_progress() -> Iterator[None]:
+    """Show on a terminal how far the work of this block is, once it takes longer than a moment."""
+    stream = sys.stderr
+    if stream is None or not stream.isatty():
+        yield
+        return
+    begun, room = time.monotonic(), shutil.get_terminal_size().columns - 1
+    shown = ""
+
+    def show(done: int, total: int, label: str) -> None:
+        nonlocal shown
+        if not total or (not shown and time.monotonic() - begun < SHOWN_AFTER_SECONDS):
+            return
+        full = min(done, total) * BAR_COLUMNS // total
+        line = (
+            f"{label[: room - BAR_COLUMNS - 8]}  [{'#' * full:-<{BAR_COLUMNS}}] {min(done, total) * 100 // total:>3}%"
+        )
+        if line != shown:
+            shown = line
+            stream.write(f"\r{line:<{room}}")
+            stream.flush()
+
+    try:
+        with call_with(progress=show):
+            yield
+    finally:
+        if shown:
+            stream.write("\r" + " " * room + "\r")
+            stream.flush()

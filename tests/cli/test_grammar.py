@@ -1,0 +1,272 @@
+"""How the words of a command line are read, whatever the command (specs/cli.md)."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from obsidian_mcp.cli import grammar, main
+from obsidian_mcp.cli.completion import completions
+from obsidian_mcp.tools import TOOLS
+
+COMMANDS = {name: command for name in grammar.names() if (command := grammar.named(name)) is not None}
+TYPED = {"integer": "1", "object": "a=1", "boolean": ""}
+
+
+@pytest.fixture
+def vault(basic: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OBSIDIAN_VAULT_PATH", str(basic))
+    for kind in ("CACHE", "STATE"):
+        monkeypatch.setenv(f"OBSIDIAN_MCP_{kind}", str(basic.parent / kind.lower()))
+    monkeypatch.setenv("OBSIDIAN_MCP_POLICY", str(basic.parent / "policy.toml"))
+    return basic
+
+
+def read(line: str) -> dict[str, object]:
+    command, words = grammar.find(shlex.split(line))
+    return grammar.values(command, grammar.scan(command, words))
+
+
+def required(command: grammar.Command) -> list[str]:
+    """Words for the arguments that a command requires."""
+    found = []
+    for argument in (command.arguments[name] for name in command.places if name in command.required):
+        typed = __file__ if argument.completes == "path" else TYPED.get(argument.type, "Alpha")
+        found.append(argument.choices[0] if argument.choices else typed)
+    return found
+
+
+def test_options_stand_anywhere_and_every_argument_can_be_one() -> None:
+    """CLI-01"""
+    expected = {"name": "A", "operation": "append", "content": "x", "dry_run": True}
+    for line in (
+        "edit A append x --dry-run",
+        "edit --dry-run A append x",
+        "edit A -d append x",
+        "edit A append --dry-run x",
+        "edit --name A append --content=x -d",
+        "edit -d -- A append x",
+    ):
+        assert read(line) == expected, line
+    assert read("list -rn5 -f A") == {"recursive": True, "limit": 5, "folder": "A"}
+    assert read("set-properties a=1 b= --names A --names B") == {"properties": ["a=1", "b="], "names": ["A", "B"]}
+    assert read("move A --no-update-links B C/") == {"paths": ["A", "B", "C/"], "update_links": False}
+
+
+@pytest.mark.parametrize("text", ["- [ ] milk", "--- x", "-5", "-file:list", "---\na: 1\n---", "-"])
+def test_a_dash_without_a_letter_begins_content(text: str) -> None:
+    """CLI-13"""
+    assert read(shlex.join(["edit", "A", "append", text]))["content"] == text
+    assert read(shlex.join(["edit", "A", "append", "--content", text]))["content"] == text
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("serch x", "There is no command 'serch'. Did you mean search"),
+        ("search x --limt 3", "There is no option --limt. Did you mean --limit"),
+        ("search x -foo", "There is no option -foo. Put -- before a text that begins with a dash."),
+        ("search", "Missing: QUERY. Usage: obsidian-mcp search [OPTIONS] QUERY"),
+        ("search a b", "'b' is one argument too many."),
+        ("search a --limit", "--limit wants a value"),
+        ("search a --json=1", "--json takes no value"),
+        ("http --port 70000", "port must be a whole number from 0 to 65535, but '70000' came"),
+        ("view graph A --depth 9", "depth must be a whole number from 1 to 3"),
+        ("view query x --layout pie", "'pie' is not one of table, cards, list, board"),
+        ("index", "Usage: obsidian-mcp index COMMAND"),
+        ("index frob", "index has these commands: status, update, rebuild."),
+    ],
+)
+def test_wrong_usage_is_said_with_what_is_right(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """CLI-02"""
+    assert main.run(shlex.split(line)) == 2
+    assert said in capsys.readouterr().err
+
+
+EMPTY = [
+    (name, argument)
+    for name, command in COMMANDS.items()
+    for argument in command.arguments.values()
+    if not argument.is_flag and name != "obsidian"
+]
+
+
+def means_something(name: str, argument: grammar.Argument) -> bool:
+    """Whether an empty value of an argument is another one than none."""
+    if argument.is_checked or argument.is_repeatable:
+        return False
+    parameter = TOOLS[COMMANDS[name].tool].parameters[argument.name]
+    is_text = parameter.type == "string" and (parameter.is_required or parameter.default is None)
+    return is_text or argument.name == "content"
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [(name, argument) for name, argument in EMPTY if not means_something(name, argument)],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_no_command_takes_an_empty_value_for_none(
+    name: str, argument: grammar.Argument, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """CLI-22: `daily ""` was today's note."""
+    command = COMMANDS[name]
+    words = [] if argument.name in command.required else required(command)
+    words = [*name.split(), *words, f"{argument.option}="]
+
+    assert main.run(words) == 2, capsys.readouterr().err
+    assert "obsidian-mcp: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--vault", "--scope", "--key", "--tools"])
+def test_no_option_of_the_program_is_empty(option: str, vault: Path) -> None:
+    """CLI-22"""
+    assert main.run([option, "", "list"]) == 2
+
+
+class Refusing(io.RawIOBase):
+    """Standard input that must not be read."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _: object) -> int:
+        raise AssertionError("standard input was read")
+
+
+@pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if command.tool])
+def test_no_command_of_a_tool_reads_standard_input_unasked(
+    name: str, vault: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """CLI-05: `while read d; do obsidian-mcp daily $d; done` wrote the rest of the loop's lines into the note."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Refusing()), encoding="utf-8"))
+
+    main.run([name, *required(COMMANDS[name])])
+
+    assert "standard input was read" not in capfd.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the loop is one of a POSIX shell")
+def test_a_loop_keeps_its_lines_and_an_open_pipe_is_not_waited_for(vault: Path) -> None:
+    """CLI-05"""
+    program = shlex.join([sys.executable, "-m", "obsidian_mcp"])
+    body = f'{program} edit "$name" append "one of $name" >/dev/null'
+    loop = f"while read name; do {body}; done"
+    subprocess.run(["/bin/sh", "-c", loop], input=b"Alpha\nHome\n", check=True, timeout=60)
+    reading, writing = os.pipe()
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "obsidian_mcp", "daily", "2026-11-20"], stdin=reading, timeout=60, check=False
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+    assert (vault / "Home.md").read_text(encoding="utf-8").endswith("one of Home\n")
+    assert (vault / "Projects" / "Alpha.md").read_text(encoding="utf-8").endswith("one of Alpha\n")
+
+
+@pytest.mark.parametrize("command", [["read", "Line ends"], ["obsidian", "read", "file=Line ends"]])
+def test_a_pipe_gets_the_line_ends_of_the_note(
+    command: list[str], vault: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """CLI-03: on Windows a pipe got CRLF for each LF, and two for each CRLF."""
+    (vault / "Line ends.md").write_bytes("one\r\ntwo\n三\r".encode())
+
+    assert main.run(command) == 0
+    assert capfdbinary.readouterr().out.removesuffix(b"\n") == "one\r\ntwo\n三\r".encode()
+
+
+def test_every_command_prints_line_feeds_alone(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CLI-03: text layers of Windows make CRLF of LF; what is printed goes past them."""
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="cp1252", newline="\r\n"))
+    for line in ("list", "list --json", "vaults --json", "info", "search brass", "--help", "index status", "tags"):
+        assert main.run(shlex.split(line)) == 0, line
+
+    assert b"\r" not in printed.getvalue()
+    assert "—".encode() not in printed.getvalue() or printed.getvalue().decode()
+
+
+def test_completion_knows_what_stands_where(vault: Path) -> None:
+    """CLI-14"""
+
+    def offered(*before: str, typed: str = "") -> set[str]:
+        return {value for value, _ in completions(before, typed)}
+
+    assert "search" in offered(typed="sea")
+    assert {"keys", "index", "view"} <= offered()
+    assert offered("keys") == {"list", "add", "remove"}
+    assert "--vault" in offered(typed="--v")
+    assert {"--limit", "--no-update-links"} <= offered("list", typed="--") | offered("move", typed="--")
+    assert offered("search", "x", "--match") == {"smart", "exact"}
+    assert offered("query", "x", "--format", typed="c") == {"csv"}
+    assert "Projects" in offered("list", "--folder", typed="Pro")
+    assert "Home" in offered("move", "Alpha", typed="Hom")
+    assert offered("read", "Alpha", typed="Hom") == set()
+    assert "install" not in offered("no-such-command")
+
+
+def shell_words(shell: str, line: str, typed: str) -> str:
+    """What the program offers to a shell that sends a line as it was typed."""
+    place = typed if shell in ("fish", "powershell") else str(len(shlex.split(line)) - 1)
+    done = subprocess.run(
+        [sys.executable, "-m", "obsidian_mcp"],
+        env={**os.environ, "_OBSIDIAN_MCP_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": place},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=60,
+    )
+    return done.stdout
+
+
+def test_a_path_of_backslashes_is_a_vault_for_powershell(vault: Path, tmp_path: Path) -> None:
+    """CLI-14: the backslashes of `--vault C:\\Notes` were taken for escapes."""
+    folder = tmp_path / ("back\\slash" if os.name != "nt" else "back")
+    folder.mkdir()
+    (folder / "Only here.md").touch()
+
+    assert "Only here" in shell_words("powershell", f"obsidian-mcp --vault {folder} read Onl", "Onl")
+    assert "Only here" in shell_words("powershell", f"obsidian-mcp --vault '{folder}' read Onl", "Onl")
+    if os.name != "nt":
+        assert "Only here" in shell_words("bash", f"obsidian-mcp --vault {shlex.quote(str(folder))} read Onl", "Onl")
+
+
+LINES = {
+    "bash": (
+        "source {script}; COMP_WORDS=({line}); COMP_CWORD={last}; _obsidian_mcp obsidian-mcp; "
+        "printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    ),
+    "fish": "source {script}; complete -C '{line}'",
+}
+OFFERED = {
+    "obsidian-mcp read Mori": "Mori",
+    "obsidian-mcp sea": "search",
+    "obsidian-mcp list --rec": "--recursive",
+}
+
+
+@pytest.mark.parametrize("shell", LINES)
+def test_the_script_of_a_shell_completes_there(shell: str, vault: Path, tmp_path: Path) -> None:
+    """CLI-14"""
+    program = shutil.which(shell) or pytest.skip(f"{shell} is not installed")
+    command = tmp_path / "bin" / "obsidian-mcp"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m obsidian_mcp "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
+    made = subprocess.run([command, "completion", shell], env=environment, capture_output=True, check=True, timeout=60)
+    (tmp_path / "script").write_bytes(made.stdout)
+    for line, expected in OFFERED.items():
+        code = LINES[shell].format(script=tmp_path / "script", last=len(line.split()) - 1, line=line)
+        done = subprocess.run(
+            [program, "-c", code], env=environment, capture_output=True, encoding="utf-8", check=True, timeout=60
+        )
+        assert expected in done.stdout, done.stderr
