@@ -13,7 +13,6 @@ Marks = Sequence[tuple[int, int]]
 """Start and end of parts of a text."""
 RESET: Final = "\x1b[0m"
 """Ends a colour on a terminal."""
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _SIZES: Final = frozenset({"size", "bytes"})
 _SPLITTING: Final = re.compile(r"[\t\r\n]+")
 _PIPE: Final = re.compile(r"(\\*)\|")
@@ -115,7 +114,7 @@ def person_text(value: Any, key: str = "") -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {person_text(member)}" for name, member in value.items())
     text = safe(str(value))
-    return _local_time(text) if _TIME.fullmatch(text) else text
+    return _local_time(text) if text.endswith("Z") else text
 
 
 def _size_text(count: int) -> str:
@@ -130,12 +129,15 @@ def _size_text(count: int) -> str:
     return f"{amount:.1f} {unit}"
 
 
-def _local_time(time: str) -> str:
+def _local_time(text: str) -> str:
+    """A moment of UTC as the local time; any other text as it is."""
     from datetime import datetime
 
-    from obsidian_mcp.core.calendar import zones
+    from obsidian_mcp.core.calendar import iso, zones
 
-    return zones.local(zones.instant(datetime.fromisoformat(time))).isoformat(" ", "minutes")
+    if not iso.read(text):
+        return text
+    return zones.local(zones.instant(datetime.fromisoformat(text))).isoformat(" ", "minutes")
 
 
 # Rows
