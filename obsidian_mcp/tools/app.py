@@ -14,7 +14,8 @@ from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
 from .arguments import Argument
 from .outcome import DocumentAnswer
-from .params import PAGE, Name, VaultName
+from .paging import PAGE
+from .params import Name, VaultName
 from .registry import tool
 
 SHOWN = 200

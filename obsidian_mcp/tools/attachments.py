@@ -21,7 +21,8 @@ from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotSh
 
 from .arguments import Argument
 from .outcome import DocumentAnswer, PictureAnswer
-from .params import Limit, Offset, VaultName, page_of
+from .paging import page_of
+from .params import Limit, Offset, VaultName
 from .registry import tool
 
 IMAGE_BYTES = 700_000

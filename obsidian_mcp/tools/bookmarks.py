@@ -17,7 +17,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
 from .arguments import Argument
-from .params import MOST_RESULTS, VaultName, first_of
+from .paging import first_of
+from .params import MOST_RESULTS, VaultName
 from .registry import tool
 
 

@@ -36,9 +36,9 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
 from .arguments import Argument, read_array, read_boolean, read_number, read_string
-from .changed import shown_diff
 from .outcome import DocumentAnswer
-from .params import PAGE, DryRun, Etag, Name, VaultName, next_offset
+from .paging import PAGE, next_offset, shown_diff
+from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
 
 CARD_CHARACTERS = 1_000

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from obsidian_mcp.core.text.call import current_call
-
-from .params import DIFF_CHARACTERS, FILES_SHOWN, first_of
+from .paging import FILES_SHOWN, first_of, shown_diff
 
 
 class ChangedFile(Protocol):
@@ -31,16 +29,6 @@ class ChangedFiles:
     etag: str | None = None
     """Of the note, where it is one."""
     warnings: list[str] | None = None
-
-
-def shown_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
-    """Return differences one after the other; what is more than so many characters is cut, but not for a person."""
-    shown = ""
-    for diff in diffs:
-        shown += diff
-        if len(shown) > most and not current_call.get().wants_all:
-            return f"{shown[:most]}\n… (cut)\n"
-    return shown
 
 
 def changed_files(

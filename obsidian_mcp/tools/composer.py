@@ -11,8 +11,8 @@ from obsidian_mcp.core.vault.planned_change import Create
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .changed import shown_diff
-from .params import FILES_SHOWN, DryRun, Name, VaultName, first_of
+from .paging import FILES_SHOWN, first_of, shown_diff
+from .params import DryRun, Name, VaultName
 from .registry import tool
 
 

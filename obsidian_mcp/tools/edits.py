@@ -19,8 +19,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .changed import shown_diff
-from .params import FILES_SHOWN, DryRun, Etag, Name, VaultName, first_of
+from .paging import FILES_SHOWN, first_of, shown_diff
+from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
 
 Operation = Literal[

@@ -16,7 +16,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
 from .arguments import Argument
-from .params import Limit, Offset, VaultName, VaultNames, page_of
+from .paging import page_of
+from .params import Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
 HASHED_BYTES = 1 << 20

@@ -17,8 +17,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
 from .arguments import Argument
-from .changed import shown_diff
-from .params import FILES_SHOWN, Limit, Offset, VaultName, first_of, next_offset
+from .paging import FILES_SHOWN, first_of, next_offset, shown_diff
+from .params import Limit, Offset, VaultName
 from .registry import tool
 
 FILES_OF_A_CHANGE = 20

@@ -15,7 +15,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .params import Limit, Name, Offset, VaultName, count_fitting, next_offset, page_of
+from .paging import count_fitting, next_offset, page_of
+from .params import Limit, Name, Offset, VaultName
 from .registry import tool
 
 

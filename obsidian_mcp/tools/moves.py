@@ -15,8 +15,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .changed import shown_diff
-from .params import FILES_SHOWN, LINES_SHOWN, DryRun, Query, VaultName, first_of
+from .paging import FILES_SHOWN, LINES_SHOWN, first_of, shown_diff
+from .params import DryRun, Query, VaultName
 from .registry import tool
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,7 +30,8 @@ from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
 
 from .arguments import Argument
 from .outcome import DocumentAnswer
-from .params import MOST_RESULTS, PAGE, Name, VaultName, count_fitting, first_of
+from .paging import PAGE, first_of, fitting, page_end
+from .params import MOST_RESULTS, Name, VaultName
 from .registry import tool
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def read_note(
             f"There is nothing at offset {offset}: the text has {part.end - part.start} characters.", argument="offset"
         )
     start = part.start + offset
-    end = _page_end(body, start, part.end)
+    end = page_end(body, start, part.end)
     first = body.count("\n", 0, start) + 1
     last = first + body.count("\n", start, max(start, end - 1))
     shown = facts(
@@ -325,14 +325,14 @@ def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
     """Several notes, each below a line with its path, together as long as a page; the last one may be cut."""
     read: list[ReadNote] = []
     texts: list[str] = []
-    room = sys.maxsize if current_call.get().wants_all else PAGE
+    room = PAGE
     left = dict(zip(wanted, map(place.find, wanted), strict=True))
-    while left and room > 0:
+    while left and (room > 0 or current_call.get().wants_all):
         entry = left.pop(next(iter(left)))
         content = place.shown(entry)
         text = content.text
         body = text.body
-        end = len(body) if len(body) <= room else body.rfind("\n", 0, room) + 1 or room
+        end = page_end(body, 0, len(body), room)
         room -= end
         shown = printable(body[:end])
         read.append(
@@ -385,14 +385,6 @@ def _part(body: str, section: str, lines: str) -> Span:
     return Span(starts[top - 1], starts[min(bottom, count)])
 
 
-def _page_end(body: str, start: int, end: int) -> int:
-    """The end of a page: at a line's end where one is near."""
-    if end - start <= PAGE or current_call.get().wants_all:
-        return end
-    newline = body.rfind("\n", start + PAGE // 2, start + PAGE)
-    return newline + 1 if newline >= 0 else start + PAGE
-
-
 def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
     from obsidian_mcp.core.note import canvas, parser
@@ -413,13 +405,12 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
         properties, aliases = parsed.properties, parsed.aliases
 
     def shown(what: str, found: Sequence[T]) -> list[T]:
-        first, _ = first_of(found, MOST_RESULTS)
-        fitting = count_fitting(first)
-        if fitting < len(found):
+        first = fitting(first_of(found, MOST_RESULTS)[0], least=1)
+        if len(first) < len(found):
             warnings.append(
-                f"These are the first {fitting} of {len(found)} {what}. Read the text, by lines, for the others."
+                f"These are the first {len(first)} of {len(found)} {what}. Read the text, by lines, for the others."
             )
-        return first[:fitting]
+        return first
 
     headings = [
         OutlineHeading(heading.level, heading.text, numbers.line(place(heading.span).start) + 1)

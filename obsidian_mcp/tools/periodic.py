@@ -14,7 +14,8 @@ from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
 from .outcome import DocumentAnswer
-from .params import PAGE, VaultName
+from .paging import PAGE
+from .params import VaultName
 from .registry import tool
 
 PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]

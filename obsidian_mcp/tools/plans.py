@@ -11,13 +11,13 @@ from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded
 from obsidian_mcp.core.operations import undo
 from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files
-from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
 from .arguments import Argument
 from .entries import CONFIRM
 from .outcome import as_json
+from .paging import fitting
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
@@ -98,13 +98,7 @@ def _page(
     place: Vault, head: dict[str, Any], shown: Iterable[dict[str, Any]], total: int, cursor: int
 ) -> dict[str, Any]:
     """As many files as fit a page, and where the next one begins."""
-    files: list[dict[str, Any]] = []
-    room = PAGE_BYTES
-    for file in shown:
-        room -= len(as_json(file))
-        if room < 0 and files and not current_call.get().wants_all:
-            break
-        files.append(file)
+    files = fitting(shown, PAGE_BYTES, least=1)
     following = cursor + len(files)
     more = {"cut": total - following, "cursor": following} if following < total else {}
     return {"view": "changes", "vault": place.name, **head, "files": files, "total": total, **more}
@@ -147,18 +141,15 @@ def lines_of(file: FileChange) -> dict[str, Any]:
     """The changed lines of a file as a view shows them, as many as fit."""
     shown: list[dict[str, Any]] = []
     room = HUNK_BYTES
-    is_cut = False
     for hunk, heading in file.hunks():
         lines = [line.rstrip("\r")[:LINE_CHARACTERS] for line in hunk.lines]
-        while lines and (size := len(as_json(lines))) > room:
-            is_cut = True
-            lines = lines[: len(lines) * room // size]
-        room -= len(as_json(lines)) if lines else 0
-        if lines:
-            shown.append({"old": hunk.old, "new": hunk.new, "heading": heading, "lines": lines})
-        if is_cut:
-            break
-    return {"hunks": shown, "cut": is_cut}
+        kept = fitting(lines, room)
+        if kept:
+            shown.append({"old": hunk.old, "new": hunk.new, "heading": heading, "lines": kept})
+        if len(kept) < len(lines):
+            return {"hunks": shown, "cut": True}
+        room -= len(as_json(kept))
+    return {"hunks": shown, "cut": False}
 
 
 @tool(title="Apply a plan", among=VIEW_TOOLS, writes=True, destructive=True)

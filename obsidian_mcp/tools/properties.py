@@ -19,7 +19,8 @@ from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Etag, Limit, Offset, Query, VaultName, count_fitting, next_offset, page_of
+from .paging import count_fitting, next_offset, page_of
+from .params import DryRun, Etag, Limit, Offset, Query, VaultName
 from .registry import tool
 
 

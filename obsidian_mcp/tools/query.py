@@ -15,12 +15,11 @@ from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
+from .paging import PAGE, fitting
 from .params import Limit, Offset, VaultNames
 from .registry import plain, tool
 
 T = TypeVar("T")
-PAGE = 40_000
-"""Characters of the rows of one answer, and of its groups (TOOL-07)."""
 CELL = 2_000
 """Characters of a cell in a row or group that alone fills a page, and of a summary."""
 GROUPS = 200
@@ -75,7 +74,7 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
     count = len(answer.rows)
     if not current_call.get().wants_all:
         data = _bound(data, page.offset)
-        data["rows"] = rows = _fitting(answer.rows)
+        data["rows"] = rows = fitting(answer.rows, PAGE, least=1)
         count = len(rows)
         if count == 1 and _size(rows[0]) > PAGE:
             data["rows"] = [[_cut(cell) for cell in rows[0]]]
@@ -91,16 +90,6 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
     return data
 
 
-def _fitting(items: list[T]) -> list[T]:
-    """As many as fit a page, at least one."""
-    room = PAGE
-    for place, item in enumerate(items):
-        room -= _size(item)
-        if room < 0:
-            return items[: max(place, 1)]
-    return items
-
-
 def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
     """An answer, or a group of one, with summaries and groups that fit a page; where some groups do not, they begin
     with the one that row `offset` is in (QUERIES-06)."""
@@ -113,7 +102,7 @@ def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
         begins = list(accumulate((group["count"] for group in groups), initial=0))
         first = min(bisect_right(begins, offset), len(groups)) - 1
         some = zip(groups[first : first + GROUPS], begins[first:], strict=False)
-        data["groups"] = _fitting([_bound(group, max(offset - begin, 0)) for group, begin in some])
+        data["groups"] = fitting((_bound(group, max(offset - begin, 0)) for group, begin in some), PAGE, least=1)
         data |= {"groups_total": len(groups), "groups_offset": begins[first]}
     return data
 

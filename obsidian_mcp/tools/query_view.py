@@ -18,7 +18,7 @@ from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
 from .outcome import as_json
-from .params import VIEW_BYTES, fitting
+from .paging import VIEW_BYTES, fitting
 from .registry import VIEW_TOOLS, tool
 
 PAGE_ROWS = 50
@@ -65,8 +65,7 @@ def show_query(
         given_groups = [(_label(_cell(place, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
-    if not current_call.get().wants_all:
-        rows = fitting(rows, VIEW_BYTES - len(as_json(columns)) - 500) or rows[:1]
+    rows = fitting(rows, VIEW_BYTES - len(as_json(columns)) - 500, least=1)
     data: dict[str, Any] = {
         "view": "query",
         "vault": place.name,

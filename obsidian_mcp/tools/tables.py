@@ -12,7 +12,7 @@ from obsidian_mcp.core.note.table import Table
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from .arguments import Argument, read_boolean, read_integer, read_json
-from .changed import shown_diff
+from .paging import shown_diff
 from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
 

@@ -26,7 +26,8 @@ from obsidian_mcp.errors import AppError
 
 from .arguments import Argument
 from .changed import ChangedFiles, changed_files
-from .params import LINES_SHOWN, DryRun, Limit, Offset, VaultName, VaultNames, first_of, page_of
+from .paging import LINES_SHOWN, first_of, page_of
+from .params import DryRun, Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
 _WORD = re.compile(r"[^\s\"'`,:;!=<>&|()\[\]{}]+")

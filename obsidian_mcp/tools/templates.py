@@ -13,7 +13,8 @@ from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
 from .outcome import DocumentAnswer
-from .params import MOST_RESULTS, Name, VaultName, first_of
+from .paging import first_of
+from .params import MOST_RESULTS, Name, VaultName
 from .registry import tool
 
 

@@ -18,7 +18,8 @@ from obsidian_mcp.errors import NotText
 
 from .arguments import Argument
 from .outcome import as_json
-from .params import PAGE, VIEW_BYTES, Name, Offset, fitting
+from .paging import VIEW_BYTES, fitting, page_end
+from .params import Name, Offset
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
@@ -104,7 +105,7 @@ def note_page(
     entry, note = _note(place, path)
     body = note.body
     start = text_start(body) + offset
-    end = _page_end(body, start)
+    end = page_end(body, start, len(body))
     links: dict[str, dict[str, Any]] = {}
     images = []
     for reference in place.graph.outgoing(entry.path).value:
@@ -130,18 +131,6 @@ def _note(place: Vault, name: str) -> tuple[FileEntry, Note]:
     if media.kind_of(entry.path) != "note":
         raise NotText(f"{str(entry.path)!r} is not a note.", path=entry.path)
     return entry, parser.parse(place.shown(entry).text.body)
-
-
-def _page_end(body: str, start: int) -> int:
-    """Where a page ends: behind a paragraph, else behind a line, where there is one in its second half."""
-    end = start + PAGE
-    if end >= len(body) or current_call.get().wants_all:
-        return len(body)
-    for mark in ("\n\n", "\n"):
-        found = body.rfind(mark, start + PAGE // 2, end)
-        if found >= 0:
-            return found + len(mark)
-    return end
 
 
 def _value(value: Any) -> tuple[str, Any]:

@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import StaleEtag, UndoConflict
 from obsidian_mcp.tools import call
 from obsidian_mcp.tools.outcome import as_json
-from obsidian_mcp.tools.params import MOST_BYTES
+from obsidian_mcp.tools.paging import MOST_BYTES
 from tests.conftest import app_on
 
 MANY = 3_000
