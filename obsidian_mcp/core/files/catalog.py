@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
-from obsidian_mcp.errors import AmbiguousName
+from obsidian_mcp.errors import AmbiguousName, AppError
 
 from .ports import Change, DiskFile
 
@@ -248,10 +248,17 @@ class Catalog:
         """The one file that `raw` names: bare name or path, `.md` optional, any case, NFC or NFD (NAME-01 to NAME-06).
 
         A name with a folder or an extension is a path first: an exact path wins over other files of that name. A bare
-        name must be unique in the vault.
+        name must be unique in the vault. A file whose name no path may have is found by it as it stands (NAME-14).
         Raises: AmbiguousName with the candidates, PermissionDenied for a path out of the vault.
         """
-        path = parse(raw)
+        try:
+            path = parse(raw)
+        except AppError:
+            if (entry := self._odd(raw)) is None:
+                raise
+            return entry
+        if path != raw and (entry := self._odd(raw)) is not None:
+            return entry
         suffix = extension(path)
         spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
         if suffix and (entry := self.get(path)) is not None:
@@ -270,6 +277,19 @@ class Catalog:
         if len(found) > 1:
             raise ambiguous(raw, found)
         return self._by_path[found[0]] if found else None
+
+    def _odd(self, raw: str) -> FileEntry | None:
+        """Return the one file of exactly this path or name, such as one that begins with a space or holds a `:`."""
+        spelled = normal_form(raw)
+        for spelling in (spelled, spelled + NOTE_EXTENSION):
+            if spelling in self._by_path:
+                return self._by_path[VaultPath(spelling)]
+            exact = [path for path in self.by_name().get(_name(spelling), ()) if path.endswith(f"/{spelling}")]
+            if len(exact) > 1:
+                raise ambiguous(raw, sorted(exact))
+            if exact:
+                return self._by_path[exact[0]]
+        return None
 
     def respelled(self, disks: Iterable[str]) -> list[str]:
         """The spellings of all files whose paths compare equal to one of these, where it is not the only one."""

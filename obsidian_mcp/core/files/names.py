@@ -89,9 +89,8 @@ def new_path(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
     return spelled(catalog, path)
 
 
-def spelled(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
+def spelled(catalog: Catalog, path: VaultPath) -> tuple[VaultPath, str]:
     """A path with its folders spelled as they exist: in the vault, and on disk."""
-    path = parse(raw)
     folder, _, name = path.rpartition("/")
     if not folder:
         return path, path

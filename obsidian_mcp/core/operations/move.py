@@ -100,7 +100,7 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
     moves = []
     for entry in entries:
         name = entry.path.rpartition("/")[2]
-        target, disk = _placed(vault, VaultPath(f"{folder}/{name}" if folder else name))
+        target, disk = _placed(vault, VaultPath(f"{folder}/{name}" if folder else name), entry.path)
         if target == entry.path:
             continue
         vault.check_target(disk, is_folder=False)
@@ -165,20 +165,21 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
     if wanted.strip("/") == "":
         if not into:
             raise InvalidName("The target is empty. Give a new path, a folder, or a new name.", to=to)
-        return _placed(vault, VaultPath(source.rpartition("/")[2]))
+        return _placed(vault, VaultPath(source.rpartition("/")[2]), source)
     path = parse(wanted.strip("/") if from_root or into else wanted)
     spelled, disk = vault.folders.spelled(path)
     if into or (vault.folders.below(disk) is not None and name_key(path) != name_key(source)):
-        return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"))
+        return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"), source)
     if keep_extension and extension(path) != extension(source):
         path = VaultPath(path + (extension(source) or ""))
     if "/" not in wanted and parent(source):
         path = VaultPath(f"{parent(source)}/{path}")
-    return _placed(vault, path)
+    return _placed(vault, path, source)
 
 
-def _placed(vault: Vault, path: VaultPath) -> tuple[VaultPath, str]:
-    check_creatable(path)
+def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
+    """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a new name."""
+    check_creatable(path, known=source)
     return names.spelled(vault.catalog, path)
 
 

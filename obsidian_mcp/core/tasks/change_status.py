@@ -13,7 +13,7 @@ from .fields import leftmost
 from .recurrence import Rule
 from .rule_text import write_rule
 from .settings import TaskSettings
-from .statuses import Status
+from .statuses import LINE_ENDS, Status
 from .task import Line, Place, Task, of_line, read_line, reference_order
 
 
@@ -53,7 +53,7 @@ def new_status(wanted: str, current: Status, settings: TaskSettings, *, core: bo
         if core:
             return settings.statuses.get("x" if current.symbol == " " else " ")
         return settings.statuses.toggled(current)
-    if len(wanted) == 1:
+    if len(wanted) == 1 and wanted not in LINE_ENDS:
         return settings.statuses.get(wanted)
     return settings.statuses.first_of_type(wanted.upper())
 

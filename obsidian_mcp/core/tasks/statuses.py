@@ -8,6 +8,8 @@ from functools import cached_property
 
 TYPES = ("IN_PROGRESS", "TODO", "ON_HOLD", "DONE", "CANCELLED", "NON_TASK")
 """In the order in which they sort."""
+LINE_ENDS = frozenset("\n\r\u2028\u2029")
+"""Characters that end a line for the plugin, whose expressions are JavaScript's: none of them can stand in a task."""
 _DONE_TYPES = frozenset(("DONE", "CANCELLED", "NON_TASK"))
 
 

@@ -24,7 +24,7 @@ from .fields import PRIORITIES
 from .naming import Checkbox
 from .rule_text import write_rule
 from .settings import TaskSettings
-from .statuses import TYPES
+from .statuses import LINE_ENDS, TYPES
 from .task import ON_COMPLETION, read_line
 
 _MARKS = re.compile(r"[-*+][ \t]+\[(.)\](?:[ \t]+|\Z)")
@@ -208,7 +208,7 @@ def checked_text(text: str) -> str:
     text = text[marks.end() :] if marks else text
     if not text:
         raise InvalidArguments("text is empty: a task needs a text.", argument="text")
-    if re.search(r"[\r\n\u2028\u2029]", text):
+    if not LINE_ENDS.isdisjoint(text):
         raise InvalidArguments("text has several lines: a task is one line.", argument="text")
     return text
 

@@ -24,7 +24,8 @@ TEXT_EXTENSIONS = (".md", ".canvas", ".base")
 COMPONENT_BYTES = 255
 """Longest file name, in bytes of UTF-8, that all common file systems accept (ext4)."""
 
-_FORBIDDEN = re.compile(r'[*"<>:|?\x00-\x1f\x7f]')
+_FORBIDDEN = re.compile(r'[*"<>:|?\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
+"""Also line ends of Unicode and characters that reverse the direction of writing: a name with them shows as another."""
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$")
 _LINK_BREAKING = re.compile(r"[#^\[\]|]|%%")
 _DRIVE = re.compile(r"^[A-Za-z]:")
@@ -74,12 +75,15 @@ def parse_folder(raw: str) -> VaultPath | None:
     return parse(raw.strip().removeprefix("/") if not raw.strip().startswith("//") else raw, subject="folder")
 
 
-def check_creatable(path: VaultPath) -> None:
+def check_creatable(path: VaultPath, known: str = "") -> None:
     """Refuse names that not every system can hold, so that a synced vault stays readable (semantics 12).
 
+    `known` is a path whose parts exist already, so that they may be kept.
     Raises: InvalidName.
     """
     for part in path.split("/"):
+        if part in known.split("/"):
+            continue
         stem = part.removesuffix(NOTE_EXTENSION)
         if bad := _FORBIDDEN.search(part):
             raise InvalidName(

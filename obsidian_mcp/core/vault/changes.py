@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
 from obsidian_mcp.core.text.call import begin_commit, current_call
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import extension, parent
+from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, parent
 from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
 
 from .planned_change import (
@@ -47,7 +47,7 @@ MISTAKES_SHOWN = 10
 
 
 def _check_readable(operation: Operation) -> None:
-    """No change breaks a canvas or base that was readable before (FILE-10). Raises: InvalidArguments."""
+    """No change makes a text unreadable that was readable before (FILE-10). Raises: InvalidArguments."""
     if not isinstance(operation, Write | Create):
         return
     before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
@@ -60,8 +60,11 @@ def _check_readable(operation: Operation) -> None:
 
 
 def _problem(disk: str, data: bytes) -> str | None:
-    """Return why a canvas or base cannot be read; None for a readable one and for other files."""
-    match extension(disk):
+    """Return why a text, canvas or base cannot be read; None for a readable one and for other files."""
+    kind = extension(disk)
+    if kind in TEXT_EXTENSIONS and b"\0" in data:
+        return "It would hold a NUL character, which no text has: leave it out."
+    match kind:
         case ".canvas":
             from obsidian_mcp.core.note import canvas  # loaded when it is needed, as validate
 

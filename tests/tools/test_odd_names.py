@@ -1,0 +1,111 @@
+"""Files with names that no new file may have, and text that no note can hold (specs/names.md, specs/files.md)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, InvalidArguments, InvalidName
+from obsidian_mcp.tools import call
+
+from .conftest import Opened
+
+ODD = [
+    " space.md",
+    "\u00a0nbsp.md",
+    "\u2028line.md",
+    "a:b.md",
+    "c\\d.md",
+    "tail .md",
+    "e\u0085f.md",
+    "g\u202eh.md",
+    " folder/x.md",
+    "deep/ x:y.md",
+    "cell: 1.png",
+]
+on_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+
+
+@on_posix
+@pytest.mark.parametrize("name", ODD)
+def test_a_file_is_reached_under_the_name_that_lists_show(opened: Opened, name: str) -> None:  # NAME-14
+    app = opened({name: "- [ ] old\n", "Other.md": "x\n", "Folder/y.md": "x\n"})
+    listed = call(app, "obsidian_list_files", {"recursive": True}).data["files"]
+    assert name in [file["path"] for file in listed]
+    assert call(app, "obsidian_read_note", {"name": name}).data["path"] == name
+    assert call(app, "obsidian_get_links", {"name": name}).data["path"] == name
+    if name.endswith(".md"):
+        edit = {"name": name, "operation": "replace_text", "find": "old", "content": "new"}
+        assert call(app, "obsidian_edit_note", edit).data["path"] == name
+        assert call(app, "obsidian_set_properties", {"names": [name], "properties": {"a": 1}}).data["changed"] == [name]
+        assert call(app, "obsidian_update_task", {"name": name, "task": "new", "status": "done"}).data["path"] == name
+    assert call(app, "obsidian_move_note", {"name": name, "to": "Folder/"}).data["moved"]
+    call(app, "obsidian_undo", {})
+    assert call(app, "obsidian_move_note", {"name": name, "to": "plain"}).data["moved"]
+    call(app, "obsidian_undo", {})
+    assert call(app, "obsidian_delete_note", {"name": name}).data["path"] == name
+    call(app, "obsidian_undo", {})
+    assert call(app, "obsidian_read_note", {"name": name}).data["path"] == name
+
+
+@on_posix
+def test_an_odd_name_needs_no_folder_and_no_extension(opened: Opened) -> None:  # NAME-14
+    app = opened({"deep/a:b.md": "in a", " space.md": "in space", "space.md": "plain", "1/c:d.md": "", "2/c:d.md": ""})
+    assert call(app, "obsidian_read_note", {"name": "a:b"}).text == "in a"
+    assert call(app, "obsidian_read_note", {"name": " space"}).text == "in space"
+    assert call(app, "obsidian_read_note", {"name": "space"}).text == "plain"
+    assert call(app, "obsidian_read_note", {"name": "  space "}).text == "plain"
+    with pytest.raises(AppError, match="2 files match the name"):
+        call(app, "obsidian_read_note", {"name": "c:d"})
+    with pytest.raises(AppError, match="begins with a drive letter"):
+        call(app, "obsidian_read_note", {"name": "c:e"})
+
+
+@pytest.mark.parametrize("character", ["\u2028", "\u2029", "\u0085", "\u202e", "\u202a", "\u2066", "\u2069", "\x7f"])
+def test_new_names_hold_no_line_ends_and_nothing_that_turns_the_direction_of_writing(
+    app: App, basic: Path, character: str
+) -> None:  # NAME-07
+    before = sorted(basic.rglob("*"))
+    attempts: list[tuple[str, dict[str, Any]]] = [
+        ("create_note", {"name": f"a{character}b"}),
+        ("move_note", {"name": "Alpha", "to": f"a{character}b"}),
+        ("move_note", {"name": "Alpha", "to": f"a{character}b/"}),
+        ("edit_canvas", {"name": f"a{character}b", "create": True, "operations": []}),
+    ]
+    for tool, arguments in attempts:
+        with pytest.raises(InvalidName, match="cannot be a file name"):
+            call(app, f"obsidian_{tool}", arguments)
+    assert sorted(basic.rglob("*")) == before
+
+
+WRITES: dict[str, dict[str, Any]] = {
+    "create_note": {"name": "New", "content": "a\0b"},
+    "edit_note": {"name": "Alpha", "operation": "append", "content": "a\0b"},
+    "replace": {"find": "brass", "content": "\0", "names": ["Alpha"]},
+    "daily_note": {"content": "\0"},
+    "update_task": {"action": "add", "name": "Alpha", "text": "a\0b"},
+    "edit_table": {"name": "Alpha", "operations": {"op": "set", "row": 1, "column": 1, "value": "\0"}},
+}
+
+
+@pytest.mark.parametrize("tool", WRITES)
+def test_no_tool_writes_a_character_that_makes_a_note_unreadable(app: App, basic: Path, tool: str) -> None:  # FILE-10
+    before = {path: path.read_bytes() for path in basic.rglob("*.md")}
+    with pytest.raises(InvalidArguments, match="It would hold a NUL character"):
+        call(app, f"obsidian_{tool}", WRITES[tool])
+    assert {path: path.read_bytes() for path in basic.rglob("*.md")} == before
+
+
+@pytest.mark.parametrize("status", ["\n", "\r", "\u2028", "\u2029"])
+@pytest.mark.parametrize("arguments", [{"task": "Cut the wheel"}, {"action": "add", "text": "x", "name": "Alpha"}])
+def test_a_status_that_would_break_the_line_is_refused(
+    app: App, basic: Path, status: str, arguments: dict[str, Any]
+) -> None:  # TASK-40
+    before = (basic / "Projects/Alpha.md").read_bytes()
+    with pytest.raises(InvalidArguments, match="status"):
+        call(app, "obsidian_update_task", {**arguments, "status": status})
+    assert (basic / "Projects/Alpha.md").read_bytes() == before
