@@ -82,7 +82,7 @@ def edit_note(
                 return edits.replace_span(body, found.content, sections.without_heading(body, found, content))
             case "append_section":
                 return edits.append_to_span(body, found.content, content)
-        return edits.insert(body, found.content.start, content)
+        return edits.prepend_to_span(body, found.content, content)
 
     edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body

@@ -11,10 +11,11 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.limits import Budget
 from obsidian_mcp.core.expressions.regexps import RegExp, escape
 from obsidian_mcp.core.expressions.values import ExpressionError
-from obsidian_mcp.core.note import edits
+from obsidian_mcp.core.note import canvas, edits
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
@@ -25,6 +26,8 @@ from .registry import tool
 MOST_CHARACTERS = 1 << 30
 """Of the new texts together."""
 _CRLF = re.compile("\r\n")
+_LITERAL = re.compile(r"/.+/[dgimsuvy]*", re.DOTALL)
+"""A regular expression as JavaScript has it in a program."""
 
 
 @tool(title="Replace in notes", writes=True, destructive=True)
@@ -39,30 +42,43 @@ def replace(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> ChangedFiles:
-    """Replace text or a regular expression in many notes, as one change that can be undone."""
+    """Replace text or a regular expression in many notes and canvas cards, as one change that can be undone."""
     source = find if regex else escape(find.replace("\r\n", "\n"))
     template = content if regex else content.replace("$", "$$")
     by_character = regex and re.search(r"\r|\\r", find) is not None
     budget = Budget(row_units=MOST_CHARACTERS)
     place = app.vaults.get(vault)
-    entries = bulk.selected(place, names, query)
+    entries = bulk.selected(place, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
     try:
-        pattern = RegExp(source, "mi" if ignore_case else "m")
-        change = partial(_replace_matches, pattern, template, budget, by_character=by_character)
-        plan = partial(bulk.rewriting, place, entries, change, "Replacing")
+        pattern = RegExp(source, "mui" if ignore_case else "mu")
+        find_edits = partial(_find_edits, pattern, template, budget, by_character=by_character)
+        plan = partial(
+            bulk.rewriting,
+            place,
+            entries,
+            lambda body: edits.apply(body, find_edits(body)),
+            "Replacing",
+            in_canvas=lambda body: edits.apply(body, canvas.text_edits(body, find_edits)),
+        )
         made = bulk.make(place, "replace", plan, dry_run=dry_run)
     except ExpressionError as error:
         raise InvalidArguments(str(error), argument="find") from error
+    if not made.rewritten and regex and _LITERAL.fullmatch(find):
+        raise InvalidArguments(
+            "find is in none of the files. A regular expression is given without the slashes around it and the flags "
+            "behind it; ignore_case ignores upper and lower case. To find a slash, write \\/.",
+            argument="find",
+        )
     unchanged = (
-        f"None of the {len(entries)} notes was changed: find is not in them. It must match exactly, spaces, quotes and "
+        f"None of the {len(entries)} files was changed: find is not in them. It must match exactly, spaces, quotes and "
         "line breaks too; obsidian_search finds other spellings."
     )
     warnings = [] if made.rewritten else [unchanged]
     return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
 
 
-def _replace_matches(pattern: RegExp, template: str, budget: Budget, body: str, *, by_character: bool) -> str:
-    """Return a text with every match replaced; line ends match `\n`, unless `by_character`.
+def _find_edits(pattern: RegExp, template: str, budget: Budget, body: str, *, by_character: bool) -> list[Edit]:
+    """Return the edits that replace every match in a text; line ends match `\n`, unless `by_character`.
 
     Raises: ExpressionError for a match that takes too long to find.
     """
@@ -74,4 +90,4 @@ def _replace_matches(pattern: RegExp, template: str, budget: Budget, body: str, 
 
     adapted = edits.adapting(body)
     found = pattern.replacements(text, template, budget)
-    return edits.apply(body, [Edit(Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found])
+    return [Edit(Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found]

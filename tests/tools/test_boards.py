@@ -78,7 +78,7 @@ def test_a_board_is_changed_where_the_plugin_keeps_it(opened: Opened) -> None:
     app = opened({"B.md": f"{HEAD}{TODO}lost\n\n{SETTINGS}", "N.md": "# A\n\n**b**\nc\n\n***\n\n# D\n"})
     run(app, "edit_note", name="B", operation="prepend_section", heading="Todo", content="- [ ] iron\n\tand steel")
     run(app, "edit_note", name="B", operation="replace_text", find="lost", content="losing")
-    assert "## Todo\n- [ ] iron\n\tand steel\n\n- [ ] brass\n" in text(app, "B")
+    assert "## Todo\n\n- [ ] iron\n\tand steel\n- [ ] brass\n" in text(app, "B")
     run(app, "edit_note", name="B", operation="prepend", content="## New\n\n- [ ] a\n")
     run(app, "edit_note", name="B", operation="replace_text", find='"board"', content='"table"')
     run(app, "set_properties", names=["B"], properties={"x": 1})

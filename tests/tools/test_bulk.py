@@ -142,7 +142,7 @@ def test_a_text_that_is_nowhere_is_said(app: App, notes: Path) -> None:  # TOOL-
     answer = run(app, "replace", find="no such words", content="x", query="heron")
 
     assert answer["total"] == 0
-    assert answer["warnings"][0].startswith("None of the 60 notes was changed: find is not in them.")
+    assert answer["warnings"][0].startswith("None of the 60 files was changed: find is not in them.")
     assert "warnings" not in run(app, "replace", find="heron", content="x", query="heron")
 
 
@@ -303,3 +303,41 @@ def test_setting_very_many_properties_ends_with_its_time_and_lets_others_write(
         run(app, "set_properties", names=["Home"], properties={"a": 1, "b": 2, "c": 3})
 
     assert begun == ["a"]
+
+
+CARD = r'{"id":"a","type":"text","text":"br\u00e4ss \"br\u00e4ss\"\nbr\u00e4ss","x":0,"y":0,"width":9,"height":9}'
+FILE_CARD = '{"id":"b","type":"file","file":"bräss.md","x":0,"y":0,"width":9,"height":9}'
+CARDS = f'{{"nodes":[{CARD},\n {FILE_CARD}],"edges":[]}}'
+
+
+def test_text_is_replaced_in_canvas_cards_too_and_nothing_else_of_a_canvas_changes(app: App, basic: Path) -> None:
+    # TOOL-14
+    (basic / "Cards.canvas").write_text(CARDS, encoding="utf-8", newline="\n")
+    (basic / "Note.md").write_text("bräss", encoding="utf-8", newline="\n")
+    answer = call(app, "obsidian_replace", {"find": "bräss", "content": 'ir"on', "query": "bräss"}).data
+    assert answer["changed"] == ["Cards.canvas", "Note.md"]
+    assert (basic / "Note.md").read_text(encoding="utf-8") == 'ir"on'
+    assert (basic / "Cards.canvas").read_text(encoding="utf-8") == CARDS.replace("br\\u00e4ss", 'ir\\"on')
+    call(app, "obsidian_undo", {})
+    assert (basic / "Cards.canvas").read_text(encoding="utf-8") == CARDS
+    named = {"find": "^bräss$", "content": "x", "regex": True, "names": ["Cards.canvas"]}
+    assert call(app, "obsidian_replace", named).data["changed"] == ["Cards.canvas"]
+    assert '\\"\\nx"' in (basic / "Cards.canvas").read_text(encoding="utf-8")
+
+
+def test_classes_of_characters_are_known_to_a_regular_expression(app: App, basic: Path) -> None:
+    (basic / "Note.md").write_text("aÄb Über p{Lu}", encoding="utf-8", newline="\n")
+    given = {"find": r"\p{Lu}", "content": "_", "regex": True, "names": ["Note"]}
+    call(app, "obsidian_replace", given)
+    assert (basic / "Note.md").read_text(encoding="utf-8") == "a_b _ber p{_u}"
+    with pytest.raises(InvalidArguments, match="Invalid regular expression"):
+        call(app, "obsidian_replace", {**given, "find": r"\p{Nonsense}"})
+
+
+@pytest.mark.parametrize("find", ["/BRASS/i", "/brass/", "/br.*ss/gim"])
+def test_a_regular_expression_in_slashes_is_refused_unless_the_text_has_it(app: App, basic: Path, find: str) -> None:
+    given = {"find": find, "content": "_", "regex": True, "names": ["Alpha"]}
+    with pytest.raises(InvalidArguments, match="without the slashes around it and the flags"):
+        call(app, "obsidian_replace", given)
+    (basic / "Projects/Alpha.md").write_text(f"see {find.replace('.*', 'a')}", encoding="utf-8", newline="\n")
+    assert call(app, "obsidian_replace", given).data["total"] == 1

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound, SectionNotFound, StaleEtag
+from obsidian_mcp.errors import (
+    AmbiguousName,
+    CanvasUnreadable,
+    InvalidArguments,
+    NoteNotFound,
+    SectionNotFound,
+    StaleEtag,
+)
 from obsidian_mcp.tools import call
 
 
@@ -191,3 +198,40 @@ def test_a_card_that_shows_another_file_loses_the_heading_of_the_one_before(app:
     run(app, name="Board", operations=[{"op": "edit", "card": "a1b2c3d4e5f60718", "file": "Home"}])
     card = json.loads((basic / "Board.canvas").read_bytes())["nodes"][0]
     assert (card["file"], card.get("subpath")) == ("Home.md", None)
+
+
+TWINS = {
+    "nodes": [
+        {"id": "a", "type": "text", "text": "first", "x": 0, "y": 0, "width": 9, "height": 9},
+        {"id": "a", "type": "text", "text": "second", "x": 50, "y": 0, "width": 9, "height": 9},
+        {"id": "c", "type": "text", "text": "third", "x": 0, "y": 50, "width": 9, "height": 9},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "edit", "card": "a", "text": "new"},
+        {"op": "move", "card": "a", "x": 1, "y": 1},
+        {"op": "remove", "card": "a"},
+        {"op": "connect", "from": "c", "to": "a"},
+        {"op": "connect", "from": "c", "to": "second"},
+        {"op": "disconnect", "from": "a", "to": "c"},
+        {"op": "add", "type": "text", "text": "x", "beside": "a"},
+        {"op": "add", "type": "group", "label": "x", "cards": ["a"]},
+    ],
+)
+def test_an_id_of_two_cards_names_neither(app: App, basic: Path, operation: dict[str, Any]) -> None:  # CANVAS-3
+    (basic / "Twins.canvas").write_text(json.dumps(TWINS), encoding="utf-8", newline="\n")
+    with pytest.raises(AmbiguousName, match=r"2 cards have the id 'a': 'first', 'second'\. Name"):
+        call(app, "obsidian_edit_canvas", {"name": "Twins", "operations": [operation]})
+    assert json.loads((basic / "Twins.canvas").read_text(encoding="utf-8")) == TWINS
+
+
+def test_one_of_two_cards_with_one_id_is_changed_by_its_text(app: App, basic: Path) -> None:  # CANVAS-3
+    (basic / "Twins.canvas").write_text(json.dumps(TWINS), encoding="utf-8", newline="\n")
+    operation = {"op": "edit", "card": "second", "text": "new"}
+    call(app, "obsidian_edit_canvas", {"name": "Twins", "operations": operation})
+    nodes = json.loads((basic / "Twins.canvas").read_text(encoding="utf-8"))["nodes"]
+    assert [node["text"] for node in nodes] == ["first", "new", "third"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.tools import call
+
+from .conftest import Opened
 
 
 def edit(app: App, name: str, operation: str, **arguments: Any) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def test_a_section_is_found_by_heading_chain_and_block(app: App, basic: Path) ->
     edit(app, "Alpha", "replace_section", heading="measurements", content="None yet.")
     assert path.read_bytes().endswith(b"### Measurements\n\nNone yet.\n")
     edit(app, "Alpha", "prepend_section", heading="Notes", content="First.")
-    assert b"## Notes\nFirst.\n\nFriction" in path.read_bytes()
+    assert b"## Notes\n\nFirst.\n\nFriction" in path.read_bytes()
 
 
 def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, basic: Path) -> None:
@@ -356,3 +359,58 @@ def test_a_note_found_by_an_alias_says_so(app: App) -> None:
     assert data["path"] == "People/Mori Ayumi.md"
     assert data["alias"] == "森あゆみ"
     assert "alias" not in read(app, name="mori ayumi")[0]
+
+
+PARTED = "# Day\n\n## Log\n\n## Plan\n\n- [ ] old\n\n## Empty\n"
+TIGHT = "# Day\n## Log\n\n## Plan\n- [ ] old\n\n## Empty\n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("body", "operation", "heading", "content", "after"),
+    [
+        (PARTED, "append_section", "Log", "- x", "# Day\n\n## Log\n\n- x\n\n## Plan"),
+        (PARTED, "prepend_section", "Log", "- x", "# Day\n\n## Log\n\n- x\n\n## Plan"),
+        (PARTED, "append_section", "Empty", "x", "## Empty\n\nx\n"),
+        (PARTED, "prepend_section", "Plan", "- [ ] x", "## Plan\n\n- [ ] x\n- [ ] old\n"),
+        (PARTED, "prepend_section", "Plan", "Words", "## Plan\n\nWords\n\n- [ ] old\n"),
+        (PARTED, "append_section", "Plan", "- [ ] x", "## Plan\n\n- [ ] old\n- [ ] x\n"),
+        ("## A\n\na\n\n## B\n\n\n\n## C\n\nc\n", "append_section", "B", "x", "## B\n\nx\n\n\n## C"),
+        ("## A\n\na\n## B", "append_section", "B", "x", "## B\n\nx"),
+        ("## A\n\na\n## B\n\n", "append_section", "B", "x", "## B\n\nx\n"),
+        (TIGHT, "append_section", "Log", "- x", "# Day\n## Log\n- x\n\n## Plan"),
+        (TIGHT, "append_section", "Empty", "x", "## Empty\nx\n"),
+        (TIGHT, "prepend_section", "Plan", "- [ ] x", "## Plan\n- [ ] x\n- [ ] old\n"),
+        ("```\n# no\n\n# no\n\n```\n## B\n", "append_section", "B", "x", "## B\nx\n"),
+    ],
+)
+def test_text_below_a_heading_keeps_the_blank_line_that_other_headings_have(
+    app: App, basic: Path, body: str, operation: str, heading: str, content: str, after: str, newline: str
+) -> None:  # EDIT-11
+    path = basic / "Day.md"
+    path.write_text(body, encoding="utf-8", newline=newline)
+    edit = {"name": "Day", "operation": operation, "heading": heading, "content": content}
+    call(app, "obsidian_edit_note", edit)
+    written = path.read_bytes().decode()
+    assert after.replace("\n", newline) in written
+    assert written.replace(newline, "").replace("- ", "").count("\n") == 0 if newline == "\r\n" else "\r" not in written
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("daily_note", {"content": "- x", "position": "section", "heading": "Log"}),
+        ("daily_note", {"content": "- x", "position": "prepend", "heading": "Log"}),
+        ("insert_template", {"template": "Item", "name": "2026-11-22", "position": "section", "heading": "Log"}),
+        ("update_task", {"action": "add", "name": "2026-11-22", "heading": "Log", "text": "x"}),
+        ("update_task", {"action": "add", "daily": True, "heading": "Log", "text": "x"}),
+    ],
+)
+def test_every_tool_that_adds_below_a_heading_keeps_the_blank_line(
+    opened: Opened, tool: str, arguments: dict[str, Any]
+) -> None:  # EDIT-11
+    app = opened({"2026-11-22.md": PARTED, "Templates/Item.md": "- x\n"}, templates={"folder": "Templates"})
+    call(app, f"obsidian_{tool}", arguments)
+    written = call(app, "obsidian_read_note", {"name": "2026-11-22"}).text
+    assert written is not None
+    assert re.search(r"\n\n## Log\n\n- (\[ \] )?x\n\n## Plan\n\n- \[ \] old\n", written)

@@ -30,6 +30,8 @@ from tests.core.query.test_evaluate import kind_of
 from tests.core.search import naive_search
 from tests.core.search.naive_search import PlainFile, PlainStructure, plain_matches
 
+from .conftest import Opened
+
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT.parent / "shared" / "data" / "vaults"
 VECTORS = ROOT / "specs" / "vectors"
@@ -292,3 +294,67 @@ def test_the_expressions_of_these_tests_are_read_as_they_are_meant() -> None:
     for script, _ in EXPRESSIONS:
         source = script.format(a="ab", b="cd")
         assert parse_query(f"/{source}/") == Regex(source)
+
+
+LINKED = {
+    "Meeting.md": '---\nattendees: "[[Some Person]]"\nstatus: done\n---\nBrass #work\n',
+    "List.md": '---\nattendees: ["[[People/Some Person#Part|SP]]", other]\n---\nÜber\n',
+    "Tagged.md": "#TEST and #-TEST\n",
+    "People/Some Person.md": "x\n",
+}
+
+
+@pytest.mark.parametrize("match", ["exact", "smart"])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('[attendees:"Some Person"]', {"Meeting.md", "List.md"}),
+        ('[attendees:"some person"]', {"Meeting.md", "List.md"}),
+        ('[attendees:"[[Some Person]]"]', {"Meeting.md"}),
+        ('[attendees:"People/Some Person"]', {"List.md"}),
+        ('[attendees:"SP"]', {"List.md"}),
+        ('[attendees:"Some"]', set()),
+        ("tag:-TEST", {"Tagged.md"}),
+        ("tag:-#TEST", set()),
+        ("-tag:TEST", {"Meeting.md", "List.md", "People/Some Person.md"}),
+        ("tag:(-TEST)", {"Meeting.md", "List.md", "People/Some Person.md"}),
+        ("/BRASS/i", {"Meeting.md"}),
+        ("/brass/giu", {"Meeting.md"}),
+        ("content:(/BR.SS/i)", {"Meeting.md"}),
+        (r"content:/^\p{Lu}ber/u", {"List.md"}),
+        (r"match-case:/^\p{Lu}ber/", {"List.md"}),
+        (r"match-case:/^\p{Ll}ber/", set()),
+    ],
+)
+def test_values_that_are_links_tags_with_hyphens_and_flags_of_regular_expressions(
+    opened: Opened, query: str, found: set[str], match: str
+) -> None:  # QUERY-51, QUERY-13, QUERY-04
+    app = opened(LINKED)
+    answer = call(app, "obsidian_search", {"query": query, "match": match}).data
+    assert {hit["path"] for hit in answer["hits"]} == found
+
+
+@pytest.mark.parametrize("query", ["/brass/s", "/a/m x", "(/a/y)"])
+def test_flags_that_a_search_does_not_have_are_refused(opened: Opened, query: str) -> None:  # QUERY-04
+    with pytest.raises(QueryInvalid, match="expected no flag behind a regular expression but g, i and u"):
+        call(opened(LINKED), "obsidian_search", {"query": query})
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("[atendees:x]", "No note has the property 'atendees'. Did you mean 'attendees'?"),
+        ("brass ([stat:x] OR [Attendee])", "No note has the property 'stat' or 'Attendee'. Did you mean 'status' or"),
+        ("[nothing at all]", "No note has the property 'nothing at all'. obsidian_get_properties lists all names."),
+        ("[status:open]", None),
+        ("nowhere", None),
+    ],
+)
+def test_a_property_that_no_note_has_is_named_where_nothing_is_found(
+    opened: Opened, query: str, note: str | None
+) -> None:  # SEARCH-99
+    app = opened(LINKED)
+    app.vaults.get().indexer.complete()
+    answer = call(app, "obsidian_search", {"query": query}).data
+    assert answer["total"] == 0
+    assert (answer.get("note") or "").startswith(note) if note else "note" not in answer

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
 from obsidian_mcp.core.text.text import Span
+
+from .edits import Edit
 
 FIELDS = ("text", "file", "subpath", "background")
 """Texts of a card that are kept with their places."""
@@ -66,6 +69,13 @@ def read(body: str) -> Canvas:
     return Canvas(
         tuple(_card(node, places.get(number, {})) for number, node in enumerate(nodes) if isinstance(node, dict))
     )
+
+
+def text_edits(body: str, find: Callable[[str], Iterable[Edit]]) -> Iterator[Edit]:
+    """Yield the edits of a canvas that make those which `find` returns for the text of each text card."""
+    for text in (card.text for card in read(body).cards):
+        if text is not None:
+            yield from (Edit(text.place(edit.span), text.written(edit.text)) for edit in find(text.value))
 
 
 def _card(node: dict[str, Any], places: dict[str, Quoted]) -> Card:

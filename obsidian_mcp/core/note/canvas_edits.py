@@ -203,7 +203,7 @@ class _Canvas(CanvasText):
         return card.id
 
     def _connect(self, wanted: Connect) -> str:
-        start, end = self.card(wanted.start), self.card(wanted.end)
+        start, end = self.end(wanted.start), self.end(wanted.end)
         found = self.edge(start, end)
         if found is None:
             sides = layout.facing(start.rect, end.rect)
@@ -227,7 +227,7 @@ class _Canvas(CanvasText):
         return found.id
 
     def _disconnect(self, wanted: Disconnect) -> str:
-        start, end = self.card(wanted.start), self.card(wanted.end)
+        start, end = self.end(wanted.start), self.end(wanted.end)
         found = self.edge(start, end)
         if found is None:
             raise InvalidArguments(f"No edge leads from {start.id!r} to {end.id!r}.", argument="from")

@@ -84,6 +84,13 @@ class CanvasText:
     def card(self, name: str) -> CanvasObject:
         """The card of an id, or the only one with this text, file or label. Raises: AmbiguousName, InvalidArguments."""
         found = [card for card in self.cards if name and card.id == name]
+        if len(found) > 1:
+            shown = [_title(card) for card in found[:CANDIDATES_SHOWN]]
+            raise AmbiguousName(
+                f"{len(found)} cards have the id {name!r}: {', '.join(map(repr, shown))}. Name the one you mean by its "
+                "text, file or label.",
+                candidates=shown,
+            )
         if found:
             return found[0]
         wanted = name.strip().lower()
@@ -105,6 +112,10 @@ class CanvasText:
             + (f"Cards are {', '.join(known)}." if known else "It has no cards."),
             argument="card",
         )
+
+    def end(self, name: str) -> CanvasObject:
+        """The card at the end of an edge, which names it by its id. Raises: AmbiguousName, InvalidArguments."""
+        return self.card(self.card(name).id)
 
     def card_or_edge(self, name: str) -> CanvasObject:
         edge = next((edge for edge in self.edges if edge.id == name), None)

@@ -46,6 +46,10 @@ _OPEN = {"code", "comment", "math"}
 """Kinds of blocks that no blank line ends."""
 
 
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]")
+"""What begins an item of a list."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """Characters of a file's body that become `text`."""
@@ -165,7 +169,7 @@ def replace_span(body: str, span: Span, content: str) -> str:
     content = adapted(content, body)
     inner = trimmed(body, span)
     if inner.start == inner.end:
-        return insert(body, span.start, content)
+        return _put_below_heading(body, span, content)
     return body[: inner.start] + content.removesuffix(newline_of(body, content)) + body[inner.end :]
 
 
@@ -173,8 +177,47 @@ def append_to_span(body: str, span: Span, content: str) -> str:
     """`content` on the lines after the last one of a section that is not blank."""
     inner = trimmed(body, span)
     if inner.start == inner.end:
-        return insert(body, span.start, content)
+        return _put_below_heading(body, span, content)
     return insert(body, body.find("\n", inner.end) + 1 or len(body), content)
+
+
+def prepend_to_span(body: str, span: Span, content: str) -> str:
+    """`content` on the lines before the first one of a section that is not blank; a blank line that parted that from
+    the heading parts it from the new text too, unless both are items of a list."""
+    inner = trimmed(body, span)
+    if inner.start == inner.end:
+        return _put_below_heading(body, span, content)
+    if inner.start > span.start and not (_ITEM.match(content) and _ITEM.match(body, inner.start)):
+        newline = newline_of(body, content)
+        content = _ended(content, newline) + newline
+    return insert(body, inner.start, content)
+
+
+def _put_below_heading(body: str, span: Span, content: str) -> str:
+    """`content` in a section without text, with a blank line below the heading if the note has such (EDIT-11)."""
+    if not _parts_headings(body, span.start):
+        return insert(body, span.start, content)
+    blank = re.match(r"[ \t]*\r?\n", span.of(body))
+    if blank and (span.end == len(body) or span.of(body).count("\n") > 1):  # another one stays below the text
+        return insert(body, span.start + blank.end(), content)
+    return insert(body, span.start, newline_of(body, content) + content)
+
+
+def _parts_headings(body: str, at: int) -> bool:
+    """Whether there is a heading right above `at`, and below most of the others a blank line."""
+    found = blocks.read(body, Lines(body).starts, Lines(body).line(text_start(body))).sections
+    is_below, parted = False, 0
+    for number, block in enumerate(found):
+        if block.kind != "heading":
+            continue
+        below = body.find("\n", block.span.end) + 1 or len(body)
+        if below == at:
+            is_below = True
+        elif below < len(body) and not body[below : body.find("\n", below) + 1].strip():
+            parted += 1
+        elif found[number + 1 : number + 2] and found[number + 1].kind != "heading":
+            parted -= 1
+    return is_below and parted > 0
 
 
 def trimmed(body: str, span: Span) -> Span:

@@ -26,7 +26,7 @@ def insert_text(body: str, content: str, position: Position = "append", heading:
     if heading:
         found = sections.locate(body, heading).content
         if position == "prepend":
-            return edits.insert(body, found.start, content)
+            return edits.prepend_to_span(body, found, content)
         return edits.append_to_span(body, found, content)
     if position == "prepend":
         return edits.insert(body, parser.text_start(body), content)

@@ -38,9 +38,7 @@ def in_note(body: str, old: str, new: str) -> str:
 
 def in_canvas(body: str, old: str, new: str) -> str:
     """Return the canvas with the tag renamed in its text cards, inside their JSON strings (TAG-31)."""
-    texts = [card.text for card in canvas.read(body).cards if card.text is not None]
-    places = (Edit(text.place(span), text.written(new)) for text in texts for span in _names(text.value, old))
-    return apply(body, places)
+    return apply(body, canvas.text_edits(body, lambda text: (Edit(span, new) for span in _names(text, old))))
 
 
 def _names(body: str, old: str) -> Iterator[Span]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
-from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
 from obsidian_mcp.core.vault.planned_change import PlannedChange, rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag
@@ -23,8 +23,10 @@ PLANS_AHEAD = 2
 P = TypeVar("P", bound=PlannedChange)
 
 
-def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
-    """Return the notes of `names`, or those that an exact search for `query` finds; in the order of their paths.
+def selected(
+    vault: Vault, names: Sequence[str], query: str, accepts: Callable[[str], bool] = is_note
+) -> list[FileEntry]:
+    """Return the files of `names`, or those that an exact search for `query` finds and `accepts` takes; by their paths.
 
     Raises: InvalidArguments unless exactly one of the two is given or where nothing is found; NoteNotFound,
     AmbiguousName; QueryInvalid.
@@ -39,23 +41,32 @@ def selected(vault: Vault, names: Sequence[str], query: str) -> list[FileEntry]:
     if found.total > MOST_NOTES:
         raise InvalidArguments(f"The query finds {found.total:,} files, more than {MOST_NOTES:,}. Narrow it.")
     entries = [vault.catalog.get(hit.path) for hit in found.hits]
-    notes = sorted((entry for entry in entries if entry and is_note(entry.path)), key=lambda entry: entry.path)
+    notes = sorted((entry for entry in entries if entry and accepts(entry.path)), key=lambda entry: entry.path)
     if not notes:
         raise InvalidArguments(f"The query {query!r} finds no note. Try it with obsidian_search and match=exact.")
     return notes
 
 
-def rewriting(vault: Vault, entries: Sequence[FileEntry], change: Callable[[str], str], label: str) -> PlannedChange:
-    """Plan to replace the text of each note by `change(text)`; notes that stay the same are left out.
+def rewriting(
+    vault: Vault,
+    entries: Sequence[FileEntry],
+    change: Callable[[str], str],
+    label: str,
+    in_canvas: Callable[[str], str] | None = None,
+) -> PlannedChange:
+    """Plan to replace the text of each note by `change(text)`, of each canvas by `in_canvas(text)`.
+
+    Files that stay the same are left out; without `in_canvas`, canvases are refused like all that are no notes.
 
     Raises: NotText, OperationTimeout, and what `change` raises, with the path.
     """
     found = []
     for done, entry in enumerate(entries):
         report_progress(done, len(entries), label)
-        content = vault.read_note(entry)
+        is_canvas = in_canvas is not None and extension(entry.path) == CANVAS_EXTENSION
+        content = vault.read_text(entry) if is_canvas else vault.read_note(entry)
         try:
-            after = change(content.text.body)
+            after = (in_canvas if in_canvas and is_canvas else change)(content.text.body)
         except PropertiesUnreadable as error:  # nobody can tell which note of several is meant
             raise PropertiesUnreadable(
                 f"{str(entry.path)!r}: {error.message} Nothing was written.", path=entry.path, **error.data

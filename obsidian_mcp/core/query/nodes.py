@@ -6,6 +6,7 @@ Nodes are not changed once they are made. They are not frozen: every command tha
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -103,6 +104,20 @@ class Property:
 
 
 Node = Word | Phrase | Regex | And | Or | Not | Scope | Property | Constant | Compare
+
+
+def property_names(node: Node) -> Iterator[str]:
+    """Yield the names of properties that a query names in full."""
+    match node:
+        case And(parts=parts) | Or(parts=parts):
+            for part in parts:
+                yield from property_names(part)
+        case Not(part=part) | Scope(part=part):
+            yield from property_names(part)
+        case Property(key=Or(parts=keys)):
+            yield from (key.text for key in keys if isinstance(key, Word | Phrase))
+        case Property(key=Word(text=name) | Phrase(text=name)):
+            yield name
 
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)

@@ -68,6 +68,10 @@ _SPACE = re.compile(r"\s+")
 _OPERATOR = re.compile(rf"({'|'.join(sorted(OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
 _NAMED = re.compile(r"[A-Za-z][A-Za-z-]*:")
 _HYPHENS = re.compile(r"-+")
+_FLAGS = re.compile(r"(?!\w*(\w)\w*\1)[dgimsuvy]+(?=[\s()\]]|\Z)")
+"""The flags of a regular expression in JavaScript, each once."""
+_FLAGS_TAKEN = frozenset("giu")
+"""Those that change nothing in a search: it finds all matches, in any case, of characters."""
 _QUOTED = re.compile(r'"((?:\\.|[^"\\])*)("|\Z|\\\Z)', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
 _ENDS: dict[_Mode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
@@ -105,10 +109,13 @@ class _Lexer:
         self.text = text
         self.at = 0
         self.mode: _Mode = "query"
+        self.behind_tag = False
+        """Whether a tag comes: its name may begin with a hyphen, which negates nothing there."""
 
     def _take(self, kind: _Kind, length: int, text: str | None = None) -> _Token:
         span = Span(self.at, self.at + length)
         self.at = span.end
+        self.behind_tag = kind == "operator" and text == "tag"
         return _Token(kind, self.text[span.start : span.end] if text is None else text, span)
 
     def token(self) -> _Token:
@@ -143,7 +150,7 @@ class _Lexer:
         if char == "[" and not self.text.startswith("[[", self.at):
             self.mode = "key"
             return self._take("[", 1)
-        if char == "-":
+        if char == "-" and not self.behind_tag:
             return self._hyphen()
         if operator := _OPERATOR.match(self.text, self.at):
             return self._take("operator", len(operator.group()), operator.group(1).lower())
@@ -175,7 +182,12 @@ class _Lexer:
         if end < 0:
             end = self._slash(classes=False)
         if end > self.at + 1:
-            return self._take("regex", end + 1 - self.at, self.text[self.at + 1 : end])
+            flags = _FLAGS.match(self.text, end + 1)
+            if flags is not None and not _FLAGS_TAKEN.issuperset(flags[0]):
+                hint = "Quote the text to search for it as it stands."
+                _fail(end + 1, "no flag behind a regular expression but g, i and u", repr(flags[0]), hint)
+            length = (flags.end() if flags is not None else end + 1) - self.at
+            return self._take("regex", length, self.text[self.at + 1 : end])
         if end < 0 and not compat.SEARCH_UNCLOSED_REGEX_IS_A_WORD:
             _fail(self.at, "a second '/' that closes the regular expression", "the end of the query")
         return None  # `//` begins no expression in JavaScript

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import fold, substring
 from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import basename
 
 from .condition import Place
 from .nodes import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
 from .regexp import expression, translate
+
+_LINK = re.compile(r"\s*\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]\s*")
+"""A value that is a link: group 1 is the path, group 2 the alias."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -82,7 +87,9 @@ def _text_value(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callabl
         pattern = substring(leaf.text, match_case=bool(match_case))
         return lambda value: any(map(pattern.search, _texts(_items(value))))
     wanted = leaf.text if match_case else fold(leaf.text)
-    return lambda value: any((text if match_case else fold(text)) == wanted for text in _texts(_items(value)))
+    return lambda value: any(
+        (name if match_case else fold(name)) == wanted for text in _texts(_items(value)) for name in _names(text)
+    )
 
 
 def _comparison(node: Compare) -> Callable[[object], bool]:
@@ -101,6 +108,15 @@ def _comparison(node: Compare) -> Callable[[object], bool]:
         for item in _items(value)
         if isinstance(item, str) and (other := moment(item.strip())) is not None
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return what a quoted text may be of a value: all of it; of a link also the path, the name and the alias."""
+    link = _LINK.fullmatch(text)
+    if link is None:
+        return (text,)
+    path, shown = link[1].strip(), link[2]
+    return text, path, basename(path), *((shown.strip(),) if shown else ())
 
 
 def _items(value: object) -> list[object]:

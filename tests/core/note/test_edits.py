@@ -237,7 +237,7 @@ def test_an_empty_section_is_filled() -> None:
     body = "# A\n\n# B"
 
     assert edits.replace_span(body, Span(4, 5), "x") == "# A\nx\n\n# B"
-    assert edits.append_to_span(body, Span(8, 8), "x") == "# A\n\n# B\nx"
+    assert edits.append_to_span(body, Span(8, 8), "x") == "# A\n\n# B\n\nx"
 
 
 def test_a_section_of_a_crlf_note_gets_crlf_lines() -> None:
