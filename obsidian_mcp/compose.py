@@ -241,28 +241,28 @@ def serve_http(
             used.vaults.close()
 
 
-def missing_folder(folder: Path) -> str:
+def explain_missing(folder: Path) -> str:
     """Return what is wrong where the folder of a vault is not there; empty where it is."""
     if folder.is_dir():
         return ""
     problem = "is not a folder" if folder.exists() else "does not exist"
     advice = (
-        _written_with_quotes(folder)
-        or split_at_a_space(folder)
+        _explain_quotes(folder)
+        or explain_split(folder)
         or "Check the path given with --vault or in OBSIDIAN_VAULT_PATH; an external or network drive must be "
         "connected."
     )
     return f"The vault folder '{folder}' {problem}. {advice}"
 
 
-def _written_with_quotes(folder: Path) -> str:
+def _explain_quotes(folder: Path) -> str:
     given = str(folder).removeprefix(f"{Path.cwd()}{os.sep}")
     if given[0] not in "\"'" or given[-1] != given[0]:
         return ""
     return f"Its path was given with quotation marks inside; leave them out: {given[1:-1]}"
 
 
-def split_at_a_space(folder: Path) -> str:
+def explain_split(folder: Path) -> str:
     """Return what to say where a path was cut at a space on its way here; empty where nothing points to that."""
     with suppress(OSError):
         for other in sorted(folder.parent.iterdir()):
@@ -398,7 +398,7 @@ class FolderVaults:
 
     def problem(self) -> str:
         try:
-            return missing_folder(self._folder(""))
+            return explain_missing(self._folder(""))
         except AppError as error:
             return error.message
 
@@ -484,7 +484,7 @@ class FolderVaults:
     def _opened(self, folder: Path) -> Vault:
         with self._lock:
             if folder not in self._open:
-                if missing := missing_folder(folder):
+                if missing := explain_missing(folder):
                     raise VaultNotFound(missing, vault=folder.name)
                 if self._closed:
                     raise VaultNotFound("The program is ending. Nothing was changed.", vault=folder.name)

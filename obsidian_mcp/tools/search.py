@@ -78,7 +78,9 @@ def search(
     if not found.total:
         if request.folder is not None:
             place.folders.existing(request.folder)
-        found.note = found.note or _name_unknown_properties(place, request.query) or _explain_exclusion(place, request.folder)
+        found.note = (
+            found.note or _name_unknown_properties(place, request.query) or _explain_exclusion(place, request.folder)
+        )
     if remark:
         found.note = " ".join(filter(None, (found.note, remark)))
     return found

@@ -254,10 +254,10 @@ class Catalog:
         try:
             path = parse(raw)
         except AppError:
-            if (entry := self._odd(raw)) is None:
+            if (entry := self._find_odd(raw)) is None:
                 raise
             return entry
-        if path != raw and (entry := self._odd(raw)) is not None:
+        if path != raw and (entry := self._find_odd(raw)) is not None:
             return entry
         suffix = extension(path)
         spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
@@ -278,7 +278,7 @@ class Catalog:
             raise ambiguous(raw, found)
         return self._by_path[found[0]] if found else None
 
-    def _odd(self, raw: str) -> FileEntry | None:
+    def _find_odd(self, raw: str) -> FileEntry | None:
         """Return the one file of exactly this path or name, such as one that begins with a space or holds a `:`."""
         spelled = normal_form(raw)
         for spelling in (spelled, spelled + NOTE_EXTENSION):
