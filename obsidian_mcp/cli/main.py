@@ -95,11 +95,11 @@ def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[st
     try:
         grammar.find(words)
     except InvalidArguments as error:
-        from obsidian_mcp.compose import split_at_a_space
+        from obsidian_mcp.compose import explain_split
         from obsidian_mcp.config import expanded
 
         cut = expanded(options.vaults[-1]) if options.vaults else None
-        if cut is None or cut.exists() or not (advice := split_at_a_space(cut.absolute())):
+        if cut is None or cut.exists() or not (advice := explain_split(cut.absolute())):
             raise
         if sys.stdin is not None and sys.stdin.isatty():
             raise InvalidArguments(f"{error.message} {advice}") from None
