@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import httpx
 
-from obsidian_mcp.core.semantic.meaning import Refused
+from obsidian_mcp.core.semantic.meaning import EmbeddingRefused
 from obsidian_mcp.errors import OperationTimeout, SemanticUnavailable, ToolFailed
 
 MAX_TOLD: Final = 300
@@ -86,7 +86,7 @@ class EmbeddingEndpoint:
         if response.is_error or len(vectors) != len(texts) or len(set(map(len, vectors))) != 1 or not vectors[0]:
             said = _own_words(answer)
             said = "" if said is None else f": {said[:MOST_SAID]}"
-            raise (Refused if response.status_code in ABOUT_TEXTS else SemanticUnavailable)(
+            raise (EmbeddingRefused if response.status_code in ABOUT_TEXTS else SemanticUnavailable)(
                 f"The embeddings endpoint refused the request (HTTP {response.status_code}{said}). Check the "
                 f"model {self._model!r} and the key in OBSIDIAN_MCP_EMBEDDINGS_KEY."
             )

@@ -27,7 +27,7 @@ from obsidian_mcp.adapters.openai_api import EmbeddingEndpoint
 from obsidian_mcp.adapters.vector_store import VectorStore
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.semantic.meaning import Meaning, Refused
+from obsidian_mcp.core.semantic.meaning import EmbeddingRefused, Meaning
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable
 from tests import tiny_model
@@ -137,7 +137,7 @@ def test_only_a_search_gives_an_endpoint_little_time(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(("model", "said"), [("picky", "HTTP 400: the input exceeds"), ("empty", "HTTP 200")])
 def test_an_endpoint_that_gives_no_vectors_is_quoted(model: str, said: str) -> None:  # SEM-06
-    with endpoint() as url, pytest.raises(Refused, match=said):
+    with endpoint() as url, pytest.raises(EmbeddingRefused, match=said):
         EmbeddingEndpoint(url, model, "", 5).embed(["too long"])
 
 

@@ -80,7 +80,7 @@ def _child(node: Any, step: str | int) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class FilterStatement:
     """One filter expression."""
 
     text: str
@@ -95,7 +95,7 @@ class Junction:
     parts: tuple[Filter, ...]
 
 
-Filter = Statement | Junction
+Filter = FilterStatement | Junction
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def expressions(base: Base, views: Iterable[View]) -> Iterator[tuple[Path, str]]
 
 def _statements(part: Filter | None) -> Iterator[tuple[Path, str]]:
     match part:
-        case Statement(text, path):
+        case FilterStatement(text, path):
             yield path, text
         case Junction(_, parts):
             for inner in parts:
@@ -258,7 +258,7 @@ class _Reader:
             case None:
                 return None
             case str():
-                return Statement(raw, path) if raw.strip() else None
+                return FilterStatement(raw, path) if raw.strip() else None
             case dict():
                 return self._junction(raw, path)
         self._wrong(path, '"filters" must be a string or an object')
@@ -376,9 +376,9 @@ class _Reader:
 
 
 def map_filter(
-    part: Filter, statement: Callable[[Statement], Any], junction: Callable[[str, Sequence[Any]], Any]
+    part: Filter, statement: Callable[[FilterStatement], Any], junction: Callable[[str, Sequence[Any]], Any]
 ) -> Any:
     """A filter folded up: `statement` for its leaves, `junction` for and, or, not over what their parts gave."""
-    if isinstance(part, Statement):
+    if isinstance(part, FilterStatement):
         return statement(part)
     return junction(part.kind, [map_filter(operand, statement, junction) for operand in part.parts])

@@ -16,7 +16,7 @@ from . import compat
 from .functions import LINK_UNITS, PATTERN, STRING, Method, Parameter, file_of
 from .list_methods import covers_tag
 from .operators import path_of
-from .values import Tag, is_external, of_property, read_wikilink, text_of
+from .values import TagValue, is_external, of_property, read_wikilink, text_of
 
 
 def _name(file: File, _: Scope) -> Value:
@@ -34,7 +34,7 @@ def tags(file: File, scope: Scope) -> list[Value]:
     """Names without `#`, each once."""
     names = dict.fromkeys(scope.context.vault.tags(file.path))
     scope.context.budget.charge_items(len(names))
-    return [Tag(name) for name in names]
+    return [TagValue(name) for name in names]
 
 
 def _links(file: File, scope: Scope, kinds: tuple[str, ...] = ("property", "link", "embed")) -> Value:

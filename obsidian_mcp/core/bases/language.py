@@ -10,7 +10,7 @@ from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExp
-from obsidian_mcp.core.expressions.syntax import Call, Field, Index, Literal, Name, Node
+from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
 
 from .date_methods import DATE_FIELDS, DATES, DURATION_FIELDS
@@ -19,7 +19,7 @@ from .functions import ANY, GLOBALS, Method, body_of, check, find
 from .list_methods import LIST, LIST_FIELDS, OBJECT
 from .operators import BINARY, LAZY, UNARY
 from .text_methods import NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
-from .values import Html, Icon, Image, RelativeTime, Tag, is_true, of_property, type_name
+from .values import Html, Icon, Image, RelativeTime, TagValue, is_true, of_property, type_name
 
 
 def _on_target(method: Method) -> Method:
@@ -33,7 +33,7 @@ METHODS: Mapping[type, Mapping[str, Method]] = {
     bool: ANY,
     float: {**ANY, **NUMBERS},
     **{kind: {**ANY, **TEXT} for kind in (str, RelativeTime, Html, Icon, Image)},
-    Tag: {**ANY, **TEXT, **TAGS},
+    TagValue: {**ANY, **TEXT, **TAGS},
     Date: {**ANY, **DATES},
     Duration: ANY,
     list: {**ANY, **LIST},
@@ -43,7 +43,7 @@ METHODS: Mapping[type, Mapping[str, Method]] = {
     Link: {**ANY, **{name: _on_target(method) for name, method in TEXT.items()}, **LINKS},
 }
 FIELDS: Mapping[type, Mapping[str, Callable[[Any, Scope], Value]]] = {
-    **dict.fromkeys((str, RelativeTime, Html, Icon, Image, Tag), TEXT_FIELDS),
+    **dict.fromkeys((str, RelativeTime, Html, Icon, Image, TagValue), TEXT_FIELDS),
     Date: DATE_FIELDS,
     Duration: DURATION_FIELDS,
     list: LIST_FIELDS,
@@ -60,7 +60,7 @@ INFINITE_LOOP = ExpressionError("Infinite loop detected in formula")
 """What a formula is while it is computed."""
 
 
-class Row:
+class BaseRow:
     """One file of a query, with what has been computed for it."""
 
     __slots__ = ("file", "formulas", "properties", "results")
@@ -80,7 +80,7 @@ def note_property(name: str) -> Evaluate:
     tags = key == "tags"
 
     def read(scope: Scope) -> Value:
-        row: Row = scope.row
+        row: BaseRow = scope.row
         value = row.properties.get(key, _UNKNOWN)
         if value is _UNKNOWN:
             path = row.file.path
@@ -95,7 +95,7 @@ def formula_value(name: str) -> Evaluate:
     """A formula of the base, computed once per row; null for an unknown one. A circle is an error."""
 
     def read(scope: Scope) -> Value:
-        row: Row = scope.row
+        row: BaseRow = scope.row
         result = row.results.get(name, _UNKNOWN)
         if result is _UNKNOWN:
             formula = row.formulas.get(name)
@@ -163,12 +163,12 @@ def _name(name: str) -> Evaluate:
     return note_property(name)
 
 
-def _access(node: Field | Index, compiler: Compiler) -> Evaluate | None:
+def _access(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
     """`file.name`, `note["key"]`, `formula.x`, `this.y` without the object in between."""
     match node:
-        case Field(Name(root), name) if root in _ROOTS and root not in compiler.parameters:
+        case FieldAccess(Name(root), name) if root in _ROOTS and root not in compiler.parameters:
             return _ROOTS[root](name)
-        case Index(Name("note" | "formula" | "this" as root), Literal(str() as name)):
+        case IndexAccess(Name("note" | "formula" | "this" as root), Literal(str() as name)):
             return _ROOTS[root](name) if root not in compiler.parameters else None
     return None
 
@@ -201,11 +201,11 @@ def _shown(key: Value) -> str:
     return f'"{key}"' if isinstance(key, str) else f"an item by {type_name(key)}"
 
 
-def _call(node: Call, compiler: Compiler) -> Evaluate:
+def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     match node.callee:
         case Name(name):
             return _global(name, node.arguments, compiler)
-        case Field(of, name):
+        case FieldAccess(of, name):
             return _method(compiler.compile(of), name, node.arguments, compiler)
     callee = compiler.compile(node.callee)
 

@@ -15,7 +15,7 @@ from obsidian_mcp.core.expressions.values import File, Link, Value
 from . import compat
 from .functions import NUMBER, STRING, Body, Method, Parameter
 from .operators import equals, order_key
-from .values import Tag, is_true, link_text, text_of, type_name
+from .values import TagValue, is_true, link_text, text_of, type_name
 
 
 def covers_tag(tag: str, name: Value) -> bool:
@@ -30,7 +30,7 @@ def _holds(scope: Scope, items: list[Value], value: Value) -> bool:
     context = scope.context
     for item in items:
         context.budget.tick()
-        if covers_tag(item, value) if type(item) is Tag else equals(item, value, context):
+        if covers_tag(item, value) if type(item) is TagValue else equals(item, value, context):
             return True
     return False
 

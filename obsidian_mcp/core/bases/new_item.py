@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from obsidian_mcp.core.expressions.syntax import Binary, Call, Field, Index, Literal, Name, Node, SyntaxProblem
+from obsidian_mcp.core.expressions.syntax import (
+    Binary,
+    FieldAccess,
+    FunctionCall,
+    IndexAccess,
+    Literal,
+    Name,
+    Node,
+    SyntaxProblem,
+)
 from obsidian_mcp.core.frontmatter import yaml12
 
 from . import parser
-from .base_file import Base, Filter, Junction, Statement, View
+from .base_file import Base, Filter, FilterStatement, Junction, View
 
 
 @dataclass(slots=True)
@@ -35,15 +44,17 @@ def new_item(text: str, base: Base, view: View) -> NewItem:
         match node:
             case Binary("==", left, right) if (name := _property(left)) and (value := _written(right)) is not None:
                 item.properties.setdefault(name, value)
-            case Call(Field(Field(Name("file"), "tags") | Name("tags"), "contains"), (Literal(str() as tag),)):
+            case FunctionCall(
+                FieldAccess(FieldAccess(Name("file"), "tags") | Name("tags"), "contains"), (Literal(str() as tag),)
+            ):
                 tags.append(tag.removeprefix("#"))
-            case Call(Field(of, "contains"), (Call() as link,)) if (name := _property(of)) and (
+            case FunctionCall(FieldAccess(of, "contains"), (FunctionCall() as link,)) if (name := _property(of)) and (
                 value := _written(link)
             ):
                 links.setdefault(name, []).append(value)
-            case Call(Field(Name("file"), "hasTag"), arguments):
+            case FunctionCall(FieldAccess(Name("file"), "hasTag"), arguments):
                 tags += [tag.removeprefix("#") for tag in map(_text, arguments) if tag]
-            case Call(Field(Name("file"), "inFolder"), (Literal(str() as folder),)):
+            case FunctionCall(FieldAccess(Name("file"), "inFolder"), (Literal(str() as folder),)):
                 item.folder = item.folder or folder.strip("/")
     for name, values in links.items():
         item.properties.setdefault(name, values)
@@ -55,10 +66,10 @@ def new_item(text: str, base: Base, view: View) -> NewItem:
     return item
 
 
-def _required(part: Filter | None) -> Iterator[Statement]:
+def _required(part: Filter | None) -> Iterator[FilterStatement]:
     """The statements that must hold for every row; an `or` of several requires none of them."""
     match part:
-        case Statement():
+        case FilterStatement():
             yield part
         case Junction("and", parts):
             for part in parts:
@@ -72,9 +83,9 @@ def _written(node: Node) -> str | bool | float | None:
     match node:
         case Literal(str() | bool() | float() as value):
             return value
-        case Call(Name("link"), (Literal(str() as target),)):
+        case FunctionCall(Name("link"), (Literal(str() as target),)):
             return target if target.startswith("[[") else f"[[{target}]]"
-        case Call(Name("link"), (Literal(str() as target), Literal(str() as display))):
+        case FunctionCall(Name("link"), (Literal(str() as target), Literal(str() as display))):
             return f"[[{target}|{display}]]"
     return None
 
@@ -82,11 +93,11 @@ def _written(node: Node) -> str | bool | float | None:
 def _property(node: Node) -> str:
     """The name of the note's property that an expression reads, also as `list(property)`; "" for anything else."""
     match node:
-        case Call(Name("list"), (inner,)):
+        case FunctionCall(Name("list"), (inner,)):
             return _property(inner)
         case Name(name) if name not in ("file", "formula", "this", "note"):
             return name
-        case Field(Name("note"), name) | Index(Name("note"), Literal(str() as name)):
+        case FieldAccess(Name("note"), name) | IndexAccess(Name("note"), Literal(str() as name)):
             return name
     return ""
 

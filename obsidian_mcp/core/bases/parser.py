@@ -9,9 +9,9 @@ from typing import NamedTuple
 from obsidian_mcp.core.expressions.regexps import RegExp
 from obsidian_mcp.core.expressions.syntax import (
     Binary,
-    Call,
-    Field,
-    Index,
+    FieldAccess,
+    FunctionCall,
+    IndexAccess,
     ListOf,
     Literal,
     Name,
@@ -155,14 +155,14 @@ class _Parser:
                     raise self._problem(token, "an operator", "a bare number has no fields or methods")
                 if self._token.kind != "name":
                     raise self._problem(self._token, "the name of a field or function")
-                node = Field(node, self._next().text)
+                node = FieldAccess(node, self._next().text)
             elif token.text == "[":
                 self._enter(token)
-                node = Index(node, self._expression())
+                node = IndexAccess(node, self._expression())
                 self._leave()
                 self._closes("]", token)
             else:
-                node = Call(node, self._list(")", token))
+                node = FunctionCall(node, self._list(")", token))
         return node
 
     def _primary(self) -> Node:

@@ -26,7 +26,7 @@ MAX_TEXT_DEPTH = 40
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?=\S)")
 
 
-class Tag(str):
+class TagValue(str):
     """A tag without its `#`."""
 
     __slots__ = ()
@@ -66,7 +66,7 @@ TYPE_NAMES: dict[type, str] = {
     RegExp: "RegExp",
     File: "File",
     Link: "Link",
-    Tag: "Tag",
+    TagValue: "Tag",
     Html: "HTML",
     Icon: "Icon",
     Image: "Image",
@@ -192,7 +192,8 @@ def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
         return raw
     if isinstance(raw, list):
         return [
-            Tag(item.removeprefix("#")) if tags and type(item) is str else of_property(item, source) for item in raw
+            TagValue(item.removeprefix("#")) if tags and type(item) is str else of_property(item, source)
+            for item in raw
         ]
     if isinstance(raw, dict):
         return {str(key): of_property(item, source) for key, item in raw.items()}

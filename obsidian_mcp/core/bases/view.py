@@ -16,16 +16,16 @@ from obsidian_mcp.core.expressions.evaluate import (
     evaluate_or_error,
 )
 from obsidian_mcp.core.expressions.regexps import RegExp
-from obsidian_mcp.core.expressions.rows import Group, SortBy, filter_rows, group_rows, sort_rows
+from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
 
 from . import compat
-from .base_file import Base, Statement, View, expressions, map_filter, parse_or_problem, read
+from .base_file import Base, FilterStatement, View, expressions, map_filter, parse_or_problem, read
 from .dates import humanize
 from .file_methods import FILE_FIELDS
 from .functions import find
-from .language import BASES, Row, file_field, formula_value, note_property
+from .language import BASES, BaseRow, file_field, formula_value, note_property
 from .operators import identity, order_key
 from .summaries import BUILT_IN
 from .values import Image, date_text, is_true, link_text, text_of
@@ -143,7 +143,7 @@ def _formula(base: Base, name: str, text: str, context: Context) -> Evaluate:
 
 def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evaluate]) -> list[Scope]:
     """Filtered, sorted and limited."""
-    rows = [Scope(context, Row(file, formulas)) for file in context.vault.files()]
+    rows = [Scope(context, BaseRow(file, formulas)) for file in context.vault.files()]
     parts: list[Condition] = [
         map_filter(part, lambda statement: _statement(base, statement), _junction)
         for part in (base.filters, view.filters)
@@ -166,7 +166,7 @@ def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evalu
 Condition = Callable[[Scope], bool]
 
 
-def _statement(base: Base, statement: Statement) -> Condition:
+def _statement(base: Base, statement: FilterStatement) -> Condition:
     node = parse_or_problem(statement.text)
     if isinstance(node, SyntaxProblem):
         message = f'"{statement.text}" does not parse: {base.describe(statement.path, node)}'
@@ -204,7 +204,7 @@ def _all_of(parts: Sequence[Condition]) -> Condition:
 # Groups and summaries
 
 
-def _groups(view: View, rows: Sequence[Scope], context: Context) -> list[Group] | None:
+def _groups(view: View, rows: Sequence[Scope], context: Context) -> list[KeyedRows] | None:
     if view.group_by is None:
         return None
     first: dict[Any, tuple[Any, ...]] = {}
@@ -230,7 +230,7 @@ def _summary(base: Base, name: str, context: Context) -> Summarize:
         node = parse_or_problem(text)
         if not isinstance(node, SyntaxProblem):
             evaluate = compile_expression(node, BASES, frozenset({"values"}))
-            row = Row(File(context.source), {})
+            row = BaseRow(File(context.source), {})
             return name, lambda values: evaluate(Scope(context, row, {"values": list(values)}))
         context.problems.note(f'Summary "{name}" does not parse: {base.describe(("summaries", name), node)}')
         return name, lambda _: None
@@ -262,7 +262,7 @@ def _summarize(
     return found
 
 
-def _row_group(group: Group, summaries: Mapping[str, Summarize], context: Context) -> RowGroup:
+def _row_group(group: KeyedRows, summaries: Mapping[str, Summarize], context: Context) -> RowGroup:
     key = _cell(group.key, context)
     found = _summarize(group.rows, summaries, context) if summaries else None
     return RowGroup(key, len(group.rows), found)

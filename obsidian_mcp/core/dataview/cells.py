@@ -6,8 +6,8 @@ from obsidian_mcp.core.dataview.comparison import ExternalLink
 from obsidian_mcp.core.dataview.date_format import offset_minutes
 from obsidian_mcp.core.dataview.durations import duration_text
 from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
-from obsidian_mcp.core.dataview.objects import Extended, Identified, Record
-from obsidian_mcp.core.dataview.pages import Page, PageFile
+from obsidian_mcp.core.dataview.objects import Extended, Identified, ObjectRecord
+from obsidian_mcp.core.dataview.pages import NotePage, PageFile
 from obsidian_mcp.core.dataview.text import link_text
 from obsidian_mcp.core.expressions.answer import Cell, Cells, cell_of
 from obsidian_mcp.core.expressions.dates import Date, Duration
@@ -38,7 +38,7 @@ def _text(text: str, context: Context) -> str:
     return text
 
 
-def _record(value: Record, context: Context) -> Cell:
+def _record(value: ObjectRecord, context: Context) -> Cell:
     """A row is its own fields and the link to its note."""
     fields = {}
     for name, field in value.items():
@@ -70,7 +70,7 @@ CELLS: Cells = {
     Link: lambda link, context: _text(link_text(link), context),
     ExternalLink: lambda link, context: _text(f"[{link.display}]({link.url})", context),
     Function: lambda _, context: _text("<function>", context),
-    Page: _record,
+    NotePage: _record,
     Extended: _record,
     Identified: _record,
     TaskRow: _record,

@@ -93,18 +93,18 @@ class ExpressionParser(Scanner):
         if self.take(".", _OPERATOR):
             name = self.name()
             if name is not None:
-                return syntax.Field(_row(value), name)
+                return syntax.FieldAccess(_row(value), name)
         elif self.take("[", _OPERATOR):
             self.skip_space()
             index = self._nested(self.expression)
             if index is not None:
                 self.skip_space()
                 if self.take("]"):
-                    return syntax.Index(_row(value), index)
+                    return syntax.IndexAccess(_row(value), index)
         else:
             arguments: list[Node] | None = self._bracketed("(", self.expression, ")", _OPERATOR)
             if arguments is not None:
-                return syntax.Call(value, tuple(arguments))
+                return syntax.FunctionCall(value, tuple(arguments))
         self.pos = start
         return None
 

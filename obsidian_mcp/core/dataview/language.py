@@ -8,10 +8,10 @@ from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.functions.overloads import Implementation
 from obsidian_mcp.core.dataview.objects import Extended
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
-from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, Page
+from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage
 from obsidian_mcp.core.dataview.run import run_of
 from obsidian_mcp.core.expressions.evaluate import Compiler, Evaluate, Function, Language, Scope, compile_expression
-from obsidian_mcp.core.expressions.syntax import Call, Field, Index, Name, Node
+from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Name, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 
 _MISSING = object()
@@ -31,7 +31,7 @@ def _name(name: str) -> Evaluate:
     return evaluate
 
 
-def _call(node: Call, compiler: Compiler) -> Evaluate:
+def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     arguments = [compiler.compile(argument) for argument in node.arguments]
     if isinstance(node.callee, Name):
         return _call_named(node.callee.name, arguments)
@@ -67,9 +67,9 @@ def _function(name: str) -> Implementation:
     return function
 
 
-def _file_field(node: Field | Index, compiler: Compiler) -> Evaluate | None:
+def _file_field(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
     """`file.name` and the like of a row that is a note, without an object for its file."""
-    if not isinstance(node, Field) or node.of != _FILE or _FILE.name in compiler.parameters:
+    if not isinstance(node, FieldAccess) or node.of != _FILE or _FILE.name in compiler.parameters:
         return None
     cheap = CHEAP_FILE_FIELDS.get(node.name)
     if cheap is None:
@@ -78,7 +78,7 @@ def _file_field(node: Field | Index, compiler: Compiler) -> Evaluate | None:
 
     def evaluate(scope: Scope) -> Value:
         row = scope.row
-        return cheap(row) if type(row) is Page else field_of(of(scope), name, scope)
+        return cheap(row) if type(row) is NotePage else field_of(of(scope), name, scope)
 
     return evaluate
 

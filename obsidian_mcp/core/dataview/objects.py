@@ -11,7 +11,7 @@ ABSENT = object()
 """In a table of values that are known: not looked up yet, and looked up but not there."""
 
 
-class Record(Mapping[str, Value]):
+class ObjectRecord(Mapping[str, Value]):
     """A read-only object. Subclasses give its keys and values."""
 
     __slots__ = ()
@@ -20,7 +20,7 @@ class Record(Mapping[str, Value]):
         return sum(1 for _ in self)
 
 
-class Computed(Record):
+class Computed(ObjectRecord):
     """An object whose `get` computes a field; subclasses define it, with its keys."""
 
     __slots__ = ()
@@ -35,7 +35,7 @@ class Computed(Record):
         return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
 
 
-class Extended(Record):
+class Extended(ObjectRecord):
     """An object with further fields laid over it, which hide its own ones of the same name."""
 
     __slots__ = ("_extra", "below")
@@ -57,7 +57,7 @@ class Extended(Record):
                 yield name
 
 
-class Identified(Record):
+class Identified(ObjectRecord):
     """The fields of a row that is no note, with what identifies it: a group by its key, a row of a CSV file."""
 
     __slots__ = ("_fields", "identity")

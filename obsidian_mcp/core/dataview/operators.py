@@ -8,7 +8,7 @@ from typing import Any
 from obsidian_mcp.core.dataview.collation import same_text
 from obsidian_mcp.core.dataview.comparison import compare, equal, is_true, type_name
 from obsidian_mcp.core.dataview.durations import between, in_unit, normalized
-from obsidian_mcp.core.dataview.objects import Record
+from obsidian_mcp.core.dataview.objects import ObjectRecord
 from obsidian_mcp.core.dataview.run import run_of
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions import javascript
@@ -137,7 +137,7 @@ UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": lambda value, _: not
 
 def field_of(value: Value, name: str, scope: Scope) -> Value:
     """`value.name` (DV-63 to DV-66). Raises: ExpressionError."""
-    if isinstance(value, Record | dict):
+    if isinstance(value, ObjectRecord | dict):
         return value.get(name)
     match value:
         case Link():

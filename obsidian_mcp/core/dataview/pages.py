@@ -16,7 +16,7 @@ from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.list_records import item_records
-from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Record
+from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, ObjectRecord
 from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
@@ -42,24 +42,24 @@ class PageStore:
 
     def __init__(self, vault: DataviewVault) -> None:
         self.vault = vault
-        self._pages: dict[str, Page] = {}
+        self._pages: dict[str, NotePage] = {}
         self._canonical: dict[str, tuple[str, ...]] = {}
         self.columns: dict[str, dict[str, Value]] = {}
         """The values of a field by path, as far as they are known; see `known`."""
         self._values: dict[tuple[str, bool], Value] = {}
         """Values of the texts of fields: most stand in many notes."""
 
-    def page(self, path: str) -> Page | None:
+    def page(self, path: str) -> NotePage | None:
         """The note at this path; None for no file and for files of other kinds."""
         if path in self._pages or (is_page(path) and self.vault.file(path) is not None):
             return self.existing(path)
         return None
 
-    def existing(self, path: str) -> Page:
+    def existing(self, path: str) -> NotePage:
         """The note at this path, which is in the vault."""
         page = self._pages.get(path)
         if page is None:
-            page = self._pages[path] = Page(path, self)
+            page = self._pages[path] = NotePage(path, self)
         return page
 
     def known(self, name: str) -> dict[str, Value]:
@@ -121,7 +121,7 @@ class PageStore:
                 return value
 
 
-class Page(Computed):
+class NotePage(Computed):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
 
     __slots__ = ("_fields", "_file", "path", "store")
@@ -194,12 +194,12 @@ class Page(Computed):
         return fields
 
 
-class PageFile(Record):
+class PageFile(ObjectRecord):
     """The implicit fields of a note: `file` (DV-14)."""
 
     __slots__ = ("_known", "page", "path")
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: NotePage) -> None:
         self.page = page
         self.path = page.path
         self._known: dict[str, Value] | None = None
@@ -328,7 +328,7 @@ def _day(file: PageFile) -> Date | None:
     return None if day is None else Date(datetime.combine(day, time()), has_time=False)
 
 
-CHEAP_FILE_FIELDS: dict[str, Callable[[Page], Value]] = {
+CHEAP_FILE_FIELDS: dict[str, Callable[[NotePage], Value]] = {
     "path": lambda page: page.path,
     "folder": lambda page: page.path.rpartition("/")[0],
     "name": lambda page: file_title(page.path),

@@ -12,7 +12,7 @@ from obsidian_mcp.core.dataview.expression_parser import parse_expression
 from obsidian_mcp.core.dataview.language import compile_node
 from obsidian_mcp.core.dataview.list_records import TaskRow
 from obsidian_mcp.core.dataview.objects import Extended, Identified
-from obsidian_mcp.core.dataview.pages import Page, PageStore
+from obsidian_mcp.core.dataview.pages import NotePage, PageStore
 from obsidian_mcp.core.dataview.query_parser import parse_query
 from obsidian_mcp.core.dataview.query_text import (
     JAVASCRIPT_REFUSED,
@@ -129,7 +129,7 @@ class _Execution:
     def _task_rows(self) -> list[Scope]:
         rows: list[Scope] = []
         for row in self._source_rows():
-            if isinstance(row.row, Page):
+            if isinstance(row.row, NotePage):
                 rows += (Scope(self.run, TaskRow(item, row.row)) for item in row.row.file["tasks"])
                 self.run.budget.end_row(kept=False)
         return rows
@@ -275,7 +275,7 @@ def _identity(row: Scope) -> Value:
     fields = row.row
     while isinstance(fields, Extended):
         fields = fields.below
-    return fields.file.link if isinstance(fields, Page) else fields.identity
+    return fields.file.link if isinstance(fields, NotePage) else fields.identity
 
 
 def _file_link(row: Scope) -> Link | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from obsidian_mcp.core.dataview.pages import Page, PageStore
+from obsidian_mcp.core.dataview.pages import NotePage, PageStore
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.values import Link
@@ -30,7 +30,7 @@ class Run(Context):
             path = self._paths[written] = found or written
         return path
 
-    def page_of(self, link: Link) -> Page | None:
+    def page_of(self, link: Link) -> NotePage | None:
         """The note that a link leads to; None for no file and for other files."""
         return self.pages.page(self.path_of(link))
 

@@ -13,7 +13,20 @@ from typing import Any
 from obsidian_mcp.errors import QueryInvalid
 
 from .limits import Budget
-from .syntax import MAX_DEPTH, Binary, Call, Field, Index, Lambda, ListOf, Literal, Name, Node, ObjectOf, Unary
+from .syntax import (
+    MAX_DEPTH,
+    Binary,
+    FieldAccess,
+    FunctionCall,
+    IndexAccess,
+    Lambda,
+    ListOf,
+    Literal,
+    Name,
+    Node,
+    ObjectOf,
+    Unary,
+)
 from .values import ExpressionError, Link, Value
 from .vault_view import VaultView
 
@@ -124,9 +137,9 @@ class Language:
     """`value.name`"""
     index: Callable[[Value, Value, Scope], Value]
     """`value[key]`"""
-    call: Callable[[Call, Compiler], Evaluate]
+    call: Callable[[FunctionCall, Compiler], Evaluate]
     """A call, which compiles its arguments as its table of functions says."""
-    compile_field: Callable[[Field | Index, Compiler], Evaluate | None] = lambda _node, _compiler: None
+    compile_field: Callable[[FieldAccess | IndexAccess, Compiler], Evaluate | None] = lambda _node, _compiler: None
     """A faster or different function for some accesses (`file.name` without a file object); None for all others."""
 
 
@@ -148,13 +161,13 @@ class Compiler:
                 return lambda _scope: value
             case Name(name):
                 return inner.name(name)
-            case Field(of, name):
+            case FieldAccess(of, name):
                 return self.language.compile_field(node, inner) or _field(inner.compile(of), name, self.language.field)
-            case Index(of, by):
+            case IndexAccess(of, by):
                 return self.language.compile_field(node, inner) or _index(
                     inner.compile(of), inner.compile(by), self.language.index
                 )
-            case Call():
+            case FunctionCall():
                 return self.language.call(node, inner)
             case Unary(operator, operand):
                 return _unary(self.language.unary[operator], inner.compile(operand))

@@ -29,7 +29,7 @@ class SortBy:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class KeyedRows:
     """Neighbouring rows with one key. `key` is the value of the first."""
 
     key: Value
@@ -111,7 +111,7 @@ def group_rows(
     step: str,
     *,
     keep_errors: bool = False,
-) -> list[Group]:
+) -> list[KeyedRows]:
     """Rows with equal order keys together, groups in order of the key; rows keep their order inside (EXPR-53).
 
     `order_key` must tell apart what belongs to different groups. With `keep_errors`, a row whose key fails is in the
@@ -129,7 +129,7 @@ def group_rows(
     groups = []
     for _, members in groupby(pairs, key=lambda pair: pair[1][0]):
         listed = list(members)
-        groups.append(Group(listed[0][1][1], [row for row, _ in listed]))
+        groups.append(KeyedRows(listed[0][1][1], [row for row, _ in listed]))
     return groups
 
 

@@ -26,7 +26,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldAccess:
     """`of.name`."""
 
     of: Node
@@ -34,7 +34,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexAccess:
     """`of[by]`."""
 
     of: Node
@@ -42,8 +42,8 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """`callee(arguments)`: a `Name` for a global function, a `Field` for a method, else a value that is a function."""
+class FunctionCall:
+    """`callee(arguments)`: a `Name` for a global function, a `FieldAccess` for a method, else a function value."""
 
     callee: Node
     arguments: tuple[Node, ...]
@@ -80,7 +80,7 @@ class Lambda:
     body: Node
 
 
-Node = Literal | Name | Field | Index | Call | Unary | Binary | ListOf | ObjectOf | Lambda
+Node = Literal | Name | FieldAccess | IndexAccess | FunctionCall | Unary | Binary | ListOf | ObjectOf | Lambda
 
 
 class SyntaxProblem(Exception):
@@ -105,11 +105,11 @@ class SyntaxProblem(Exception):
 def children(node: Node) -> tuple[Node, ...]:
     """The nodes directly inside a node."""
     match node:
-        case Field(of):
+        case FieldAccess(of):
             return (of,)
-        case Index(of, by):
+        case IndexAccess(of, by):
             return of, by
-        case Call(callee, arguments):
+        case FunctionCall(callee, arguments):
             return callee, *arguments
         case Unary(_, operand):
             return (operand,)

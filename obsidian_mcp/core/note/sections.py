@@ -9,7 +9,7 @@ from obsidian_mcp.core.text.text import Lines, Span
 from obsidian_mcp.errors import SectionNotFound
 
 from . import board, parser
-from .subpath import Place, heading_key, resolve_subpath
+from .subpath import SubpathTarget, heading_key, resolve_subpath
 
 SHOWN = 12
 """Maximum number of headings listed in SectionNotFound."""
@@ -51,7 +51,7 @@ def without_heading(body: str, part: Part, content: str) -> str:
     return rest.lstrip("\r\n") if rest != text and rest[:1] in ("", "\r", "\n") else content
 
 
-def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> Place:
+def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> SubpathTarget:
     """Return the heading or block of that name. In a link, `#` only separates headings; else a heading's text may hold
     it (`Ticket #42`). Raises: SectionNotFound with the most similar headings."""
     found = resolve_subpath(parsed, _subpath(name))

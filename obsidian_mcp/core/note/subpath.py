@@ -18,7 +18,7 @@ _FOOTNOTE = re.compile(r"\[\^([^\s\]]+)\]\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SubpathTarget:
     """The target of a subpath: a whole section with its heading, or a block (`heading` is None)."""
 
     span: Span
@@ -57,7 +57,7 @@ def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> 
     return None
 
 
-def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
+def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
     """Return the place that `#Heading`, `#A#B`, `#^id` or `#[^note]` refers to in a note; None if there is none.
 
     An empty subpath is the whole note. Of equal headings the first counts; each further heading of a chain must be of
@@ -65,19 +65,19 @@ def resolve_subpath(parsed: Note, subpath: str) -> Place | None:
     """
     parts = segments(subpath)
     if not parts:
-        return Place(Span(0, len(parsed.body)), None)
+        return SubpathTarget(Span(0, len(parsed.body)), None)
     last = parts[-1].strip()
     if _BLOCK_ID.match(last):
         found = [block for block in parsed.block_ids if block.id.lower() == last[1:].lower()]
-        return Place(found[-1].span, None) if found else None
+        return SubpathTarget(found[-1].span, None) if found else None
     if footnote := _FOOTNOTE.match(last):
         notes = [note for note in parsed.footnotes if note.id == footnote[1]]
-        return Place(notes[0].span, None) if notes else None
+        return SubpathTarget(notes[0].span, None) if notes else None
     chain = heading_chain(((heading.level, heading_key(heading.text)) for heading in parsed.outline), parts)
     if chain is None:
         return None
     heading = parsed.outline[chain[-1]]
-    return Place(section_of(parsed, heading), heading)
+    return SubpathTarget(section_of(parsed, heading), heading)
 
 
 def id_span(body: str, block: BlockId) -> Span | None:

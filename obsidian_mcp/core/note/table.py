@@ -186,7 +186,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class LocatedTable:
     """A table and where it is in a note; `line` counts from 1."""
 
     table: Table
@@ -194,7 +194,7 @@ class Located:
     line: int
 
 
-def read_tables(parsed: Note) -> list[Located]:
+def read_tables(parsed: Note) -> list[LocatedTable]:
     """Return the tables of a note that are no part of a quote or a list."""
     lines = Lines(parsed.body)
     found = []
@@ -202,11 +202,11 @@ def read_tables(parsed: Note) -> list[Located]:
         if section.kind == "table":
             rows = [read_row(line.rstrip("\r\n")) for line in split_lines(section.span.of(parsed.body))]
             table = Table(rows[0], rows[1], tuple(rows[2:]))
-            found.append(Located(table, section.span, lines.line(section.span.start) + 1))
+            found.append(LocatedTable(table, section.span, lines.line(section.span.start) + 1))
     return found
 
 
-def locate(body: str, number: int = 0, heading: str = "") -> Located:
+def locate(body: str, number: int = 0, heading: str = "") -> LocatedTable:
     """Return a table of a note: the only one, or that of a number from 1, in the note or below a heading.
 
     Raises: TextNotFound, AmbiguousName with the tables there are, SectionNotFound.
@@ -229,7 +229,7 @@ def locate(body: str, number: int = 0, heading: str = "") -> Located:
     return found[max(number, 1) - 1]
 
 
-def written(body: str, located: Located, table: Table) -> str:
+def written(body: str, located: LocatedTable, table: Table) -> str:
     """Return the note with its table replaced; line ends stay."""
     newline = "\r\n" if "\r\n" in body else "\n"
     ends = [line[len(line.rstrip("\r\n")) :] for line in split_lines(located.span.of(body))]

@@ -40,7 +40,7 @@ LONGEST = 3
 """Most words of one date in a query: `5th March 2024`."""
 
 
-class Date(NamedTuple):
+class DatePattern(NamedTuple):
     """A day, a day of any year, a month, or a month of any year."""
 
     month: int
@@ -82,7 +82,7 @@ class Date(NamedTuple):
                     yield f"{name} {written}{after}"
 
 
-def read(words: Sequence[str]) -> tuple[Date, int] | None:
+def read(words: Sequence[str]) -> tuple[DatePattern, int] | None:
     """Return the date at the beginning of some folded words, without `of`, and how many words it has."""
     if not words:
         return None
@@ -92,7 +92,7 @@ def read(words: Sequence[str]) -> tuple[Date, int] | None:
     return _named(words[:LONGEST])
 
 
-def inside(word: str) -> tuple[Date, Span] | None:
+def inside(word: str) -> tuple[DatePattern, Span] | None:
     """Return a date like `3月5日` in a folded word, and where it is."""
     if word.isascii():
         return None
@@ -103,7 +103,7 @@ def inside(word: str) -> tuple[Date, Span] | None:
     return (date, Span(*found.span())) if date else None
 
 
-def _numeric(word: str) -> Date | None:
+def _numeric(word: str) -> DatePattern | None:
     if not word[:1].isdigit():
         return None
     if found := re.fullmatch(_BIG_FIRST, word):
@@ -115,7 +115,7 @@ def _numeric(word: str) -> Date | None:
     return None
 
 
-def _named(words: Sequence[str]) -> tuple[Date, int] | None:
+def _named(words: Sequence[str]) -> tuple[DatePattern, int] | None:
     month: str | None = None
     day: str | None = None
     year: str | None = None
@@ -137,8 +137,8 @@ def _named(words: Sequence[str]) -> tuple[Date, int] | None:
     return (date, end) if date else None
 
 
-def _date(month: str, day: str | None, year: str | None) -> Date | None:
+def _date(month: str, day: str | None, year: str | None) -> DatePattern | None:
     one, other = int(month), int(day) if day else None
     if not 1 <= one <= 12 or not (other is None or 1 <= other <= 31):
         return None
-    return Date(one, other, int(year) if year else None)
+    return DatePattern(one, other, int(year) if year else None)

@@ -21,7 +21,7 @@ from obsidian_mcp.core.text import analysis, synonyms, unspaced_scripts
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
 
 from . import dates
-from .dates import Date
+from .dates import DatePattern
 from .vocabulary import ACCENTS, FORM, PREFIX, SAME, Lexicon, Term, Vocabulary, without_gaps
 
 FOREIGN_STOP_WORDS = 2
@@ -80,11 +80,11 @@ class Plan(NamedTuple):
 
 # Smart plans
 
-Choice = tuple[Word | Date, ...]
+Choice = tuple[Word | DatePattern, ...]
 """Words and dates of which a file must have one."""
 
 
-class Group(NamedTuple):
+class PlanAlternative(NamedTuple):
     """One alternative of a query, read: a file must have one of each choice, and match `exact`."""
 
     choices: tuple[Choice, ...]
@@ -101,13 +101,13 @@ class Group(NamedTuple):
     """All bare words as they follow each other, folded."""
 
 
-def read_groups(query: Node, languages: Sequence[str]) -> list[Group]:
+def read_groups(query: Node, languages: Sequence[str]) -> list[PlanAlternative]:
     """Return the alternatives of a query; `languages` are those of the vault."""
     alternatives = query.parts if isinstance(query, Or) else (query,)
     return [_group(alternative, languages) for alternative in alternatives]
 
 
-def _group(query: Node, languages: Sequence[str]) -> Group:
+def _group(query: Node, languages: Sequence[str]) -> PlanAlternative:
     choices: list[Choice] = []
     symbols: list[Word] = []
     strict: list[Node] = []
@@ -127,7 +127,7 @@ def _group(query: Node, languages: Sequence[str]) -> Group:
         word for part in parts if isinstance(part, Word) for word in without_gaps(analysis.wanted(bare(part)).words)
     ]
     exact = _all([*strict, *symbols])
-    return Group(tuple(dated), exact, tuple(symbols), tuple(loose), _all(strict), tuple(light), tuple(spoken))
+    return PlanAlternative(tuple(dated), exact, tuple(symbols), tuple(loose), _all(strict), tuple(light), tuple(spoken))
 
 
 def _all(parts: Sequence[Node]) -> Node | None:
@@ -199,7 +199,7 @@ def _single(choice: Choice) -> Word | None:
     return choice[0] if len(choice) == 1 and isinstance(choice[0], Word) else None
 
 
-def smart_plan(read: Sequence[Group], lexicon: Lexicon, *, wide: bool = False) -> Plan:
+def smart_plan(read: Sequence[PlanAlternative], lexicon: Lexicon, *, wide: bool = False) -> Plan:
     """Return the plan that requires all the words, or with `wide` any of them."""
     alternatives: list[Alternative] = []
     complete: list[str] = []
@@ -256,7 +256,7 @@ def _other(words: tuple[str, ...], instead_of: str, lexicon: Lexicon) -> Term:
     return Term(words[0], lexicon.variants(words[0]), instead_of=instead_of)
 
 
-def _missing(read: Sequence[Group], lexicon: Lexicon) -> Iterator[str]:
+def _missing(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]:
     """The words, as in the query, that no note has."""
     for word in (word for group in read for choice in group.loose if (word := _single(choice)) is not None):
         parts = without_gaps(analysis.wanted(bare(word)).words)
@@ -269,7 +269,7 @@ def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
     variants: dict[str, float] = {}
     phrases: dict[tuple[str, ...], float] = {}
     for part in choice:
-        if isinstance(part, Date):
+        if isinstance(part, DatePattern):
             weight = MONTH_ALONE if part.is_month_alone else SAME
             phrases |= dict.fromkeys(part.phrases(lexicon.vocabulary.has), weight)
             continue
@@ -280,7 +280,7 @@ def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
     return Term(" ".join([bare(part) for part in choice if isinstance(part, Word)]), variants, phrases)
 
 
-def _light_terms(read: Sequence[Group], lexicon: Lexicon) -> list[Term]:
+def _light_terms(read: Sequence[PlanAlternative], lexicon: Lexicon) -> list[Term]:
     light: list[Term] = []
     for group in read:
         for word in group.light:

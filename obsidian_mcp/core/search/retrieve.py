@@ -97,7 +97,7 @@ def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractS
 # What the index says of a query
 
 
-class Field(NamedTuple):
+class SearchField(NamedTuple):
     """Where the leaves of a query search, and whether case counts (None: the default)."""
 
     where: Literal["content", "path", "text", "tag"] = "text"
@@ -107,10 +107,10 @@ class Field(NamedTuple):
     match_case: bool | None = None
 
 
-EVERYWHERE = Field()
+EVERYWHERE = SearchField()
 
 
-def bounds(snapshot: Snapshot, node: Node, field: Field = EVERYWHERE) -> Bounds:
+def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE) -> Bounds:
     """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61)."""
     everything = snapshot.table.files
     while isinstance(node, Scope) and (inside := _within(node, field)) is not None:
@@ -148,7 +148,7 @@ def bounds(snapshot: Snapshot, node: Node, field: Field = EVERYWHERE) -> Bounds:
     raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
 
 
-def _within(scope: Scope, field: Field) -> Field | None:
+def _within(scope: Scope, field: SearchField) -> SearchField | None:
     """Where the leaves of a scope search; None if its parts of the text have to satisfy them by themselves."""
     match scope.operator:
         case "match-case" | "ignore-case":
@@ -160,7 +160,7 @@ def _within(scope: Scope, field: Field) -> Field | None:
     return None
 
 
-def _scope(snapshot: Snapshot, node: Scope, field: Field) -> Bounds:
+def _scope(snapshot: Snapshot, node: Scope, field: SearchField) -> Bounds:
     """As `bounds`, of lines, blocks, sections and tasks."""
     is_any_line = node.operator == "line" or (
         node.operator == "section" and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION
@@ -262,7 +262,7 @@ def _lookup(
     return _counted(snapshot, _numbers(found))
 
 
-def _expression(snapshot: Snapshot, leaf: Regex, field: Field) -> Bounds:
+def _expression(snapshot: Snapshot, leaf: Regex, field: SearchField) -> Bounds:
     """Files with the texts that every match contains, or with a word that matches if only words can (SEARCH-33)."""
     expression = translate(leaf.source)
     if not expression.in_words or field.scoped or not compat.SEARCH_FRONTMATTER_IS_CONTENT:

@@ -23,7 +23,7 @@ MOST_REFUSED = 3
 """Notes that a model refuses one after the other before nothing more is sent to it."""
 
 
-class Refused(SemanticUnavailable):
+class EmbeddingRefused(SemanticUnavailable):
     """The model answers, but not with vectors of these texts: they may be too long for it."""
 
 
@@ -139,7 +139,7 @@ class Meaning:
                 try:
                     for at in range(0, len(parts), BATCH_PIECES):
                         made += self._embedder.embed([part.text for part in parts[at : at + BATCH_PIECES]])
-                except Refused:
+                except EmbeddingRefused:
                     self.refused[path] = digest
                     self._refused_last += 1
                     if self._refused_last < MOST_REFUSED:

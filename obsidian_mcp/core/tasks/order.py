@@ -36,7 +36,7 @@ class Grouper:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TaskGroup:
     names: tuple[str, ...]
     """One for each level."""
     tasks: tuple[Task, ...]
@@ -160,7 +160,7 @@ def parse_grouper(line: str, environment: Environment) -> Grouper | None:
     return None if names is None else Grouper(names, bool(match["reverse"]) != (name == "urgency"))
 
 
-def group_tasks(tasks: Iterable[Task], groupers: Sequence[Grouper]) -> list[Group]:
+def group_tasks(tasks: Iterable[Task], groupers: Sequence[Grouper]) -> list[TaskGroup]:
     """Return tasks in groups that are sorted by name, level by level; in a group they keep their order (TASK-114)."""
     groups: dict[tuple[str, ...], list[Task]] = {}
     for task in tasks:
@@ -170,7 +170,7 @@ def group_tasks(tasks: Iterable[Task], groupers: Sequence[Grouper]) -> list[Grou
             paths = [(*path, name) for path in paths for name in names]
         for path in paths:  # a task that has a tag twice stands twice in its group, as in the plugin
             groups.setdefault(path, []).append(task)
-    found = [Group(names, tuple(members)) for names, members in groups.items()]
+    found = [TaskGroup(names, tuple(members)) for names, members in groups.items()]
     for level in reversed(range(len(groupers))):
         found.sort(key=lambda group, level=level: collation_key(group.names[level]), reverse=groupers[level].reverse)  # type: ignore[misc]
     return found

@@ -13,7 +13,7 @@ from obsidian_mcp.errors import QueryInvalid
 from .boolean import parse_boolean
 from .explanation import indent
 from .filters import Environment, Filter, parse_filter
-from .order import Group, Grouper, Sorter, group_tasks, parse_grouper, parse_sorter, sort_tasks
+from .order import Grouper, Sorter, TaskGroup, group_tasks, parse_grouper, parse_sorter, sort_tasks
 from .settings import TaskSettings
 from .statements import NO_JAVASCRIPT, QueryNote, Statement, read_statements
 from .task import Task
@@ -83,7 +83,7 @@ class Result:
     """In order; with groups those of the groups, each once."""
     matched: int
     """How many there were before the limits."""
-    groups: tuple[Group, ...] | None = None
+    groups: tuple[TaskGroup, ...] | None = None
     """None for a query without groups."""
 
 
@@ -111,7 +111,7 @@ class Query:
             return Result(tuple(shown), matched)
         groups = group_tasks(shown, self.groupers)
         if self.group_limit is not None:
-            groups = [Group(group.names, group.tasks[: self.group_limit]) for group in groups]
+            groups = [TaskGroup(group.names, group.tasks[: self.group_limit]) for group in groups]
         unique = dict.fromkeys((task.path, task.place.line) for group in groups for task in group.tasks)
         by_place = {(task.path, task.place.line): task for task in shown}
         return Result(tuple(by_place[place] for place in unique), matched, tuple(groups))

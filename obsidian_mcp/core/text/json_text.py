@@ -59,14 +59,14 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class JsonDocument:
     root: Node
     beyond: tuple[str, int] | None
     """The first construct that strict JSON does not allow, and its offset."""
 
 
 @lru_cache(maxsize=2)  # a change reads the text before and after it, several times; one of Claude Code's can have 5 MB
-def parse(text: str) -> Document:
+def parse(text: str) -> JsonDocument:
     """Return the parsed text. Its values are shared and must not be changed. Raises: Unreadable."""
     return _Reader(text).document()
 
@@ -212,13 +212,13 @@ class _Reader:
         self.at = 0
         self.beyond: tuple[str, int] | None = None
 
-    def document(self) -> Document:
+    def document(self) -> JsonDocument:
         self.skip()
         root = self.value(0)
         self.skip()
         if self.at < len(self.text):
             raise Unreadable("something follows after the end", self.at)
-        return Document(root, self.beyond)
+        return JsonDocument(root, self.beyond)
 
     def skip(self) -> None:
         end = _end_of_blank(self.text, self.at)

@@ -188,7 +188,14 @@ def shown(value: Any) -> Any:
             return [tree(expression), "descending" if descending else "ascending"]
         case syntax.Query():
             return query_tree(value)
-        case nodes.Literal() | nodes.Name() | nodes.Field() | nodes.Index() | nodes.Call() | nodes.Unary():
+        case (
+            nodes.Literal()
+            | nodes.Name()
+            | nodes.FieldAccess()
+            | nodes.IndexAccess()
+            | nodes.FunctionCall()
+            | nodes.Unary()
+        ):
             return tree(value)
         case nodes.Binary() | nodes.ListOf() | nodes.ObjectOf() | nodes.Lambda():
             return tree(value)
@@ -207,11 +214,11 @@ def tree(node: nodes.Node) -> Any:
             return {"lit": shown(value), "type": TYPES.get(type(value), "null")}
         case nodes.Name(name):
             return {"var": name.rstrip(".")}
-        case nodes.Field(of, name):
+        case nodes.FieldAccess(of, name):
             return {"index": tree(of), "by": {"lit": name, "type": "string"}}
-        case nodes.Index(of, by):
+        case nodes.IndexAccess(of, by):
             return {"index": tree(of), "by": tree(by)}
-        case nodes.Call(callee, arguments):
+        case nodes.FunctionCall(callee, arguments):
             return {"call": tree(callee), "args": [tree(argument) for argument in arguments]}
         case nodes.Unary(_, operand):
             return {"not": tree(operand)}

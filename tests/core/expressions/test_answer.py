@@ -10,7 +10,17 @@ import pytest
 
 from obsidian_mcp.core.expressions.answer import Answer, Column, RowGroup, cell_of
 from obsidian_mcp.core.expressions.evaluate import Context
-from obsidian_mcp.core.expressions.syntax import Binary, Call, Field, Lambda, ListOf, Literal, Name, ObjectOf, uses_name
+from obsidian_mcp.core.expressions.syntax import (
+    Binary,
+    FieldAccess,
+    FunctionCall,
+    Lambda,
+    ListOf,
+    Literal,
+    Name,
+    ObjectOf,
+    uses_name,
+)
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
 
 from .text_vault import TextVault
@@ -68,7 +78,9 @@ def test_a_name_is_found_anywhere_in_an_expression() -> None:
     """EXPR-30"""
     node = Lambda(
         ("x",),
-        ObjectOf((("k", ListOf((Binary("+", Literal(1.0), Call(Field(Name("this"), "f"), (Name("y"),))),))),)),
+        ObjectOf(
+            (("k", ListOf((Binary("+", Literal(1.0), FunctionCall(FieldAccess(Name("this"), "f"), (Name("y"),))),))),)
+        ),
     )
     assert uses_name(node, "this")
     assert uses_name(node, "y")

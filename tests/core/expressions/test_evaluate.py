@@ -13,9 +13,9 @@ from obsidian_mcp.core.expressions.limits import Budget
 from obsidian_mcp.core.expressions.rows import SortBy, filter_rows, flatten_rows, group_rows, limit_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import (
     Binary,
-    Call,
-    Field,
-    Index,
+    FieldAccess,
+    FunctionCall,
+    IndexAccess,
     Lambda,
     ListOf,
     Literal,
@@ -30,7 +30,7 @@ from obsidian_mcp.errors import QueryInvalid
 from .text_vault import TextVault
 
 
-def _call(node: Call, compiler: Compiler) -> Evaluate:
+def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     function = compiler.compile(node.callee)
     arguments = [compiler.compile(argument) for argument in node.arguments]
     return lambda scope: function(scope)(*(argument(scope) for argument in arguments))
@@ -83,23 +83,23 @@ def number(scope: Scope) -> Value:
 def test_operators_names_and_indexes_follow_the_tables_of_the_language() -> None:
     """EXPR-33"""
     assert value_of(Binary("+", Literal(1.0), Unary("-", Name("a"))), a=3.0) == -2.0
-    assert value_of(Index(ListOf((Literal(1.0), Literal(2.0))), Literal(1.0))) == 2.0
-    assert value_of(Field(Name("o"), "x"), o={"x": "y"}) == "y"
+    assert value_of(IndexAccess(ListOf((Literal(1.0), Literal(2.0))), Literal(1.0))) == 2.0
+    assert value_of(FieldAccess(Name("o"), "x"), o={"x": "y"}) == "y"
 
 
 def test_a_lazy_operator_leaves_its_right_side_alone() -> None:
     """EXPR-34"""
-    assert value_of(Binary("or", Literal(True), Field(Literal(1.0), "x"))) is True
+    assert value_of(Binary("or", Literal(True), FieldAccess(Literal(1.0), "x"))) is True
     with pytest.raises(ExpressionError, match="no x"):
-        value_of(Binary("or", Literal(False), Field(Literal(1.0), "x")))
+        value_of(Binary("or", Literal(False), FieldAccess(Literal(1.0), "x")))
 
 
 def test_parameters_hide_names_and_a_missing_argument_keeps_the_name_outside() -> None:
     """EXPR-35"""
     pair = Lambda(("a", "b"), ListOf((Name("a"), Name("b"))))
-    assert value_of(Call(pair, (Literal(1.0),)), a="row a", b="row b") == [1.0, "row b"]
-    inner = Lambda(("a",), Call(Lambda(("b",), ListOf((Name("a"), Name("b")))), (Literal(2.0),)))
-    assert value_of(Call(inner, (Literal(1.0),))) == [1.0, 2.0]
+    assert value_of(FunctionCall(pair, (Literal(1.0),)), a="row a", b="row b") == [1.0, "row b"]
+    inner = Lambda(("a",), FunctionCall(Lambda(("b",), ListOf((Name("a"), Name("b")))), (Literal(2.0),)))
+    assert value_of(FunctionCall(inner, (Literal(1.0),))) == [1.0, 2.0]
 
 
 def test_an_expression_that_is_nested_too_deep_is_refused() -> None:
