@@ -121,6 +121,12 @@ class IndexDatabase:
         finally:
             self._write.release()
 
+    def copied(self) -> IndexDatabase:
+        copy = IndexDatabase(None, self._schema, self._version)
+        with self.reading() as connection, copy.reading() as target:
+            connection.backup(target)
+        return copy
+
     def size(self) -> int:
         with contextlib.suppress(OSError):
             if self.file is not None:

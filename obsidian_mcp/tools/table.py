@@ -26,6 +26,7 @@ TOOLS: Modules = {
     "bookmarks": {"list_bookmarks": "bookmarks", "edit_bookmarks": "bookmark"},
     "tags": {"tags": "tags", "rename_tag": "rename-tag"},
     "properties": {"get_properties": "properties", "set_properties": "set-properties"},
+    "batch": {"batch": "batch"},
     "history": {"history": "history", "undo": "undo"},
     "app": {"app_info": "app-info", "open_note": "open", "app_command": "app-command"},
 }

@@ -57,6 +57,10 @@ class Database(Protocol):
         """Leave the present file, whatever is in it, and go on with an empty one."""
         ...
 
+    def copied(self) -> Database:
+        """Return a database in memory with what is committed now. Raises: Replaced, Busy."""
+        ...
+
     def size(self) -> int:
         """Bytes on disk, 0 in memory."""
         ...

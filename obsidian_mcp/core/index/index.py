@@ -113,6 +113,10 @@ class Index:
     def close(self) -> None:
         self.database.close()
 
+    def copied(self) -> Index:
+        """Return an index with the same rows in memory, which no other program sees."""
+        return Index(self.database.copied())
+
     # -- comparing with the files ------------------------------------------------------------------------------
 
     def outdated(self, entries: Iterable[FileEntry]) -> Outdated:

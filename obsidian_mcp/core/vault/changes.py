@@ -158,11 +158,7 @@ class Changes:
         call only plans.
         """
         with self.changing():
-            creates = any(isinstance(operation, Create) for operation in operations)
-            for operation in operations:
-                self._check_allowed(operation, overwrites=tool == "create_note" and not creates)
-                if undoes is None:
-                    _check_readable(operation)
+            self._check(tool, operations, is_undo=undoes is not None)
             if current_call.get().is_planning:
                 raise Planned(tool, PlannedChange(steps=tuple(operations), undoes=undoes))
             made = self._folders_made(operations)
@@ -177,6 +173,14 @@ class Changes:
                 self._moving = {}
             self._caught_up = number
             return Done(number, location)
+
+    def _check(self, tool: str, operations: Sequence[Operation], *, is_undo: bool = False) -> None:
+        """Check what the policy allows, and that no file breaks. Raises: AppError."""
+        creates = any(isinstance(operation, Create) for operation in operations)
+        for operation in operations:
+            self._check_allowed(operation, overwrites=tool == "create_note" and not creates)
+            if not is_undo:
+                _check_readable(operation)
 
     def _make(
         self, number: int, operations: Sequence[Operation], made: Sequence[Step], steps: Sequence[Step]

@@ -192,13 +192,17 @@ class Vault:
 
     def close(self) -> None:
         """Close the files after the running change."""
+        self.close_index()
+        self.journal.close()
+
+    def close_index(self) -> None:
+        """Close the index and what finds notes by their meaning."""
         with self._beginning:
             self._is_closed = True
             if self.meaning is not None:
                 self.meaning.close()
             if self._indexer is not None:
                 self._indexer.close()
-        self.journal.close()
 
     # -- files ---------------------------------------------------------------------------------------------
 

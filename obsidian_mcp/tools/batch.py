@@ -1,0 +1,145 @@
+"""Several changes as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from obsidian_mcp.app import App, Vaults
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.operations import batch as core_batch
+from obsidian_mcp.core.operations.plans import FileChange, Plans
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.vault.draft import DraftVault
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError, InvalidArguments
+
+from .arguments import Field
+from .changed import shown_diff
+from .entries import CONFIRM, PREFIX
+from .outcome import Outcome, as_json
+from .params import FILES_SHOWN, DryRun, VaultName, first_of
+from .registry import TOOLS, Tool, call, tool
+
+MOST_CALLS = 100
+ANSWER_BYTES = 400
+"""JSON of the answer of one call that is shown; of a longer one, only which note it is about."""
+NOT_IN_A_BATCH = ("obsidian_batch", "obsidian_undo")
+UNTRUE_LATER = ("etag", "change", "late")
+"""Members of an answer that the calls behind it make untrue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    calls: int
+    results: list[dict[str, Any]]
+    """The answers of the calls, in their order."""
+    total: int
+    """Files that were changed, or with dry_run would be."""
+    changed: list[str]
+    more_changed: int | None = None
+    change: int | None = None
+    """Its number in the history, to undo all of it."""
+    diff: str | None = None
+    """What would change; only with dry_run."""
+
+
+@tool(title="Batch of changes", writes=True, destructive=True)
+def batch(
+    app: App,
+    calls: Annotated[
+        list[dict[str, Any]], Field(description='Writing calls: [{"tool": "edit_note", "arguments": {…}}, …]')
+    ],
+    dry_run: DryRun = False,
+    vault: VaultName = "",
+) -> Batch:
+    """Make several calls of writing tools as one change: all or none, one undo. A call sees what earlier ones made
+    (create a note, then add to it; rename, then edit by the new name). Up to 100 calls."""
+    if not 1 <= len(calls) <= MOST_CALLS:
+        raise InvalidArguments(f"Give 1 to {MOST_CALLS} calls, not {len(calls)}.", argument="calls")
+    read = [_read(number, given) for number, given in enumerate(calls, 1)]
+    opened = app.vaults.get(vault)
+    with opened.changing():  # nobody else changes the vault between the draft and the change
+        outcomes, operations = core_batch.draft(
+            opened, [partial(_make, app, number, *one) for number, one in enumerate(read, 1)]
+        )
+        results = [_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True)]
+        if not operations:
+            return Batch(len(calls), results, 0, [])
+        planned = opened.kept(Plans).draft(partial(opened.commit, "batch", operations)) if dry_run else None
+        done = None if dry_run else opened.commit("batch", operations)
+    changed, more_changed = first_of(list(dict.fromkeys(normal_form(one.disk) for one in operations)), FILES_SHOWN)
+    return Batch(
+        len(calls),
+        results,
+        len(changed) + (more_changed or 0),
+        changed,
+        more_changed,
+        change=None if done is None else done.change,
+        diff=None if planned is None else shown_diff(map(_shown_lines, opened.kept(Plans).files(planned))),
+    )
+
+
+def _read(number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:
+    """Return the tool and the arguments of a call. Raises: InvalidArguments."""
+    name = given.get("tool")
+    arguments = given.get("arguments", {key: value for key, value in given.items() if key != "tool"})
+    named = TOOLS.get(name if name in TOOLS else f"{PREFIX}{name}") if isinstance(name, str) else None
+    if named is None or named.read_only or named.needs_app or named.name in NOT_IN_A_BATCH:
+        usable = [tool.name for tool in TOOLS.values() if not tool.read_only and not tool.needs_app]
+        usable = [name.removeprefix(PREFIX) for name in usable if name not in NOT_IN_A_BATCH]
+        raise _wrong(number, f"{name!r} is no tool of a batch; these are: {', '.join(usable)}")
+    if not isinstance(arguments, dict):
+        raise _wrong(number, "its arguments must be an object")
+    if "arguments" in given and (others := given.keys() - {"tool", "arguments"}):
+        raise _wrong(number, f"{', '.join(sorted(others))} stands beside 'arguments' and belongs into it")
+    if arguments.get("vault") or arguments.get("dry_run"):
+        raise _wrong(number, "vault and dry_run are arguments of the batch")
+    return named, arguments
+
+
+def _wrong(number: int, problem: str) -> InvalidArguments:
+    return InvalidArguments(f"Call {number}: {problem}. Nothing was changed.", argument="calls", call=number)
+
+
+class _Drafts:
+    """`Vaults` for the calls of a batch: the draft, in place of the vault that it was made from."""
+
+    def __init__(self, vaults: Vaults, drafted: DraftVault) -> None:
+        self._vaults = vaults
+        self._drafted = drafted
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._vaults, name)
+
+    def get(self, *_: object, **__: object) -> Vault:
+        return self._drafted
+
+
+def _make(app: App, number: int, named: Tool, arguments: dict[str, Any], drafted: DraftVault) -> Outcome:
+    """Make one call on the draft. Raises: AppError that says which call it was."""
+    # A person agrees to the change as a whole, when it is made (POL-04).
+    try:
+        return call(app._replace(vaults=_Drafts(app.vaults, drafted)), named.name, {**arguments, CONFIRM: True})
+    except AppError as error:
+        error.message = f"Call {number} ({named.name}): {error.message} Nothing of the batch was changed."
+        error.data["call"] = number
+        raise
+
+
+def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
+    """Return what a model needs of a call's answer."""
+    data = {key: value for key, value in outcome.data.items() if key not in UNTRUE_LATER}
+    if len(as_json(data)) > ANSWER_BYTES:
+        data = {key: value for key, value in data.items() if not isinstance(value, list | dict) and key != "diff"}
+    return {"tool": named.name.removeprefix(PREFIX), **data}
+
+
+def _shown_lines(file: FileChange) -> str:
+    if file.kind == "move" and file.before == file.after:
+        return f"{file.path} -> {file.to}\n"
+    before, after = (Text.decode(data or b"").body for data in (file.before, file.after))
+    return diff(file.to or file.path, before, after) if file.is_text else f"{file.path}\n"

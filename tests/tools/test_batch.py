@@ -1,0 +1,238 @@
+"""Several calls as one change (specs/batch.md)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments, NoteNotFound, StaleEtag
+from obsidian_mcp.tools import call
+from tests.conftest import app_on
+from tests.vaults import contents
+
+Call = tuple[str, dict[str, Any]]
+
+
+def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool}", arguments).data
+
+
+def visible(vault: Path) -> dict[str, bytes]:
+    """The files without those in the trash."""
+    return {path: data for path, data in contents(vault).items() if not path.startswith(".trash/")}
+
+
+def batch(app: App, *calls: Call, **more: Any) -> dict[str, Any]:
+    return run(app, "batch", calls=[{"tool": tool, "arguments": arguments} for tool, arguments in calls], **more)
+
+
+def test_a_call_sees_what_earlier_ones_made_and_one_undo_brings_all_back(app: App, basic: Path) -> None:
+    # BATCH-01, BATCH-02
+    before = contents(basic)
+
+    answer = batch(
+        app,
+        ("create_note", {"name": "Plans/New", "content": "# New\n\nSee [[Alpha]].\n"}),
+        ("edit_note", {"name": "New", "operation": "append", "content": "- [ ] Order brass"}),
+        ("move_note", {"name": "Alpha", "to": "Beta"}),
+        ("edit_note", {"name": "Beta", "operation": "append", "content": "Renamed."}),
+    )
+
+    after = contents(basic)
+    assert answer["calls"] == len(answer["results"]) == 4
+    assert after["Plans/New.md"] == b"# New\n\nSee [[Beta]].\n- [ ] Order brass\n"
+    assert after["Projects/Beta.md"].endswith(b"Renamed.\n")
+    assert "Projects/Alpha.md" not in after
+    assert b"[[Alpha" not in after["Home.md"]
+    assert run(app, "history")["total"] == 1
+    undone = run(app, "undo")
+    assert undone["undone"] == answer["change"]
+    assert contents(basic) == before
+
+
+def test_a_call_that_fails_is_named_and_nothing_has_changed(app: App, basic: Path) -> None:
+    # BATCH-03
+    before = contents(basic)
+
+    with pytest.raises(
+        NoteNotFound, match=r"^Call 2 \(obsidian_edit_note\): .*Nothing of the batch was changed\.$"
+    ) as error:
+        batch(
+            app,
+            ("create_note", {"name": "New", "content": "x"}),
+            ("edit_note", {"name": "Nobody", "operation": "append", "content": "x"}),
+        )
+
+    assert error.value.data["call"] == 2
+    assert contents(basic) == before
+    assert run(app, "history")["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "Give 1 to 100 calls, not 0"),
+        ([{"tool": "edit_note"}] * 101, "Give 1 to 100 calls, not 101"),
+        (
+            [{"tool": "search", "arguments": {"query": "x"}}],
+            "Call 1: 'search' is no tool of a batch; these are: create_note",
+        ),
+        ([{"tool": "batch", "arguments": {}}], "'batch' is no tool of a batch"),
+        ([{"tool": "undo", "arguments": {}}], "'undo' is no tool of a batch"),
+        ([{"tool": "delete_note", "arguments": {}, "name": "Alpha"}], "name stands beside 'arguments'"),
+        ([{"tool": "edit_note", "name": "Alpha"}], "Missing required argument: operation"),
+        ([{"name": "Alpha"}], "None is no tool of a batch"),
+        ([{"tool": "edit_note", "arguments": "x"}], "its arguments must be an object"),
+        ([{"tool": "edit_note", "arguments": {"name": "Alpha", "dry_run": True}}], "arguments of the batch"),
+    ],
+)
+def test_what_is_no_batch_is_refused_with_the_call(app: App, given: Any, said: str) -> None:
+    # BATCH-04
+    with pytest.raises(InvalidArguments, match=said):
+        run(app, "batch", calls=given)
+
+
+def test_a_dry_run_shows_the_change_and_writes_nothing(app: App, basic: Path) -> None:
+    # BATCH-05
+    before = contents(basic)
+
+    answer = batch(
+        app,
+        ("move_note", {"name": "Alpha", "to": "Beta"}),
+        ("edit_note", {"name": "Beta", "operation": "append", "content": "Renamed."}),
+        dry_run=True,
+    )
+
+    assert contents(basic) == before
+    assert "change" not in answer
+    assert "+Renamed." in answer["diff"]
+    assert answer["total"] == len(answer["changed"])
+
+
+def test_files_can_change_places_and_a_deleted_note_can_be_made_again(app: App, basic: Path) -> None:
+    # BATCH-02
+    (basic / "One.md").write_bytes(b"one\n")
+    (basic / "Two.md").write_bytes(b"two\n")
+    before = contents(basic)
+
+    batch(
+        app,
+        ("move_note", {"name": "One", "to": "Three"}),
+        ("move_note", {"name": "Two", "to": "One"}),
+        ("move_note", {"name": "Three", "to": "Two"}),
+        ("delete_note", {"name": "Alpha"}),
+        ("create_note", {"name": "Projects/Alpha", "content": "anew\n"}),
+    )
+
+    after = contents(basic)
+    assert (after["One.md"], after["Two.md"], after["Projects/Alpha.md"]) == (b"two\n", b"one\n", b"anew\n")
+    run(app, "undo")
+    assert visible(basic) == before
+
+
+def test_a_note_that_another_program_changed_meanwhile_is_not_overwritten(app: App, basic: Path) -> None:
+    # BATCH-03: the etag of an old read counts in a batch too
+    (basic / "Line.md").write_bytes(b"a line\n")
+    etag = run(app, "read_note", name="Line")["etag"]
+    (basic / "Line.md").write_bytes(b"another line\n")
+    before = contents(basic)
+
+    with pytest.raises(StaleEtag, match=r"^Call 2"):
+        batch(
+            app,
+            ("create_note", {"name": "New", "content": "x"}),
+            (
+                "edit_note",
+                {"name": "Line", "operation": "replace_text", "find": "a line", "content": "x", "etag": etag},
+            ),
+        )
+    assert contents(basic) == before
+
+
+def test_the_policy_holds_for_every_call_and_asks_once_for_the_whole(basic: Path) -> None:
+    # BATCH-06
+    (basic.parent / "policy.toml").write_text('hidden = ["People/"]\nconfirm = ["delete"]\n', encoding="utf-8")
+    app = app_on(basic)
+    calls = [
+        {"tool": "create_note", "arguments": {"name": "New", "content": "x"}},
+        {"tool": "delete_note", "arguments": {"name": "New"}},
+        {"tool": "delete_note", "arguments": {"name": "Alpha"}},
+    ]
+    try:
+        before = visible(basic)
+        with pytest.raises(ConfirmationRequired):
+            run(app, "batch", calls=calls)
+        assert visible(basic) == before
+        assert run(app, "batch", calls=calls, confirm=True)["changed"] == ["Projects/Alpha.md"]
+        with pytest.raises(AppError, match="Call 1"):
+            batch(app, ("edit_note", {"name": "Mori Ayumi", "operation": "append", "content": "x"}))
+    finally:
+        app.vaults.close()
+
+
+NAMES = st.sampled_from(["Alpha", "Home", "Beta", "Gamma", "Projects/Tower clock", "New/Delta"])
+CALLS = st.one_of(
+    st.tuples(
+        st.just("create_note"),
+        st.fixed_dictionaries({"name": NAMES, "content": st.sampled_from(["a\n", "See [[Alpha]]\n"])}),
+    ),
+    st.tuples(
+        st.just("edit_note"),
+        st.fixed_dictionaries(
+            {
+                "name": NAMES,
+                "operation": st.sampled_from(["append", "prepend"]),
+                "content": st.sampled_from(["x", "[[Beta]]"]),
+            }
+        ),
+    ),
+    st.tuples(st.just("move_note"), st.fixed_dictionaries({"name": NAMES, "to": NAMES})),
+    st.tuples(st.just("delete_note"), st.fixed_dictionaries({"name": NAMES})),
+    st.tuples(st.just("set_properties"), st.fixed_dictionaries({"name": NAMES, "set": st.just({"status": "done"})})),
+    st.tuples(
+        st.just("replace"),
+        st.fixed_dictionaries({"query": st.just("clock"), "find": st.just("clock"), "content": st.just("tower")}),
+    ),
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(calls=st.lists(CALLS, min_size=1, max_size=6))
+def test_a_batch_leaves_what_its_calls_leave_one_by_one_or_nothing(
+    calls: list[Call], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # BATCH-02
+    fixture = Path(__file__).parents[2] / "vault_fixtures/basic"
+    folder = tmp_path_factory.mktemp("batch")
+    for name in ("whole", "single"):
+        shutil.copytree(fixture, folder / name / "basic")
+    whole, single = app_on(folder / "whole/basic"), app_on(folder / "single/basic")
+    try:
+        before = visible(folder / "whole/basic")
+        try:
+            batch(whole, *calls)
+            made = True
+        except AppError:
+            made = False
+        one_by_one = True
+        for tool, arguments in calls:
+            try:
+                run(single, tool, **arguments)
+            except AppError:
+                one_by_one = False
+                break
+
+        assert made is one_by_one
+        assert visible(folder / "whole/basic") == (visible(folder / "single/basic") if made else before)
+        if made and visible(folder / "whole/basic") != before:
+            run(whole, "undo")
+            assert visible(folder / "whole/basic") == before
+    finally:
+        whole.vaults.close()
+        single.vaults.close()
