@@ -11,13 +11,13 @@ from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.operations import batch as core_batch
-from obsidian_mcp.core.operations.plans import FileChange, Plans
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.vault.draft import DraftVault
+from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
-from .arguments import Field
+from .arguments import Argument
 from .changed import shown_diff
 from .entries import CONFIRM, PREFIX
 from .outcome import Outcome, as_json
@@ -51,7 +51,7 @@ class Batch:
 def batch(
     app: App,
     calls: Annotated[
-        list[dict[str, Any]], Field(description='Writing calls: [{"tool": "edit_note", "arguments": {…}}, …]')
+        list[dict[str, Any]], Argument(description='Writing calls: [{"tool": "edit_note", "arguments": {…}}, …]')
     ],
     dry_run: DryRun = False,
     vault: VaultName = "",
@@ -69,7 +69,6 @@ def batch(
         results = [_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True)]
         if not operations:
             return Batch(len(calls), results, 0, [])
-        planned = opened.kept(Plans).draft(partial(opened.commit, "batch", operations)) if dry_run else None
         done = None if dry_run else opened.commit("batch", operations)
     changed, more_changed = first_of(list(dict.fromkeys(normal_form(one.disk) for one in operations)), FILES_SHOWN)
     return Batch(
@@ -79,7 +78,7 @@ def batch(
         changed,
         more_changed,
         change=None if done is None else done.change,
-        diff=None if planned is None else shown_diff(map(_shown_lines, opened.kept(Plans).files(planned))),
+        diff=shown_diff(map(_lines, operations)) if dry_run else None,
     )
 
 
@@ -138,8 +137,20 @@ def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
     return {"tool": named.name.removeprefix(PREFIX), **data}
 
 
-def _shown_lines(file: FileChange) -> str:
-    if file.kind == "move" and file.before == file.after:
-        return f"{file.path} -> {file.to}\n"
-    before, after = (Text.decode(data or b"").body for data in (file.before, file.after))
-    return diff(file.to or file.path, before, after) if file.is_text else f"{file.path}\n"
+def _lines(operation: Operation) -> str:
+    """Return what one operation changes, for a person or model."""
+    path = normal_form(operation.disk)
+    match operation:
+        case Write():
+            return _difference(path, operation.before, operation.after)
+        case Create():
+            return _difference(path, b"", operation.data)
+        case Move():
+            return f"{path} -> {normal_form(operation.target)}\n"
+    return f"{path} is removed\n"
+
+
+def _difference(path: str, before: bytes, after: bytes) -> str:
+    if b"\0" in before + after:
+        return f"{path} is changed\n"
+    return diff(path, Text.decode(before).body, Text.decode(after).body)

@@ -194,7 +194,9 @@ CALLS = st.one_of(
     ),
     st.tuples(st.just("move_note"), st.fixed_dictionaries({"name": NAMES, "to": NAMES})),
     st.tuples(st.just("delete_note"), st.fixed_dictionaries({"name": NAMES})),
-    st.tuples(st.just("set_properties"), st.fixed_dictionaries({"name": NAMES, "set": st.just({"status": "done"})})),
+    st.tuples(
+        st.just("set_properties"), st.fixed_dictionaries({"names": NAMES, "properties": st.just({"status": "done"})})
+    ),
     st.tuples(
         st.just("replace"),
         st.fixed_dictionaries({"query": st.just("clock"), "find": st.just("clock"), "content": st.just("tower")}),

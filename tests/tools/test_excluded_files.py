@@ -58,11 +58,11 @@ def test_tags_properties_and_the_graph_follow_the_excluded_files(app: App, basic
     exclude(basic, ["People/"])  # before anything else was asked
     assert "#person" not in json.dumps(data_of(app, "tags"))
     assert "People/" not in json.dumps(data_of(app, "graph", question="orphans"))
-    properties = data_of(app, "properties")
+    properties = data_of(app, "get_properties")
 
     exclude(basic, [])
     assert "person" in json.dumps(data_of(app, "tags"))
-    assert data_of(app, "properties") != properties
+    assert data_of(app, "get_properties") != properties
 
 
 def test_a_tag_is_renamed_in_excluded_files_too(app: App, basic: Path) -> None:  # TAG-30

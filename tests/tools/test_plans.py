@@ -60,6 +60,12 @@ CALLS: dict[str, dict[str, Any]] = {
     "add_attachment": {"name": "dot.txt", "data": "YQ=="},
     "link_mentions": {"name": "2026-11-20"},
     "rename_tag": {"tag": "work/clocks", "to": "work/time"},
+    "batch": {
+        "calls": [
+            {"tool": "move_note", "name": "Alpha", "to": "Beta"},
+            {"tool": "edit_note", "name": "Beta", "operation": "append", "content": "x"},
+        ]
+    },
     "daily_note": {"date": "2026-11-20", "content": "Noted"},
     "edit_bookmarks": {"action": "add", "target": "Home"},
     "create_note": {"name": "New", "content": "text"},
