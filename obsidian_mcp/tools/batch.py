@@ -18,10 +18,10 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .arguments import Argument
-from .changed import shown_diff
 from .entries import CONFIRM, PREFIX
 from .outcome import Outcome, as_json
-from .params import FILES_SHOWN, DryRun, VaultName, first_of
+from .paging import FILES_SHOWN, first_of, shown_diff
+from .params import DryRun, VaultName
 from .registry import TOOLS, Tool, call, tool
 
 MOST_CALLS = 100
