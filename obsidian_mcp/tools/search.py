@@ -9,6 +9,7 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
+from obsidian_mcp.core.calendar.days import read_moment
 from obsidian_mcp.core.operations import app_answers
 from obsidian_mcp.core.query import parser
 from obsidian_mcp.core.query.nodes import property_names
@@ -122,11 +123,11 @@ def _time(argument: str, text: str) -> int | None:
     """Return a moment in nanoseconds since the epoch; None for an empty text. Raises: InvalidArguments."""
     if not text.strip():
         return None
-    when = clock.moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
+    when = read_moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
     if when is None:
         raise InvalidArguments(
-            f"{argument} must be a date (2024-05-31), a month (2024-05), a time (2024-05-31T18:00) or an age such as "
-            f"12h, 7d, 3m (months) or 1y, but {text!r} came.",
+            f"{argument} must be a date (2024-05-31), a month (2024-05), a time (2024-05-31T18:00), an age such as "
+            f"12h, 7d, 3m (months) or 1y, or words such as last monday or last 7 days, but {text!r} came.",
             argument=argument,
         )
     return clock.nanoseconds(when)

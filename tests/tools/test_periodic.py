@@ -94,6 +94,8 @@ def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> 
         run(app, "compose_notes", action="extract", name="daily:today", part="1-1", into="daily:tomorrow")
     with pytest.raises(InvalidArguments, match="Cannot read the date"):
         run(app, "read_note", name="daily:someday")
+    with pytest.raises(InvalidArguments, match='"last 7 days" names several days, and a day is needed'):
+        run(app, date="last 7 days")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")

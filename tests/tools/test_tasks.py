@@ -224,6 +224,25 @@ def test_a_task_that_recurs_is_ticked_by_its_text_although_it_was_done_before(va
         assert again["new"][1].startswith("- [x] water")
 
 
+@pytest.mark.parametrize(
+    ("due", "found"),
+    [
+        ("last 7 days", 1),
+        ("before last 7 days", 1),
+        ("next 2 weeks", 1),
+        ("2026-11-01..2026-11-25", 2),
+        ("20.11.2026", 1),
+    ],
+)
+def test_a_list_takes_the_days_that_a_person_says(tmp_path: Path, due: str, found: int) -> None:
+    """TASK-132."""
+    days = ("2026-11-10", "2026-11-20", "2026-12-01")
+    made = TaskVault(tmp_path, {"A.md": "".join(f"- [ ] a 📅 {day}\n" for day in days)}, {})
+    assert made.list(due=due)["total"] == found
+    assert made.update(name="A", line=1, due="+2w")["task"]["due"] == "2026-12-09"
+    made.close()
+
+
 def test_one_call_is_one_change_that_undo_takes_back(vault: TaskVault) -> None:
     """TASK-67. Fields, status and the next occurrence are one change."""
     before = vault.text("Sub/C.md")

@@ -1,18 +1,13 @@
-"""Dates and times as people write them (specs/search.md, SEARCH-12)."""
+"""Instants of files, and dates moved by units of the calendar."""
 
 from __future__ import annotations
 
-import re
 from calendar import monthrange
-from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TypeVar
 
 from . import zones
 
-_AGO = re.compile(
-    r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
-)
 _FIRST_SECOND, _LAST_SECOND = -30_000_000_000, 253_402_000_000
 """From 1970 to the years 1019 and 9999; disks know other years, calendars do not."""
 
@@ -28,35 +23,9 @@ def local_time(nanoseconds: int) -> datetime:
     return zones.local(microseconds)
 
 
-def moment(text: str, now: datetime) -> datetime | None:
-    """Return the start of the period that a text names: `2024`, `2024-05`, `2024-05-01`, a date with a time,
-    `today`, `yesterday`,
-    or so long before `now`: `12h`, `7d`, `2 weeks ago`, `3m` (months), `1y`. None for any other text.
-
-    Local, as `now` is, unless the text names a zone.
-    """
-    text = text.strip()
-    if ago := _AGO.fullmatch(text):
-        return _before(now, int(ago["count"]), ago["unit"][0].lower())
-    if text.lower() in ("today", "yesterday"):
-        day = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        return day if text.lower() == "today" else day - timedelta(days=1)
-    text += {4: "-01-01", 7: "-01"}.get(len(text), "")
-    with suppress(ValueError):
-        return datetime.fromisoformat(text)
-    return None
-
-
 def nanoseconds(when: datetime) -> int:
     """Return the nanoseconds since the epoch, negative before 1970."""
     return zones.instant(when) * 1000
-
-
-def _before(now: datetime, count: int, unit: str) -> datetime:
-    try:
-        return shift(now, -count, "M" if unit == "m" else unit)
-    except (OverflowError, ValueError):  # before the year 1
-        return datetime(1, 1, 1, tzinfo=UTC)
 
 
 _Date = TypeVar("_Date", date, datetime)

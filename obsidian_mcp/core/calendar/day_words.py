@@ -1,5 +1,4 @@
-"""How days and periods are written in English. Which days that means, core/tasks and core/periodic say (PERIODIC-9,
-TASK-80)."""
+"""How days and periods are written in English. Which days that means, `days` says (PERIODIC-9, TASK-80)."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nin
 _DAYS_AWAY = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1}
 _UNITS = {"d": "d", "w": "w", "m": "M", "q": "Q", "y": "y"}
 
-Kind = Literal["day", "moved", "weekday", "period", "week", "month", "named month", "quarter", "year"]
+Kind = Literal["day", "moved", "span", "weekday", "period", "week", "month", "named month", "quarter", "year"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> Phrase:
     amount = _DAYS_AWAY.get(word, 0)
     if count:
         amount = int(count) if count.isdigit() else _NUMBERS.index(count) + 1 if count in _NUMBERS else 1
-        amount = -amount if word.endswith(" ago") or word.startswith("-") else amount
+        amount = -amount if word.endswith(" ago") or word.startswith(("-", "last ", "past ")) else amount
     return Phrase(
         kind,
         is_loose,
@@ -85,6 +84,7 @@ _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     (rf"in {_COUNT}(?P<unit>quarter)s?", "moved", True),
     (rf"{_COUNT}(?P<unit>quarter)s? ago", "moved", True),
     (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy])", "moved", True),
+    (rf"(?P<way>last|past|next) (?:{_COUNT})?(?P<unit>day|week|month|quarter|year)s", "span", True),
     (rf"(?:{_WHICH} )?{_WEEKDAY}", "weekday", False),
     (rf"{_WHICH} (?P<unit>week|month|quarter|year)", "period", False),
     (rf"{_YEAR}-w(?P<number>[0-9]{{2}})", "week", False),

@@ -10,6 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.calendar.days import Days
 from obsidian_mcp.core.calendar.iso import calendar_day, find_days
 from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.answer import Page
@@ -17,7 +18,6 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
-from obsidian_mcp.core.tasks.day_phrases import Days
 from obsidian_mcp.core.tasks.explanation import Explanation
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters

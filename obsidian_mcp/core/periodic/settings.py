@@ -40,6 +40,9 @@ class PeriodRule:
     """Whether something in the app makes notes of this period."""
 
 
+PeriodRules = Mapping[Period, PeriodRule]
+
+
 @dataclass(frozen=True, slots=True)
 class TemplateSettings:
     """`templates.json`: where templates are, and how `{{date}}` and `{{time}}` are written."""
@@ -78,7 +81,7 @@ class TemplaterSettings:
 class PeriodicSettings:
     """Everything the vault says of notes made by rule."""
 
-    rules: Mapping[Period, PeriodRule]
+    rules: PeriodRules
     locale: Locale
     templates: TemplateSettings
     unique: UniqueNotes

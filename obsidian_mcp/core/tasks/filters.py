@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, partial
 
+from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS_QUERY, Days, Ways, read_days
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.errors import QueryInvalid
 
-from .day_phrases import PERIODS, Days, parse_days
 from .explanation import Explanation
 from .fields import PRIORITIES
 from .settings import TaskSettings
@@ -218,13 +218,15 @@ def _dates(line: str, lower: str, environment: Environment) -> Filter | None:
     if found is None:
         raise QueryInvalid(
             f"do not understand {name} date. Problem line: {line!r}. Expected, behind on, in, before, after, "
-            f"on or before or on or after: {PERIODS}.",
+            f"on or before or on or after: {PERIOD_FORMS}.",
             line=line,
         )
     return found
 
 
-def date_filter(name: str, phrase: str, today: date, *, or_missing: bool = False) -> Filter | None:
+def date_filter(
+    name: str, phrase: str, today: date, *, or_missing: bool = False, ways: Ways = TASKS_QUERY
+) -> Filter | None:
     """Return the filter for a date field and a phrase such as `before next week`; None for other words (TASK-103).
 
     `or_missing`: whether a task without the date matches as well.
@@ -232,7 +234,7 @@ def date_filter(name: str, phrase: str, today: date, *, or_missing: bool = False
     match = _RELATION.match(phrase.lower())
     written = match[1] if match else "in"
     relation = {"on": "in", "in or before": "on or before", "in or after": "on or after"}.get(written, written)
-    days = parse_days(phrase[match.end() :] if match else phrase, today) or parse_days(phrase, today)
+    days = read_days(phrase[match.end() :] if match else phrase, today, ways) or read_days(phrase, today, ways)
     if days is None:
         return None
     wanted = _wanted_days(relation, days)

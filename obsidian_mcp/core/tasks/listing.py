@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 
-from .day_phrases import PERIODS
 from .explanation import Explanation
 from .fields import PRIORITIES
 from .filters import (
@@ -111,11 +111,11 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
         return _plain(lambda task: task.has_date(name) == wanted)
     if word == "invalid" and name != "happens":
         return _plain(lambda task: name in task.invalid)
-    found = date_filter(name, "before today" if word == "overdue" else phrase, environment.today)
+    found = date_filter(name, "before today" if word == "overdue" else phrase, environment.today, ways=TASKS)
     if found is None:
         raise QueryInvalid(
             f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with or without on, "
-            f"before, after, on or before, on or after in front of it, {PERIODS}.",
+            f"before, after, on or before, on or after in front of it, `last 7 days`, {PERIOD_FORMS}.",
             argument=name,
         )
     return found

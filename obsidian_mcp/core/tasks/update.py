@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 
+from obsidian_mcp.core.calendar.days import FORMS, read_coming_day
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import sections
 from obsidian_mcp.core.note.edits import append_to_span
@@ -18,7 +19,6 @@ from obsidian_mcp.errors import InvalidArguments
 
 from . import recurrence
 from .change_status import StatusChange, change_status, follows_core, new_status
-from .day_phrases import FORMS, parse_day
 from .edits import set_description, set_fields, with_global_filter, write_line
 from .fields import PRIORITIES
 from .naming import Checkbox
@@ -233,7 +233,7 @@ def field_values(change: TaskChange, today: date) -> dict[str, str | None]:
 
 
 def _day(name: str, today: date, text: str) -> str:
-    day = parse_day(text, today)
+    day = read_coming_day(text, today)
     if day is None:
         raise InvalidArguments(f"{name}: {text!r} is no day. Expected {FORMS}.", argument=name)
     return day.isoformat()

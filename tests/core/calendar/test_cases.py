@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from obsidian_mcp.core.calendar import clock
+from obsidian_mcp.core.calendar.days import read_moment
 from obsidian_mcp.core.calendar.locale import locale
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.calendar.moment_parse import parse_moment
@@ -52,7 +53,7 @@ def _evaluate(kind: str, parts: list[str]) -> Any:
         case "moved", [when, count, unit]:
             return clock.shift(datetime.fromisoformat(when), int(count), unit).isoformat()
         case "since", [text]:
-            return _iso(clock.moment(text, NOW))
+            return _iso(read_moment(text, NOW))
     period, given, form = cast("list[str]", [*parts, "YYYY-MM-DD"])[:3]
     rule_of = {"calendarSets": [{"id": "a", period: {"enabled": True, "format": form}}]}
     files = {"community-plugins.json": ["periodic-notes"], "plugins/periodic-notes/data.json": rule_of}

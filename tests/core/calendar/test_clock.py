@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.calendar.clock import moment, month, nanoseconds
+from obsidian_mcp.core.calendar.clock import month, nanoseconds
+from obsidian_mcp.core.calendar.days import read_moment
 
 NOW = datetime.fromisoformat("2024-05-31T18:30")
 
@@ -29,6 +30,13 @@ READ = [
     ("6 months ago", "2023-11-30T18:30:00"),
     ("1y", "2023-05-31T18:30:00"),
     ("2mo", "2024-03-31T18:30:00"),
+    ("-7d", "2024-05-24T00:00:00"),
+    ("31.5.2024", "2024-05-31T00:00:00"),
+    ("last monday", "2024-05-27T00:00:00"),
+    ("last 7 days", "2024-05-24T00:00:00"),
+    ("this month", "2024-05-01T00:00:00"),
+    ("2024-W05", "2024-01-29T00:00:00"),
+    ("2024-05-01 2024-04-01", "2024-04-01T00:00:00"),
 ]
 NOT_READ = [
     "",
@@ -37,10 +45,8 @@ NOT_READ = [
     "d",
     "7x",
     "7 d ago or so",
-    "-7d",
     "2024-13",
     "2024-02-30",
-    "31.5.2024",
     "05/31/2024",
     "١d",
 ]
@@ -48,19 +54,19 @@ NOT_READ = [
 
 @pytest.mark.parametrize(("text", "expected"), READ)
 def test_a_time_is_read_as_its_beginning(text: str, expected: str) -> None:
-    found = moment(text, NOW)
+    found = read_moment(text, NOW)
     assert found is not None
     assert found.isoformat() == expected
 
 
 @pytest.mark.parametrize("text", NOT_READ)
 def test_what_is_no_time_is_none(text: str) -> None:
-    assert moment(text, NOW) is None
+    assert read_moment(text, NOW) is None
 
 
 @pytest.mark.parametrize("text", ["999999y", "999999w", "0001", "9999-12-31", "0001-01-01T00:00+14:00"])
 def test_times_that_no_clock_shows_can_be_compared(text: str) -> None:
-    found = moment(text, NOW)
+    found = read_moment(text, NOW)
     assert found is not None
     assert (nanoseconds(found) < nanoseconds(NOW)) == (text != "9999-12-31")
 

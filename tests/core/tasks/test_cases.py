@@ -6,8 +6,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from obsidian_mcp.core.calendar.days import TASKS_QUERY, read_coming_day, read_days
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.tasks.day_phrases import parse_day, parse_days
 from obsidian_mcp.core.tasks.query import parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings
 from obsidian_mcp.core.tasks.statements import QueryNote
@@ -50,10 +50,10 @@ def evaluate(kind: str, given: str) -> Any:
         case "line":
             return _members(read_task(given, Place("a.md", 1), SETTINGS))
         case "days":
-            days = parse_days(given, TODAY)
+            days = read_days(given, TODAY, TASKS_QUERY)
             return days and [str(days.first), str(days.last)]
         case "day":
-            return str(parse_day(given, TODAY))
+            return str(read_coming_day(given, TODAY))
         case "query" | "explain":
             tasks = tasks_of(FILES, SETTINGS)
             query = parse_query(given, environment_of(SETTINGS, TODAY, tasks), QueryNote("Work.md"))

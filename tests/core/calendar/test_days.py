@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.tasks.day_phrases import parse_day, parse_days
+from obsidian_mcp.core.calendar.days import PERSON, TASKS, TASKS_QUERY, read_coming_day, read_days
 from obsidian_mcp.core.tasks.filters import date_filter
-
-from .vectors import TODAY, measured, needs_vectors, today_of
+from tests.core.tasks.vectors import TODAY, measured, needs_vectors, today_of
 
 
 @needs_vectors
@@ -45,7 +44,7 @@ def test_filters_take_the_days_that_the_plugin_takes() -> None:
 )
 def test_periods(text: str, first: str, last: str) -> None:
     """TASK-80, TASK-81, TASK-82."""
-    days = parse_days(text, TODAY)
+    days = read_days(text, TODAY, TASKS_QUERY)
     assert days is not None
     assert (str(days.first), str(days.last)) == (first, last)
 
@@ -59,7 +58,7 @@ def test_periods(text: str, first: str, last: str) -> None:
 )
 def test_other_texts_are_no_days(text: str) -> None:
     """TASK-80."""
-    assert parse_days(text, TODAY) is None
+    assert read_days(text, TODAY, TASKS_QUERY) is None
 
 
 @pytest.mark.parametrize(
@@ -81,13 +80,51 @@ def test_other_texts_are_no_days(text: str) -> None:
 )
 def test_days_to_be_written_are_never_past_by_chance(text: str, wanted: str | None) -> None:
     """TASK-83."""
-    found = parse_day(text, TODAY)
+    found = read_coming_day(text, TODAY)
     assert (found and found.isoformat()) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("last 7 days", "2026-11-18", "2026-11-25"),
+        ("past two weeks", "2026-11-11", "2026-11-25"),
+        ("next 3 months", "2026-11-25", "2027-02-25"),
+        ("2026-11-20..2026-11-30", "2026-11-20", "2026-11-30"),
+        ("2026-11-30 to 2026-11-20", "2026-11-20", "2026-11-30"),
+        ("22.11.2026", "2026-11-22", "2026-11-22"),
+        ("+2w", "2026-12-09", "2026-12-09"),
+        ("week 47", "2026-11-16", "2026-11-22"),
+    ],
+)
+def test_a_person_may_say_more_than_a_query_of_tasks(text: str, first: str, last: str) -> None:
+    """TASK-132, SEARCH-12"""
+    for ways in (PERSON, TASKS):
+        days = read_days(text, TODAY, ways)
+        assert days is not None
+        assert (str(days.first), str(days.last)) == (first, last)
+    assert read_days(text, TODAY, TASKS_QUERY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "person", "tasks"),
+    [
+        ("friday", "2026-11-27", "2026-11-27"),
+        ("tuesday", "2026-12-01", "2026-11-24"),
+        ("next friday", "2026-11-27", "2026-12-04"),
+        ("last wednesday", "2026-11-18", "2026-11-18"),
+        ("3 january", "2026-01-03", "2027-01-03"),
+    ],
+)
+def test_people_and_the_plugin_do_not_mean_the_same_day_by_some_words(text: str, person: str, tasks: str) -> None:
+    """PERIODIC-9, TASK-81, TASK-82"""
+    found = [read_days(text, TODAY, ways) for ways in (PERSON, TASKS)]
+    assert [days and str(days.first) for days in found] == [person, tasks]
 
 
 @given(st.text(), st.dates(date(1, 1, 2), date(9999, 12, 30)))
 def test_no_text_is_too_strange(text: str, today: date) -> None:
     for known in (text, f"in {text} days", f"{len(text)} years ago", "next year", "last week", "14 October"):
-        days, day = parse_days(known, today), parse_day(known, today)
+        days, day = read_days(known, today, TASKS), read_coming_day(known, today)
         assert days is None or days.first <= days.last
         assert day is None or type(day) is date

@@ -1,0 +1,182 @@
+"""Days and periods in words, and which days they mean (PERIODIC-9, SEARCH-12, TASK-80 to TASK-83).
+
+`day_words` reads the words. By some of them people do not mean what the library chrono does, which the plugin Tasks
+uses: that is a table, `Ways`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
+
+from . import day_words
+from .clock import shift
+from .day_words import Phrase
+from .iso import DAY, calendar_day
+from .iso import read as read_iso
+from .locale import ENGLISH, Locale
+from .periods import PERIODS, SHIFT_UNITS, start_of, week_start
+
+_is_pair = re.compile(rf" *({DAY})( +|\.\.| to )({DAY}) *", re.IGNORECASE).fullmatch
+_is_age = re.compile(
+    r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
+).fullmatch
+_STEPS = {"last": -1, "this": 0, "next": 1}
+_YEARS = 9
+"""So far away can the next 29 February be."""
+
+
+class Days(NamedTuple):
+    """A first and a last day, and the unit of `clock.shift` that they are one of; a span of days has none."""
+
+    first: date
+    last: date
+    unit: str = ""
+
+
+class Ways(NamedTuple):
+    """What readers of the same words do not agree on."""
+
+    takes_all: bool = True
+    """Whether those forms are taken too that queries of Tasks do not take."""
+    nearest: bool = False
+    """As for chrono: whether weekdays and dates without a year are the nearest ones, `next friday` is of the next week
+    from Sunday, and a named month is its first day. Else weekdays lie ahead, and such dates are of this year."""
+    weeks: Locale = ENGLISH.starting(1)
+    """By whose first day this, last and next week begin."""
+    numbered: tuple[int, int] = (1, 4)
+    """The rule of weeks that are named by their number."""
+
+
+PERSON = Ways()
+TASKS = Ways(nearest=True)
+TASKS_QUERY = Ways(takes_all=False, nearest=True)
+
+
+def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
+    """Return the days that a whole text names, None where it names none.
+
+    Two days are a span; `last 7 days` runs from seven days ago to today.
+    """
+    if (pair := _is_pair(text)) and (ways.takes_all or not pair[2].strip()):
+        days = [day for day in map(calendar_day, (pair[1], pair[3])) if day is not None]
+        return Days(min(days), max(days)) if days else None
+    phrase = day_words.read(text.replace(",", " ") if ways.takes_all else text)
+    if phrase is None or (phrase.is_loose and not ways.takes_all):
+        return None
+    try:
+        return _days(phrase, today, ways)
+    except (ValueError, OverflowError):  # no such day, or none in the calendar
+        return None
+
+
+def read_coming_day(text: str, today: date) -> date | None:
+    """Return the day that a text names to be written down; one without a year or week is never past (TASK-83)."""
+    phrase = day_words.read(text.replace(",", " "))
+    if phrase is None or phrase.which == "last":
+        return None
+    try:
+        match phrase.kind:
+            case "period" if phrase.which == "next" and phrase.unit != "Q":
+                return shift(today, 1, phrase.unit)
+            case "weekday" if phrase.which != "next":
+                return today + timedelta((phrase.number - today.weekday()) % 7)
+            case "day" if phrase.year is None:
+                return next((day for day in _in_years(phrase, today.year, _YEARS) if day >= today), None)
+            case "moved" | "day" | "weekday":
+                return _days(phrase, today, TASKS).first
+    except (ValueError, OverflowError):
+        pass
+    return None
+
+
+def read_moment(text: str, now: datetime) -> datetime | None:
+    """Return the beginning of what a text names: a day or period in words, a date with a time, or an age such as `12h`,
+    `7d`, `2 weeks`, `3m` (months), `1y`, so long before `now`; None for any other text (SEARCH-12).
+
+    Local, as `now` is, unless the text names a zone.
+    """
+    text = text.strip()
+    if ago := _is_age(text):
+        unit = ago["unit"][0].lower()
+        try:
+            return shift(now, -int(ago["count"]), "M" if unit == "m" else unit)
+        except (OverflowError, ValueError):  # before the calendar
+            return datetime.min.replace(tzinfo=UTC)
+    if days := read_days(text, now.date()):
+        return datetime.combine(days.first, time())
+    with suppress(ValueError):
+        return datetime.fromisoformat(text) if read_iso(text) else None
+    return None
+
+
+def _days(phrase: Phrase, today: date, ways: Ways) -> Days:
+    """Raises: ValueError or OverflowError where there are no such days."""
+    year = today.year if phrase.year is None else phrase.year
+    match phrase.kind:
+        case "moved":
+            return _day(shift(today, phrase.count, phrase.unit))
+        case "span":
+            first, last = sorted((today, shift(today, phrase.count, phrase.unit)))
+            return Days(first, last)
+        case "weekday":
+            return _day(_weekday(phrase, today, ways))
+        case "period":
+            period = next(period for period in PERIODS if SHIFT_UNITS[period] == phrase.unit)
+            first = shift(start_of(period, today, ways.weeks), _STEPS[phrase.which], phrase.unit)
+            return _period(first, phrase.unit)
+        case "week":
+            start = week_start(year, phrase.number, *ways.numbered)
+            if start is None:
+                raise ValueError(f"{year} has no week {phrase.number}")
+            return _period(start, "w")
+        case "quarter":
+            return _period(date(year, phrase.number * 3 - 2, 1), "Q")
+        case "year":
+            return _period(date(year, 1, 1), "y")
+        case "month":
+            return _period(date(year, phrase.month, 1), "M")
+        case "named month" if not ways.nearest:
+            return _period(date(year, phrase.month, 1), "M")
+    if ways.nearest and phrase.year is None:
+        return _day(min(_in_years(phrase, today.year - 1, 3), key=lambda day: abs(day - today)))
+    return _day(date(year, phrase.month, phrase.day))
+
+
+def _day(day: date) -> Days:
+    return Days(day, day, "d")
+
+
+def _period(first: date, unit: str) -> Days:
+    return Days(first, shift(first, 1, unit) - timedelta(1), unit)
+
+
+def _weekday(phrase: Phrase, today: date, ways: Ways) -> date:
+    if ways.nearest:
+        away = (phrase.number + 1) % 7 - today.isoweekday() % 7
+        if phrase.which:
+            return today + timedelta(away + 7 * _STEPS[phrase.which])
+        return today + timedelta(min((away, away - 7, away + 7), key=abs))
+    ahead = (phrase.number - today.weekday()) % 7
+    match phrase.which:
+        case "next":
+            return today + timedelta(ahead or 7)
+        case "last":
+            return today + timedelta(ahead - 7)
+        case "this":
+            return start_of("week", today, ways.weeks) + timedelta((phrase.number + 1 - ways.weeks.first_day) % 7)
+    return today + timedelta(ahead)
+
+
+def _in_years(phrase: Phrase, first: int, count: int) -> Iterator[date]:
+    days = (calendar_day(f"{year:04}-{phrase.month:02}-{phrase.day:02}") for year in range(first, first + count))
+    return (day for day in days if day is not None)
+
+
+FORMS = "a day as YYYY-MM-DD, today, tomorrow, a weekday, `next friday`, `in 3 days`, `2 weeks ago` or `14 October`"
+"""For messages: what `read_coming_day` understands."""
+PERIOD_FORMS = f"{FORMS}, `this week`, `next month`, 2026-Q1, 2026-W05, or two days with a space between"
+"""For messages: what `read_days` understands in queries of Tasks."""
