@@ -351,7 +351,8 @@ def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_s
     if is_server:
         from obsidian_mcp.adapters.embedding_worker import EmbeddingWorker
 
-        meaning.stop = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock")).stop
+        worker = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock"))
+        meaning.stop, indexer.stored = worker.stop, worker.wake
     return meaning
 
 

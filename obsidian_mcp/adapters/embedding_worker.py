@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -16,54 +15,58 @@ from filelock import FileLock, Timeout
 from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.errors import AppError
 
+from .log import logger
+from .worker import Worker
+
 BATCH_FILES: Final = 4
-LOOK_SECONDS: Final = 15.0
-"""Between two looks for notes that changed."""
+SETTLE_SECONDS: Final = 2.0
+"""From a change to a look for notes that changed: most changes come in bursts."""
+SHARE_SECONDS: Final = 60.0
+"""Until the lock is tried again that another program on the vault holds."""
 RETRY_SECONDS: Final = 300.0
 """After a model or an endpoint failed."""
 
-log = logging.getLogger(__name__)
-
 
 class EmbeddingWorker:
-    """A thread that embeds what is pending; of several programs on one vault, one does. It goes on where it stopped."""
+    """Embeds what is pending; of several programs on one vault, one does. It goes on where it stopped."""
 
     def __init__(self, meaning: Meaning, lock: Path) -> None:
-        """Start the thread."""
+        """Start the worker."""
         self._meaning = meaning
         self._lock = FileLock(lock, timeout=0)
-        self._stopping = threading.Event()
-        threading.Thread(target=self._run, name="embedding", daemon=True).start()
+        self._worker = Worker("embedding", self._work)
+        self._worker.wake()
+        self._worker.start()
+
+    def wake(self) -> None:
+        """Take note that notes were indexed. Returns at once."""
+        self._worker.wake()
 
     def stop(self) -> None:
         """End without waiting; what is not stored is made again at the next start."""
-        self._stopping.set()
+        self._worker.stop()
 
-    def _run(self) -> None:
+    def _work(self, is_woken: bool) -> float | None:
         if sys.platform == "linux":
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
-        while not self._stopping.is_set():
-            pause = LOOK_SECONDS
-            try:
-                self._meaning.prepare()
-                with self._lock:
-                    self._embed_pending()
-            except Timeout:
-                pass
-            except AppError as error:
-                log.info("%s", error.message)
-                pause = RETRY_SECONDS
-            except Exception:
-                if not self._stopping.is_set():
-                    log.exception("Notes are not embedded any more. Please report this.")
-                return
-            self._stopping.wait(pause)
+        try:
+            self._meaning.prepare()
+            if is_woken and self._worker.rest(SETTLE_SECONDS):
+                return None
+            with self._lock:
+                self._embed_pending()
+        except Timeout:
+            return SHARE_SECONDS
+        except AppError as error:
+            logger(__name__).info("%s", error.message)
+            return RETRY_SECONDS
+        return None
 
     def _embed_pending(self) -> None:
         pending = self._meaning.pending()
         for at in range(0, len(pending), BATCH_FILES):
             begun = time.monotonic()
             self._meaning.embed(pending[at : at + BATCH_FILES])
-            if self._stopping.wait(time.monotonic() - begun):  # as long as it took, for everything else
+            if self._worker.rest(time.monotonic() - begun):  # as long as it took, for everything else
                 return

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
@@ -16,7 +18,7 @@ from obsidian_mcp.core.index.ingest import Batch, ingest
 
 from .disk import Disk
 from .index_database import open_index
-from .priority import begin_worker
+from .pool_process import begin_worker
 
 PROCESSES: Final = 2
 """One parses while the other writes: SQLite has one writer at a time."""
@@ -27,12 +29,12 @@ COLLECT_OBJECTS: Final = 100_000
 class WorkerPool(ProcessPoolExecutor):
     """A pool whose processes store batches."""
 
-    def __init__(self, niceness: int) -> None:
-        """Low priority for a `niceness` above 0."""
+    def __init__(self) -> None:
+        self.begun = time.monotonic()
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # a worker imports nothing from the folder it is started in
         spawn = get_context("spawn")
         self._workers_end, self._own_end = spawn.Pipe(duplex=False)
-        super().__init__(PROCESSES, spawn, begin_worker, (niceness, self._workers_end))
+        super().__init__(PROCESSES, spawn, begin_worker, (self._workers_end,))
 
     def end(self) -> None:
         """End the processes without waiting. Python 3.11 would wait for ever, at its own end, for a process that it
@@ -46,11 +48,20 @@ _opened: dict[Path, Index] = {}
 """In a worker: the index it writes to."""
 
 
-def store(root: Path, file: Path, batch: Batch) -> list[FileEntry]:
+@cache
+def _lower_priority(niceness: int) -> None:
+    """Do so once in a process."""
+    if niceness and hasattr(os, "nice"):
+        os.nice(niceness)
+
+
+def store(root: Path, file: Path, batch: Batch, niceness: int) -> list[FileEntry]:
     """Store a batch of the vault at `root`, in a worker process, and return the files that were left out.
 
+    The process has the lower priority of a `niceness` above 0 from then on.
     Raises: Busy; Replaced, also if the index had to be moved to another file.
     """
+    _lower_priority(niceness)
     if file not in _opened:
         gc.freeze()
         gc.set_threshold(COLLECT_OBJECTS)

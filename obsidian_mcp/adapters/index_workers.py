@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -21,6 +22,7 @@ from obsidian_mcp.core.index.ingest import Batch
 from obsidian_mcp.errors import AppError
 
 from .log import logger
+from .worker import Worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -31,6 +33,8 @@ POOL_FILES: Final = 100
 """Pending files from which on processes are started: a start takes as long as 300 notes, but holds up no call."""
 NICENESS: Final = 15
 """Of the workers of a server: calls come first."""
+PROMPT_SECONDS: Final = 3.0
+"""The workers begin at normal priority for so long: the first call wants what they do."""
 GATHER_SECONDS: Final = 0.02
 """From the first report of a change until the folder is looked at: changes come in bursts."""
 LINGER_SECONDS: Final = 2.0
@@ -63,48 +67,40 @@ class IndexWorkers:
         self._pool: WorkerPool | None = None
         self._is_tidy = False
         """Whether nothing was stored in batches since the segments of the full-text index were merged."""
+        self._pause: float | None = None
+        """Seconds until `look` is called again."""
         self._has_processes = not getattr(sys, "frozen", False)  # there the executable is no Python
-        self._work = reported or threading.Event()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
+        self._worker = Worker("indexer", self._work, reported)
 
     def start(self) -> None:
         """Start the thread, and store the pending files in it from now on."""
         self._indexer.background = self
-        self._thread.start()
+        self._worker.start()
         self._indexer.wake()
 
     def wake(self) -> None:
         """Wake the thread: a change was reported, or files are pending."""
-        self._work.set()
+        self._worker.wake()
 
     def stop(self) -> None:
         """End the thread after the batch that is being stored, or after STOP_SECONDS."""
-        self._stopping.set()
-        self._work.set()
-        if self._thread.is_alive():
-            self._thread.join(STOP_SECONDS)
+        if self._worker.stop(STOP_SECONDS):
+            self._end_pool()
 
-    def _run(self) -> None:
-        pause: float | None = None
-        while not self._stopping.is_set():
-            is_quiet = not self._work.wait(pause if self._is_tidy else LINGER_SECONDS)
+    def _work(self, is_woken: bool) -> float | None:
+        if not is_woken and not self._is_tidy:
+            self._tidy()
+        else:
             try:
-                if is_quiet and not self._is_tidy:
-                    self._tidy()
-                    continue
-                self._work.clear()
-                if self._look is not None and not self._stopping.wait(GATHER_SECONDS):
-                    pause = self._look()
+                if self._look is not None and not self._worker.rest(GATHER_SECONDS):
+                    self._pause = self._look()
                 self._store_pending()
             except AppError as error:  # the disk is gone; every call says so
                 logger(__name__).warning("%s", error.message)
-                self._retry()
-            except Exception:
-                if not self._stopping.is_set():
-                    log = logger(__name__)
-                    log.exception("The index was not brought up to date; it goes on with the next change.")
-        self._end_pool()
+                self._worker.retry(RETRY_SECONDS)
+        if self._worker.is_stopping:
+            self._end_pool()
+        return self._pause if self._is_tidy else LINGER_SECONDS
 
     def _tidy(self) -> None:
         """End the processes, and merge what many batches left in the index, until something else is to be done."""
@@ -112,13 +108,9 @@ class IndexWorkers:
         self._is_tidy = True
         with suppress(Busy, Replaced):  # another process writes, and may merge as well
             while self._indexer.index.merge():
-                if self._work.is_set():
+                if self._worker.is_woken:
                     self._is_tidy = False
                     return
-
-    def _retry(self) -> None:
-        self._stopping.wait(RETRY_SECONDS)
-        self._work.set()
 
     def _store_pending(self) -> None:
         """If the indexer has many files, store all of them batch by batch, in processes if there are very many."""
@@ -132,7 +124,7 @@ class IndexWorkers:
         running: dict[Future[list[FileEntry]], Batch] = {}
         try:
             while True:
-                while len(running) <= PROCESSES and not self._stopping.is_set():
+                while len(running) <= PROCESSES and not self._worker.is_stopping:
                     batch = self._indexer.take()
                     if batch is None:
                         break
@@ -140,6 +132,7 @@ class IndexWorkers:
                         running[future] = batch
                     else:
                         self._end(batch, partial(self._indexer.ingest, batch))
+                        self._indexer.wait_for_scans()
                 if not running:
                     return
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -155,10 +148,14 @@ class IndexWorkers:
 
         file = self._indexer.index.database.file
         try:
-            if self._pool is None and self._has_processes and self._indexer.progress.left >= self._pool_files:
-                self._pool = WorkerPool(self._niceness)
+            done, total = self._indexer.progress
+            if not done:  # a process takes a second to start on a busy machine; the newest files are there before
+                return None
+            if self._pool is None and self._has_processes and total - done >= self._pool_files:
+                self._pool = WorkerPool()
             if self._pool is not None and file is not None:
-                return self._pool.submit(store, self._root, file, batch)
+                is_prompt = time.monotonic() - self._pool.begun < PROMPT_SECONDS
+                return self._pool.submit(store, self._root, file, batch, 0 if is_prompt else self._niceness)
         except Exception as error:  # noqa: BLE001  none can be made, or one died: Python has many words for that
             self._do_without(error)
         return None
@@ -175,7 +172,7 @@ class IndexWorkers:
                 self._indexer.step()
         except Busy:
             self._indexer.release(batch)
-            self._retry()
+            self._worker.retry(RETRY_SECONDS)
         except BrokenProcessPool as error:
             self._indexer.release(batch)
             self._do_without(error)

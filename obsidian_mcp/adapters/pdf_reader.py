@@ -21,6 +21,7 @@ from obsidian_mcp.core.index.rows import stored
 from .index_workers import NICENESS
 from .log import logger
 from .media import INSTALL
+from .worker import Worker
 
 if TYPE_CHECKING:
     import subprocess
@@ -39,10 +40,8 @@ class PdfReader:
         self.is_reading = is_reading and not _missing()
         self._indexer = indexer
         self._root = root
-        self._work = threading.Event()
-        self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        self._thread: threading.Thread | None = None
+        self._worker = Worker("pdf", self._work)
         indexer.pdfs.background = self
 
     @property
@@ -58,33 +57,26 @@ class PdfReader:
 
     def wake(self) -> None:
         """Look for PDFs to read."""
-        self._work.set()
-        if self.is_reading and self._thread is None and not self._stopping.is_set():
-            self._thread = threading.Thread(target=self._run, name="pdf", daemon=True)
-            self._thread.start()
+        self._worker.wake()
+        if self.is_reading:
+            self._worker.start()
 
     def stop(self) -> None:
         """End without waiting; the PDF that is being read is read again at the next start."""
-        self._stopping.set()
-        self._work.set()
+        self._worker.stop()
         process = self._process
         if process is not None:
             process.kill()
 
-    def _run(self) -> None:
-        while self._work.wait() and not self._stopping.is_set():
-            self._work.clear()
-            try:
-                self._read_all()
-            except (Busy, Replaced, OSError) as error:  # with it the time-out of a lock
-                logger(__name__).info("PDFs are read later: %r", error)
-                self._stopping.wait(RETRY_SECONDS)
-                self._work.set()
-            except Exception:
-                self.is_reading = False
-                if not self._stopping.is_set():
-                    log = logger(__name__)
-                    log.exception("PDFs are not read any more. Please report this.")
+    def _work(self, _: bool) -> None:
+        try:
+            self._read_all()
+        except (Busy, Replaced, OSError) as error:  # with it the time-out of a lock
+            logger(__name__).info("PDFs are read later: %r", error)
+            self._worker.retry(RETRY_SECONDS)
+        except Exception:
+            self.is_reading = False  # nobody waits for what is not read
+            raise
 
     def _read_all(self) -> None:
         """Raises: Timeout while another program reads."""
@@ -96,22 +88,22 @@ class PdfReader:
         lock: AbstractContextManager[object] = FileLock(f"{file}-pdf", timeout=0) if file else nullcontext()
         try:
             with lock:
-                while not self._stopping.is_set() and (entry := self._indexer.pdfs.next()) is not None:
+                while not self._worker.is_stopping and (entry := self._indexer.pdfs.next()) is not None:
                     is_read = not self._indexer.index.stale([entry])
                     record = None if is_read else self._read(entry)
-                    if not self._stopping.is_set():
+                    if not self._worker.is_stopping:
                         self._indexer.pdfs.store(entry, record)
         except Timeout:
             self._indexer.pdfs.forget_read()
             raise
         finally:
-            self._end_worker()
+            self._end_reader()
 
     def _read(self, entry: FileEntry) -> Record:
         from obsidian_mcp.core.index import extract  # the parser; a process without PDFs to read does without
 
         path = stored(entry.path)
-        process = self._worker()
+        process = self._reader()
         assert process.stdin is not None  # noqa: S101  for the type checker
         assert process.stdout is not None  # noqa: S101
         end = time.monotonic() + SECONDS
@@ -129,16 +121,16 @@ class PdfReader:
             digest = bytes.fromhex(found["digest"]) if found["digest"] else None
             return Record(entry, digest, extract.of_pdf(content, found["starts"], found["problem"]))
         except (ValueError, KeyError, TypeError):
-            self._end_worker()
+            self._end_reader()
             problem = f"takes more than {SECONDS:.0f} seconds to read" if is_late else "takes too much memory"
             return Record(entry, b"", extract.of_pdf(search_document.of(path, ""), (), problem))
 
-    def _worker(self) -> subprocess.Popen[bytes]:
+    def _reader(self) -> subprocess.Popen[bytes]:
         """The process that reads, begun where there is none. Raises: OSError."""
         import subprocess
 
         if self._process is None or self._process.poll() is not None:
-            self._end_worker()
+            self._end_reader()
             self._process = subprocess.Popen(  # noqa: S603  our own module
                 [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(self._root), str(NICENESS)],
                 stdin=subprocess.PIPE,
@@ -147,11 +139,11 @@ class PdfReader:
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 env={**os.environ, "PYTHONSAFEPATH": "1"},
             )
-            if self._stopping.is_set():
+            if self._worker.is_stopping:
                 self._process.kill()
         return self._process
 
-    def _end_worker(self) -> None:
+    def _end_reader(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()

@@ -14,10 +14,11 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.vault.sync_tree import Scanning
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ MOST_PATHS = 20_000
 """More changed paths than this are not kept one by one: one scan is cheaper."""
 SAFETY_NET_SECONDS = 600.0
 """After so long the whole folder is scanned although events came: no system promises to report all."""
+SETTLE_SECONDS = 0.5
+"""From the last event of a burst to the scan that follows it."""
+BURST_PATHS = 100
+"""So many changed paths are a burst, and so is a folder that is made or moved: what is put into it at once may not be
+reported."""
+REPORT_SECONDS = 2.0
+"""A change that a scan has found is reported within this time, or the system has lost sight of its folder."""
 
 REMOTE = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "afpfs",
@@ -59,7 +67,15 @@ class Watcher:
         self._overflow = False
         self._live = False
         self._blind = False
-        """Changes from before the system began to report, or began again, have yet to be found by a scan."""
+        """Changes from before the system began to report, or from a burst, have yet to be found by a scan."""
+        self._clock = clock
+        self._burst = float("-inf")
+        """When the last event of a burst came."""
+        self._missed: set[str] = set()
+        """Paths whose change a scan has found and nobody has reported."""
+        self._missed_at = 0.0
+        self._is_caught_up = False
+        """Whether a scan was made since the system began to report, or lost reports: what it finds, nobody reports."""
         self._observer: BaseObserver | None = None
         self._threads: list[threading.Thread] = []
         """All that watchdog has started to bring the reports."""
@@ -101,7 +117,7 @@ class Watcher:
                 def on_any_event(self, event: FileSystemEvent) -> None:
                     for path in (event.src_path, event.dest_path):
                         if path:
-                            report(os.fsdecode(path))
+                            report(os.fsdecode(path), is_folder=event.is_directory)
 
             with _starting:
                 before = threading.enumerate()
@@ -121,6 +137,7 @@ class Watcher:
                 self._watched = watched
                 self._threads = [thread for thread in started if thread not in before]
                 self._live = self._blind = True
+                self._is_caught_up = False
         if self._stopped:
             observer.stop()
             return
@@ -151,9 +168,16 @@ class Watcher:
         with self._lock:
             if self.mode != "events":
                 return None
+            now = self._clock()
+            if self._missed and now >= self._missed_at + REPORT_SECONDS:
+                self._missed.clear()
+                self._watch_anew()
+                return None
             timer = self._scanning if self._blind else self._net
-            if timer.drain() is not None:
-                return timer.pause
+            pause = max(timer.pause, self._burst + SETTLE_SECONDS - now if self._blind else 0.0)
+            if pause > 0:
+                return min(pause, REPORT_SECONDS) if self._missed else pause
+            timer.drain()
             self._blind = False
             return 0.0
 
@@ -162,26 +186,43 @@ class Watcher:
         self._scanning.scanned()
         self._net.scanned()
         with self._lock:
-            broken = self._observer if self._live and self.mode != "events" else None
-            if broken is not None:
-                self._observer, self._live = None, False
-                threading.Thread(target=self._start, args=(broken,), name="watcher-start", daemon=True).start()
+            if self._live and self.mode != "events":
+                self._watch_anew()
         if self._live:
             self._notify()
+
+    def missed(self, paths: Collection[str]) -> None:
+        """Note changes that a scan has found: where they are not reported soon, the folder is watched anew (WATCH-11).
+
+        A folder that was moved into one that had just been made may have been lost sight of.
+        """
+        with self._lock:
+            self._missed = set(paths) if self._is_caught_up else set()
+            self._missed_at = self._clock()
+            self._is_caught_up = True
+
+    def _watch_anew(self) -> None:
+        broken, self._observer, self._live = self._observer, None, False
+        threading.Thread(target=self._start, args=(broken,), name="watcher-start", daemon=True).start()
 
     def lost(self) -> None:
         """Note that events were dropped: a scan is due, and one more when the system has caught up."""
         with self._lock:
             self._overflow = self._blind = True
+            self._is_caught_up = False
             self._paths.clear()
         self._notify()
 
-    def report(self, path: str) -> None:
-        """Note that the file at an absolute path may have changed."""
+    def report(self, path: str, *, is_folder: bool = False) -> None:
+        """Note that the file or folder at an absolute path may have changed."""
         relative = relative_path(self.root, path)
         if relative is None or relative in self._paths:  # not looked at since the last report: most come in fours
             return
         with self._lock:
+            if self._missed:
+                self._missed.discard(normal_form(relative))
+            if is_folder or len(self._paths) >= BURST_PATHS:
+                self._blind, self._burst = True, self._clock()
             if relative == "" or len(self._paths) >= MOST_PATHS:
                 self._overflow = True
                 self._paths.clear()

@@ -59,7 +59,7 @@ def remarks(data: Mapping[str, Any]) -> str:
             shown = len(answer["tasks" if "tasks" in answer else "rows"])
             lines[-1] += f", {shown} shown; more with --offset {answer['next_offset']}"
         lines += [f"Warning: {warning}" for warning in answer.get("warnings", ())]
-        lines += [answer["note"]] if "note" in answer else []
+        lines += [answer["incomplete"]] if "incomplete" in answer else []
     if not data.get("blocks", [data]):
         lines.append("The note holds no queries.")
     return "".join(f"{safe(line)}\n" for line in lines)

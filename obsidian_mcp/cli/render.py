@@ -52,7 +52,7 @@ def remarks(found: Hits | Grouped, offset: int) -> str:
         lines[0] += f"; more with --offset {found.next_offset}"
     if found.widened:
         lines.append(found.widened)
-    lines += [said for said in (found.note, found.building) if said]
+    lines += [said for said in (found.note, found.incomplete) if said]
     return "".join(f"{safe(line)}\n" for line in lines)
 
 

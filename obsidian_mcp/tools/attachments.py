@@ -52,7 +52,7 @@ class Attachments:
     missing: list[str] | None = None
     """Embeds of the note that lead to no file."""
     next_offset: int | None = None
-    note: str | None = None
+    incomplete: str | None = None
     """Said while the index is being built."""
 
 
@@ -72,13 +72,13 @@ def attachments(
     place = app.vaults.get(vault)
     if name:
         return _read(app, place.find(name), place, pages)
-    building, missing = None, None
+    incomplete, missing = None, None
     if note:
-        found, missing, building = _of_note(place, note)
+        found, missing, incomplete = _of_note(place, note)
     elif unused:
         answer = place.graph.orphans(attachments=True)
         found = [_describe(entry) for path in answer.value if (entry := place.at(path)) and _is_attachment(entry)]
-        building = answer.notice
+        incomplete = answer.notice
     else:
         found = [_describe(entry) for entry in place.entries() if _is_attachment(entry)]
     wanted = name_key(query.strip())
@@ -86,7 +86,7 @@ def attachments(
         attachment for attachment in found if wanted in (attachment.kind, "") or wanted in name_key(attachment.path)
     ]
     page, following = page_of(found, offset, limit)
-    return Attachments(list(page), len(found), missing, following, building)
+    return Attachments(list(page), len(found), missing, following, incomplete)
 
 
 def _of_note(place: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:

@@ -53,7 +53,7 @@ class Links:
     outgoing_total: int
     backlinks_total: int
     next_offset: int | None = None
-    note: str | None = None
+    incomplete: str | None = None
     """Said while the index is being built."""
 
 
@@ -73,7 +73,7 @@ class UnlinkedMentions:
     """The name and aliases that were looked for."""
     mentions: list[UnlinkedMention]
     next_offset: int | None = None
-    note: str | None = None
+    incomplete: str | None = None
     """Says that the answer is not complete: while the index is being built, and where too many files have the name."""
 
 
@@ -125,7 +125,7 @@ def get_links(
         outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
         next_offset=next_offset(offset, fitting or limit, total),
-        note=outgoing.notice or backlinks.notice,
+        incomplete=outgoing.notice or backlinks.notice,
     )
 
 
@@ -134,7 +134,8 @@ def _list_unlinked(place: Vault, name: str, limit: int, offset: int) -> Unlinked
 
     entry = place.find(name)
     names = mentions.names_of(place, entry)
-    notice = place.search.notice()
+    place.indexer.complete()  # a mention in a file that is not indexed would be missed (INDEX-47)
+    notice = place.indexer.freshness.notice
     notes, more = mentions.notes_with(place, entry, names)
     found = list(islice(mentions.unlinked_mentions(place, notes, names), offset, offset + limit + 1))
     if more:
@@ -145,7 +146,7 @@ def _list_unlinked(place: Vault, name: str, limit: int, offset: int) -> Unlinked
         names,
         [UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context) for mention in found[:limit]],
         next_offset=offset + limit if len(found) > limit else None,
-        note=notice,
+        incomplete=notice,
     )
 
 
@@ -161,7 +162,7 @@ class SimilarNote:
 class SimilarNotes:
     path: str
     similar: list[SimilarNote]
-    note: str | None = None
+    incomplete: str | None = None
     """Says while the index is being built that the answer is not complete."""
 
 
@@ -221,7 +222,7 @@ class GraphAnswer:
     unresolved: list[UnresolvedName] | None = None
     neighbours: list[Neighbour] | None = None
     next_offset: int | None = None
-    note: str | None = None
+    incomplete: str | None = None
     """Said while the index is being built."""
 
 
@@ -251,18 +252,18 @@ def graph(
     if question == "neighbours":
         near = place.graph.neighbours(place.find(name).path, depth)
         page, following = page_of(near.value, offset, limit)
-        return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, note=near.notice)
+        return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, incomplete=near.notice)
     if question == "unresolved":
         missing, notice = _list_unresolved(place)
         names, following = page_of(missing, offset, limit)
-        return GraphAnswer(len(missing), unresolved=list(names), next_offset=following, note=notice)
+        return GraphAnswer(len(missing), unresolved=list(names), next_offset=following, incomplete=notice)
     if question == "path":
         answer = place.graph.shortest_path(place.find(name).path, place.find(to).path)
         found, notice = list(answer.value), answer.notice
     else:
         found, notice = _list_unconnected(place, question)
     paths, following = page_of(found, offset, limit)
-    return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, note=notice)
+    return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, incomplete=notice)
 
 
 def _list_unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:

@@ -46,7 +46,7 @@ class Properties:
     etag: str | None = None
     next_offset: int | None = None
     warning: str | None = None
-    note: str | None = None
+    incomplete: str | None = None
     """Says while the index is being built that the answer is not complete."""
 
 
@@ -124,7 +124,7 @@ def _of_vault(place: Vault, name: str, limit: int, offset: int) -> Properties:
         values = list(found.value[offset : offset + limit])
         values = values[: count_fitting(values)]
         following = next_offset(offset, len(values) or limit, len(found.value))
-        return Properties(values=values, total=len(found.value), next_offset=following, note=found.notice)
+        return Properties(values=values, total=len(found.value), next_offset=following, incomplete=found.notice)
     used = place.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
     uses, following = page_of(order, offset, limit)
@@ -138,4 +138,4 @@ def _of_vault(place: Vault, name: str, limit: int, offset: int) -> Properties:
         )
         for use in uses
     ]
-    return Properties(vault_properties=listed, total=len(order), next_offset=following, note=used.notice)
+    return Properties(vault_properties=listed, total=len(order), next_offset=following, incomplete=used.notice)

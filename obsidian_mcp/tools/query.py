@@ -86,7 +86,7 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
     if page.offset + count < answer.total:
         data["next_offset"] = page.offset + count
     if found.notice is not None:
-        data["note"] = found.notice
+        data["incomplete"] = found.notice
     return data
 
 

@@ -53,7 +53,7 @@ def show_query(
     found = queries.run_query(place, wanted)
     if isinstance(found, TaskPage):
         columns = [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
-        rows, total, notice = _task_rows(found), found.total, found.note
+        rows, total, notice = _task_rows(found), found.total, found.incomplete
         kind, given_groups = "list", []
     else:
         answer, notice = found.value, found.notice

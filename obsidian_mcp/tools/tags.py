@@ -57,7 +57,7 @@ class Tags:
     tags: list[ListedTag] | None = None
     notes: list[TaggedNote] | None = None
     next_offset: int | None = None
-    note: str | None = None
+    incomplete: str | None = None
     """Says while the index is being built that the answer is not complete."""
 
 
@@ -80,12 +80,12 @@ def tags(
             numbers = sorted({fact.line + 1 for fact in file.tags if fact.line is not None})
             lines, more_lines = first_of(numbers, LINES_SHOWN)
             notes.append(TaggedNote(file.path, names, lines or None, more_lines))
-        return Tags(len(found.value), notes=notes, next_offset=following, note=found.notice)
+        return Tags(len(found.value), notes=notes, next_offset=following, incomplete=found.notice)
     used = place.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
     uses, following = page_of(order, offset, limit)
     listed = [ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in uses]
-    return Tags(len(order), tags=listed, next_offset=following, note=used.notice)
+    return Tags(len(order), tags=listed, next_offset=following, incomplete=used.notice)
 
 
 @tool(title="Rename tag", writes=True, destructive=True)

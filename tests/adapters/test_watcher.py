@@ -154,6 +154,32 @@ def test_a_watcher_that_is_not_running_lets_scans_tell(root: Path) -> None:
 
 
 # WATCH-02
+def test_a_scan_follows_a_burst_and_a_folder_that_was_lost_sight_of_is_watched_anew(root: Path) -> None:  # WATCH-11
+    now = [0.0]
+    watcher = Watcher(root, clock=lambda: now[0])
+    with vault_of(root, watcher) as vault:
+        vault.refresh()
+        watcher.start()
+        eventually(lambda: watcher.mode == "events")
+        now[0] = 1.0
+        assert vault.catch_up() == 600
+
+        watcher.report(str(root / "made"), is_folder=True)
+        now[0] = 1.4
+        assert vault.catch_up() == pytest.approx(0.1)
+        now[0] = 1.6
+        assert vault.catch_up() == 600
+
+        watcher.missed(["made/lost.md", "made/late.md"])
+        watcher.report(str(root / "made" / "late.md"))
+        assert vault.catch_up() == 2
+        now[0] = 3.7
+        assert vault.catch_up() is None  # the calls scan until the new watch has begun
+        eventually(lambda: watcher.mode == "events")
+        now[0] = 5.0
+        assert vault.catch_up() == 600
+
+
 def test_what_changed_before_the_watch_began_is_found_by_one_more_scan(root: Path) -> None:
     now = [0.0]
     watcher = Watcher(root, clock=lambda: now[0])

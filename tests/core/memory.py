@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Self
 
@@ -29,6 +29,9 @@ class Always:
     def scanned(self) -> None:
         pass
 
+    def missed(self, paths: Collection[str]) -> None:
+        pass
+
 
 class Reported:
     """A `Dirty` that says what the test has changed."""
@@ -47,6 +50,9 @@ class Reported:
         return 0.0 if due else 100.0
 
     def scanned(self) -> None:
+        pass
+
+    def missed(self, paths: Collection[str]) -> None:
         pass
 
 

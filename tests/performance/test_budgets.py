@@ -168,7 +168,7 @@ def test_a_search_during_the_first_build_is_answered_in_time(vault: Path, match:
             for process in busy:
                 process.kill()
                 process.wait()
-    assert answer["building"].startswith("The index is being built: ")
+    assert answer["incomplete"].startswith("The index is being built: ")
     reported(f"{match} search during the first build", figures, SEARCH_DURING_FIRST_BUILD)
     assert max(figures) < SEARCH_DURING_FIRST_BUILD
 

@@ -161,6 +161,30 @@ def test_a_file_that_changed_since_is_refused_and_the_others_stay(app: App, basi
     assert (basic / "Home.md").read_text(encoding="utf-8") == "Somebody else's text about a clock"
 
 
+def test_a_plan_that_would_leave_a_new_link_behind_is_refused(app: App, basic: Path) -> None:
+    """PLAN-08, WATCH-10."""
+    shown = plan(app, "move_note", name="Projects/Alpha", to="Moved.md")
+    (basic / "Later.md").write_text("see [[Alpha]]", encoding="utf-8")
+    before = contents(basic)
+
+    with pytest.raises(StaleEtag, match=r"'Later\.md' came to be changed too"):
+        run(app, "apply_plan", plan=shown["plan"])
+    assert contents(basic) == before
+    run(app, "apply_plan", plan=plan(app, "move_note", name="Projects/Alpha", to="Moved.md")["plan"])
+    assert (basic / "Later.md").read_text("utf-8") == "see [[Moved]]"
+
+
+def test_a_link_that_was_written_a_moment_ago_follows_its_note(app: App, basic: Path) -> None:
+    """WATCH-10."""
+    for number in range(5):
+        old, new = f"Target {number}", f"Renamed {number}"
+        (basic / f"{old}.md").write_text("", encoding="utf-8")
+        run(app, "read_note", name=f"{old}.md")
+        (basic / "Later.md").write_text(f"see [[{old}]]", encoding="utf-8")
+        run(app, "move_note", name=old, to=f"{new}.md")
+        assert (basic / "Later.md").read_text("utf-8") == f"see [[{new}]]"
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "meanwhile"),
     [

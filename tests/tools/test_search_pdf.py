@@ -94,11 +94,11 @@ def test_a_search_says_which_pdfs_it_does_not_see(opened: Opened) -> None:
     """PDF-3, PDF-2"""
     app = opened(FILES)
     assert found(app, "zebra") == ["Note.md"]
-    assert "2 PDFs are not read yet. `obsidian-mcp index update` reads them." in run(app, "giraffe")["building"]
-    assert "1 PDF is not" in run(app, "giraffe", folder="Papers")["building"]
+    assert "2 PDFs are not read yet. `obsidian-mcp index update` reads them." in run(app, "giraffe")["incomplete"]
+    assert "1 PDF is not" in run(app, "giraffe", folder="Papers")["incomplete"]
     assert app.vaults.get().indexer.pdfs.complete()
-    assert "building" not in run(app, "zebra")
-    said = run(app, "giraffe")["building"]
+    assert "incomplete" not in run(app, "zebra")
+    said = run(app, "giraffe")["incomplete"]
     assert said.startswith("Not searched whole: Broken.pdf: broken (")
     assert "not read" not in said
 
@@ -189,14 +189,14 @@ def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(opened: Opened, monk
     writer.write(locked)
     app = opened({"Locked.pdf": locked.getvalue(), "Picture.pdf": pdf("")})
     app.vaults.get().indexer.pdfs.complete()
-    said = run(app, "zebra")["building"]
+    said = run(app, "zebra")["incomplete"]
     assert "Locked.pdf: locked with a password" in said
     assert "Picture.pdf: no text; its pages may be pictures" in said
     monkeypatch.setattr(pdf_reader, "SECONDS", 0.0)
     (app.config.vaults[0] / "Slow.pdf").write_bytes(pdf("zebra"))
     with opened_again(app) as again:
         again.vaults.get().indexer.pdfs.complete()
-        assert "Slow.pdf: takes more than 0 seconds to read" in run(again, "zebra")["building"]
+        assert "Slow.pdf: takes more than 0 seconds to read" in run(again, "zebra")["incomplete"]
 
 
 def test_a_process_that_reads_a_pdf_ends_with_its_program(tmp_path: Path) -> None:
@@ -223,8 +223,8 @@ def test_a_server_reads_pdfs_beside_its_calls(basic: Path) -> None:
             content = json.loads(answer["result"]["content"][0]["text"])["data"]
             if content["total"]:
                 break
-            assert "1 PDF is not read yet. Ask again in a while." in content["building"]
+            assert "1 PDF is not read yet. Ask again in a while." in content["incomplete"]
         (hit,) = content["hits"]
         assert (hit["path"], hit["snippets"][0]["page"]) == ("Paper.pdf", 2)
-        assert "building" not in content
+        assert "incomplete" not in content
         assert server.close() == 0

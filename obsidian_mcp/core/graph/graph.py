@@ -49,9 +49,14 @@ T = TypeVar("T")
 V = TypeVar("V")
 P = ParamSpec("P")
 
+
+class _NeedsAll(Exception):
+    """A query asks for links while files are not indexed."""
+
+
 Hides = Callable[[str], bool]
-View = Callable[[Rows, Catalog, Hides, Callable[[], Paths], Callable[[], LinkGraph]], V]
-"""Makes what a query sees of a vault at one moment of the index."""
+View = Callable[[Rows, Catalog, Hides, Callable[[], Paths], Callable[[], LinkGraph], Collection[str]], V]
+"""Makes what a query sees of a vault at one moment of the index; the paths are of files without rows."""
 
 
 def _asked(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callable[Concatenate[Graph, P], Answer[T]]:
@@ -60,6 +65,16 @@ def _asked(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callable[Conca
     @wraps(question)
     def answer(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
         return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs))
+
+    return answer
+
+
+def _asked_of_all(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callable[Concatenate[Graph, P], Answer[T]]:
+    """As `_asked`, for a question whose answer is untrue while a file is not indexed: it waits (INDEX-47)."""
+
+    @wraps(question)
+    def answer(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
+        return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs), of_all=True)
 
     return answer
 
@@ -117,7 +132,7 @@ class Graph:
         links = known.value.links if known.value is not None else ()
         return Answer(tuple(Reference(path, self._target(path, link), link) for link in links), known.freshness)
 
-    @_asked
+    @_asked_of_all
     def backlinks(self, rows: Rows, path: VaultPath) -> tuple[Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
         keys = keys_of(path)
@@ -176,7 +191,7 @@ class Graph:
         marks; every one that may have an id or depend on one; and some others (TASK-130)."""
         return list(self._there(rows.tasks(days, without_marks)))
 
-    @_asked
+    @_asked_of_all
     def link_maps(self, rows: Rows) -> LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""
         links = self._link_graph(rows)
@@ -188,7 +203,7 @@ class Graph:
             {path: dict(links.unresolved.get(path, {})) for path in sources},
         )
 
-    @_asked
+    @_asked_of_all
     def unresolved(self, rows: Rows) -> tuple[Unresolved, ...]:
         """Return the names that links lead to and no file has, by name; links in hidden files do not count."""
         names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
@@ -200,7 +215,7 @@ class Graph:
         by_name = sorted(names.items(), key=lambda item: (name_key(item[0]), item[0]))
         return tuple(Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name)
 
-    @_asked
+    @_asked_of_all
     def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:
         """Return the notes that no other file links to; with `attachments` every such file."""
         incoming = self._link_graph(rows).incoming
@@ -210,7 +225,7 @@ class Graph:
             if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
         )
 
-    @_asked
+    @_asked_of_all
     def dead_ends(self, rows: Rows) -> tuple[VaultPath, ...]:
         """Return the notes without a link to another file."""
         links = self._link_graph(rows)
@@ -246,7 +261,7 @@ class Graph:
         found = spread(links, path, depth, None, self._hides())
         return around(links, {file: distance for file, (distance, _) in found.items()}, depth, most, embedded)
 
-    @_asked
+    @_asked_of_all
     def shortest_path(self, rows: Rows, start: VaultPath, end: VaultPath) -> tuple[VaultPath, ...]:
         """Return a shortest path over links in either direction, both ends included; empty when there is none."""
         found = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
@@ -308,13 +323,23 @@ class Graph:
         Raises: OperationTimeout after QUERY_SECONDS where the call has no limit of its own.
         """
         hides = self._hides()
+        is_whole = not self._indexer.freshen().pending
 
         def run(rows: Rows) -> T:
-            with limited_to(QUERY_SECONDS):
-                paths, links = partial(self._paths_in, rows), partial(self._link_graph, rows)
-                return query(view(rows, self._catalog, hides, paths, links))
+            def links() -> LinkGraph:
+                if not is_whole:
+                    raise _NeedsAll
+                return self._link_graph(rows)
 
-        return self._indexer.ask(run)
+            with limited_to(QUERY_SECONDS):
+                paths, unindexed = partial(self._paths_in, rows), self._indexer.unindexed
+                return query(view(rows, self._catalog, hides, paths, links, unindexed))
+
+        try:
+            return Answer(self._indexer.query(run), self._indexer.freshness)
+        except _NeedsAll:  # what no file links to is not known before all are read
+            is_whole = True
+            return self._indexer.ask(run, of_all=True)
 
     @_asked
     def warnings(self, rows: Rows) -> dict[VaultPath, tuple[str, ...]]:

@@ -36,11 +36,12 @@ class IndexedNotes(IndexedVault):
         hides: Callable[[str], bool],
         paths: Callable[[], Paths],
         link_graph: Callable[[], LinkGraph],
+        unindexed: Collection[str],
         created_ns: Callable[[FileEntry], int],
         read_text: Callable[[FileEntry], str | None],
         bookmarks: Callable[[], frozenset[str]],
     ) -> None:
-        super().__init__(rows, catalog, hides, paths, link_graph, created_ns)
+        super().__init__(rows, catalog, hides, paths, link_graph, unindexed, created_ns)
         self._read_text = read_text
         self._bookmarks = cache(bookmarks)
         self._field_keys = cache(rows.field_keys)
@@ -61,7 +62,7 @@ class IndexedNotes(IndexedVault):
         if folder:
             below = f"{folder}/"
             paths = [path for path in paths if path.startswith(below)]
-        return sorted(path for path in paths if is_page(path))
+        return sorted(path for path in paths if is_page(path) and path not in self._unindexed)
 
     def field_keys(self) -> Collection[str]:
         return self._field_keys()

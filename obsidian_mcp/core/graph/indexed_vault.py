@@ -42,15 +42,17 @@ class IndexedVault:
         hides: Callable[[str], bool],
         paths: Callable[[], Paths],
         link_graph: Callable[[], LinkGraph],
+        unindexed: Collection[str],
         created_ns: Callable[[FileEntry], int],
     ) -> None:
         """`hides` says which files the user excludes, `paths` gives the files that have rows, by their numbers, and
-        `link_graph` all links resolved."""
+        `link_graph` all links resolved. Files that are `unindexed` are in no result: what they lack is not known."""
         self._rows = rows
         self._catalog = catalog
         self._hides = hides
         self._paths_in_vault = paths
         self._link_graph = cache(link_graph)
+        self._unindexed = unindexed
         self._created_ns = created_ns
         self._columns: dict[str, dict[str, Value]] = {}
         self._decoded: dict[str, Value] = {}
@@ -61,7 +63,8 @@ class IndexedVault:
     def files(self) -> Sequence[File]:
         hides = self._hides
         entries = sorted(self._catalog.by_path().values())
-        return [File(path, size, modified) for path, _, size, modified in entries if not hides(path)]
+        shown = [File(path, size, modified) for path, _, size, modified in entries if not hides(path)]
+        return [file for file in shown if file.path not in self._unindexed] if self._unindexed else shown
 
     def file(self, path: str) -> File | None:
         entry = self._catalog.get(path)

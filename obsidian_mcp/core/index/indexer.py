@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from typing import Protocol, TypeVar
 
@@ -18,7 +18,7 @@ from obsidian_mcp.core.files.ports import Change
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import OperationTimeout, StorageFailed
+from obsidian_mcp.errors import AppError, OperationTimeout, StorageFailed
 
 from . import facts
 from .database import PATIENCE
@@ -33,12 +33,17 @@ FRESH_FILES = 32
 BATCH_FILES = 512
 BATCH_BYTES = 8_000_000
 """One batch is one transaction, of at most so many files and bytes: 0.2 s. Smaller ones cost more a file."""
+FIRST_FILES = 32
+"""Files of the first batches of a build, so that something is there at once; the later ones are larger."""
 BATCH_GONE = 500
 """Most removed files whose rows one batch deletes."""
 WRITE_WAIT_SECONDS = 0.1
 """A question waits this long for other writers; then the rows answer as they are."""
-BUILD_WAIT_SECONDS = 1.0
-"""A question to a server waits this long for a first build."""
+BUILD_WAIT_SECONDS = 1.5
+"""A question to a server waits this long for a first build; the answer is there within 2 s."""
+SCAN_SECONDS = 1.0
+SCAN_STORED = 256
+"""A search reads files that are not indexed for so long, and stores at most so many that it may find."""
 CATCH_UP_SECONDS = 5.0
 """A change of many files waits this long for the index to know them."""
 TIME_TO_ANSWER_SECONDS = 1.0
@@ -79,6 +84,8 @@ class Indexer:
         self.background: Background | None = None
         """Stores what is pending beside the calls; without one, every question stores everything first."""
         self.pdfs = PdfQueue(self)
+        self.stored: Callable[[], None] = lambda: None
+        """Called, with the lock held, each time files were stored: it only sets a flag or an event."""
         self.is_patient = False
         """Whether a question waits until nothing is pending, as where a process answers one question and ends."""
         self.read = read
@@ -94,6 +101,8 @@ class Indexer:
         self._gone: dict[VaultPath, None] = {}
         self._taken: set[VaultPath] = set()
         """Paths of batches that are being worked on."""
+        self._scans = 0
+        """Searches that read pending files now."""
         self._deferred: set[VaultPath] = set()
         """Pending files that cannot be stored as they are now; a later notice or question tries them again."""
         self._total = 0
@@ -207,6 +216,19 @@ class Indexer:
         with self.state:
             return frozenset(self._gone)
 
+    @property
+    def is_first_build(self) -> bool:
+        """Whether a background builds an index in which many files have no rows yet."""
+        self.begin_once()
+        with self.state:
+            return self.background is not None and not self.is_patient and self._is_first()
+
+    @property
+    def unindexed(self) -> frozenset[VaultPath]:
+        """The files that had no rows at the beginning and have none yet."""
+        with self.state:
+            return frozenset(self._unindexed)
+
     def pending(self) -> dict[VaultPath, FileEntry]:
         """The files that the rows do not know as they are now."""
         self.begin_once()
@@ -220,13 +242,20 @@ class Indexer:
 
     # -- questions ---------------------------------------------------------------------------------------------
 
-    def ask(self, question: Callable[[Rows], T]) -> Answer[T]:
+    def ask(self, question: Callable[[Rows], T], *, of_all: bool = False) -> Answer[T]:
         """Answer a question about many files, from rows as current as the freshness rule makes them.
 
-        See `query` for what the question sees and for the errors.
+        `of_all`: the answer is untrue if it misses a file, such as one about what nobody links to. It waits for the
+        whole index then, and so does an answer that would be empty (INDEX-47). See `query` for what the question sees.
+        Raises: OperationTimeout where the index is not whole in time, and what `query` raises.
         """
-        freshness = self.freshen()
-        return Answer(self.query(question), freshness)
+        if of_all:
+            self.complete()
+        freshness = self.freshness if of_all else self.freshen()
+        value = self.query(question)
+        if value or not freshness.pending or of_all:
+            return Answer(value, freshness)
+        return self.ask(question, of_all=True)
 
     def query(self, question: Callable[[Rows], T]) -> T:
         """Answer a question from one consistent view of the rows as they are; `pending` says what they do not know.
@@ -247,27 +276,50 @@ class Indexer:
         with self.state:
             self._deferred.clear()
             is_little, is_first = not self._is_much(), self._is_first()
-            known = {*self._pending, *self._gone} if is_little else set()
+            known = [*self._pending.items(), *((path, None) for path in self._gone)] if is_little else []
         end = time.monotonic() + WRITE_WAIT_SECONDS
-        with contextlib.suppress(Busy, Replaced):
-            if is_little:
-                # Files of many bytes take more than one batch; what changes meanwhile is the background's.
-                while self._is_left(known) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
-                    pass
-            elif self.background is None:
-                self._finish()
         if is_little:
+            with contextlib.suppress(Busy, Replaced):
+                # Files of many bytes take more than one batch; what changes meanwhile is the background's.
+                while (known := self._left_of(known)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
+                    pass
             self.wait(end - time.monotonic(), lambda: bool(self._taken), self._report)
-        elif self.background is not None:
+        elif self.background is None or self.is_patient:
+            self._store_all(inf)
+        else:
             self.wake()  # also for files that could not be stored the last time
-            seconds = inf if self.is_patient else BUILD_WAIT_SECONDS if is_first else 0
-            self.wait(seconds, self._is_background_at_work, self._report)
+            self._store_all(BUILD_WAIT_SECONDS if is_first else 0)
         return self.freshness
 
-    def _is_left(self, paths: Iterable[VaultPath]) -> bool:
-        """Whether some of the files are still pending."""
-        with self.state:
-            return any(path in self._pending or path in self._gone for path in paths)
+    def scan(self, weigh: Callable[[FileEntry, bytes], float]) -> Freshness:
+        """Read the pending files, newest first, and store those that a search may find; what is left (INDEX-46).
+
+        `weigh` returns how much of what is searched for is in a file, 1 for all of it. Where no file has all of it,
+        those with the most are stored. The freshness says that nothing is missing if every pending file was looked at.
+        """
+        with self._being_scanned():
+            end, entries = _end(SCAN_SECONDS), list(self.pending().values())
+            weights: dict[FileEntry, float] = {}
+            for looked_at, entry in enumerate(entries):
+                if time.monotonic() > end:
+                    entries = entries[:looked_at]
+                    break
+                with contextlib.suppress(AppError):
+                    if weight := weigh(entry, self.read(entry)):
+                        weights[entry] = weight
+        most = max(weights.values(), default=0)
+        wanted = [entry for entry, weight in weights.items() if weight == most or most < 1]
+        chosen = sorted(wanted, key=lambda entry: -weights[entry])[:SCAN_STORED]
+        is_cut = not self.pending().keys() <= {entry.path for entry in entries} or (most == 1 and wanted != chosen)
+        while chosen and time.monotonic() < end + SCAN_SECONDS / 2:
+            stored = 0
+            with contextlib.suppress(Busy, Replaced):
+                stored = self.step(WRITE_WAIT_SECONDS, FRESH_FILES, chosen)
+            with self.state:
+                chosen = [entry for entry in chosen if self._pending.get(entry.path) == entry]
+                if chosen and not stored:  # others are at them
+                    self.state.wait(WRITE_WAIT_SECONDS)
+        return self.freshness if is_cut or chosen else CURRENT
 
     @property
     def freshness(self) -> Freshness:
@@ -284,11 +336,10 @@ class Indexer:
         Raises: OperationTimeout, which says how far the index is.
         """
         self.begin_once()
-        if self.background is not None and self._is_much():
-            self.wait(inf, self._is_background_at_work, self._report)
-        with contextlib.suppress(Busy, Replaced):
-            self._finish()
-        self.wait(inf, lambda: bool(self._taken), self._report)
+        with self.state:
+            self._deferred.clear()
+            self.wake()
+        self._store_all(inf)
         limit = current_call.get().limit
         now = self.progress
         if now.total and self._has_work() and limit is not None and limit.remaining < _reserve(limit):
@@ -303,11 +354,49 @@ class Indexer:
             self.wake()
             self.wait(CATCH_UP_SECONDS, self._is_background_at_work, None)
 
-    def _finish(self) -> None:
-        """Store everything in this thread, as far as the time of the call allows. Raises: Busy, Replaced."""
-        end = _end(inf)
-        while time.monotonic() < end and self.step():
+    def _store_all(self, seconds: float) -> None:
+        """Store what is pending now in this thread too, for so long, and as the time of the call allows."""
+        end, patience = _end(seconds), _end(PATIENCE)
+        with self.state:
+            left = [*self._pending.items(), *((path, None) for path in self._gone)]
+        while (left := self._left_of(left)) and (now := time.monotonic()) < end:
+            stored = 0
+            try:
+                stored = self.step(WRITE_WAIT_SECONDS, BATCH_FILES if self.background is None else FIRST_FILES)
+                patience = now + PATIENCE
+            except (Busy, Replaced):
+                if now > patience:
+                    return
+            if not stored:
+                with self.state:
+                    self.state.wait(WRITE_WAIT_SECONDS)
             self._report()
+
+    @contextlib.contextmanager
+    def _being_scanned(self) -> Iterator[None]:
+        """Keep other threads of this process from parsing: after every read, Python would wait for them 5 ms."""
+        with self.state:
+            self._scans += 1
+        try:
+            yield
+        finally:
+            with self.state:
+                self._scans -= 1
+                self.state.notify_all()
+
+    def wait_for_scans(self) -> None:
+        """Wait, in the background, while a search reads what is not indexed."""
+        self.wait(SCAN_SECONDS, lambda: self._scans > 0, None)
+
+    def _left_of(self, files: Iterable[tuple[VaultPath, FileEntry | None]]) -> list[tuple[VaultPath, FileEntry | None]]:
+        """Return those of some pending (None: gone) files that can be stored and are not yet."""
+        with self.state:
+            return [
+                (path, entry)
+                for path, entry in files
+                if path not in self._deferred
+                and (path in self._gone if entry is None else self._pending.get(path) == entry)
+            ]
 
     def wait(self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None) -> None:
         """Wait while a condition holds; at most so long, and not to the end of the call's time."""
@@ -325,14 +414,16 @@ class Indexer:
 
     # -- storing -----------------------------------------------------------------------------------------------
 
-    def step(self, patience: float = PATIENCE, most: int = BATCH_FILES) -> int:
+    def step(
+        self, patience: float = PATIENCE, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None
+    ) -> int:
         """Store one batch in this thread; how many files it was about, 0 when there is nothing to do.
 
-        `patience` is how many seconds to wait for other writers, `most` how many files the batch may have.
-        Raises: Busy, Replaced (after which everything is pending).
+        `patience` is how many seconds to wait for other writers, `most` how many files the batch may have, and `among`
+        the pending files that may be in it. Raises: Busy, Replaced (after which everything is pending).
         """
         self.begin_once()
-        batch = self.take(most)
+        batch = self.take(most, among)
         if batch is None:
             return 0
         try:
@@ -347,15 +438,20 @@ class Indexer:
         """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy, Replaced."""
         return ingest(self.index, self.read, self.stat, batch.entries, batch.gone, patience)
 
-    def take(self, most: int = BATCH_FILES) -> Batch | None:
-        """The next batch, None where nothing is to be done or others are at it. End it by `done` or `release`."""
+    def take(self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None) -> Batch | None:
+        """The next batch, None where nothing is to be done or others are at it. End it by `done` or `release`.
+
+        The first batches of many files are small, so that something is there at once (INDEX-15).
+        """
         with self.state:
             busy = self._taken | self._deferred
-            gone = [path for path in self._gone if path not in busy][:BATCH_GONE]
+            gone = [] if among is not None else [path for path in self._gone if path not in busy][:BATCH_GONE]
             entries: list[FileEntry] = []
             size = 0
-            for path, entry in self._pending.items():
-                if path in busy:
+            most = min(most, max(FIRST_FILES, self._total - len(self._pending)))
+            for entry in among if among is not None else self._pending.values():
+                path = entry.path
+                if path in busy or self._pending.get(path) != entry:
                     continue
                 if entries and (len(entries) == most or size + entry.size > BATCH_BYTES):
                     break
@@ -387,6 +483,7 @@ class Indexer:
                 self._total = 0
                 self._unindexed.clear()
             self.wake()
+            self.stored()
         self.release(batch)
 
     def release(self, batch: Batch, *, later: bool = False) -> None:

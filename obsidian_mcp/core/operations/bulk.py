@@ -82,6 +82,7 @@ def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = Fals
     Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
     Raises: what `plan` and `Vault.commit` raise, with nothing changed; OperationTimeout during a first build.
     """
+    vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
     if dry_run:
         return plan()
     vault.indexer.complete()  # so that no plan waits for the index while it holds the lock (INDEX-43)
@@ -98,7 +99,7 @@ def _made(vault: Vault, tool: str, plan: Callable[[], P]) -> P:
         except AppError as error:  # true only if no other process has moved what it was about
             planned = error
         with vault.changing():
-            vault.refresh()
+            vault.look_everywhere()
             if vault.catalog.revision == revision:
                 if isinstance(planned, AppError):
                     raise planned

@@ -103,6 +103,8 @@ class Plan:
     """By path on disk, the files that are moved or removed as they were."""
     expires: float
     """On the clock of `Plans`."""
+    make: Callable[[], object]
+    """Makes the change anew."""
 
     @property
     def size(self) -> int:
@@ -161,14 +163,10 @@ class Plans:
 
         Raises: what the call raises.
         """
-        try:
-            with call_with(is_planning=True):
-                make()
-        except Planned as planned:
-            return self._keep(planned)
-        return None
+        planned = _planned(make)
+        return None if planned is None else self._keep(planned, make)
 
-    def _keep(self, planned: Planned) -> Plan:
+    def _keep(self, planned: Planned, make: Callable[[], object]) -> Plan:
         files = self._vault.files
         base = {
             operation.disk: files.stat(operation.disk)
@@ -176,7 +174,7 @@ class Plans:
             if isinstance(operation, Move | Remove)
         }
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
-        plan = Plan(number, planned.tool, planned.change, base, expires)
+        plan = Plan(number, planned.tool, planned.change, base, expires, make)
         with self._lock:
             self._plans[plan.id] = plan
             self._drop_old(plan)
@@ -279,8 +277,10 @@ class Plans:
         files that have changed since, and what `Vault.commit` raises; nothing is changed then.
         """
         plan = self.get(plan_id)
+        if len(plan.by_path) > 1 or plan.moves:
+            self._vault.indexer.complete()  # without the lock (INDEX-43)
         with self._vault.changing():
-            self._vault.refresh()
+            self._vault.look_everywhere()
             by_path = plan.by_path
             if unknown := [path for path in paths if path not in by_path]:
                 raise InvalidArguments(
@@ -290,6 +290,8 @@ class Plans:
             chosen = self._chosen(plan, states, whole=not paths)
             wanted = {id(operation) for path in chosen for operation in by_path[path]}
             is_whole = len(chosen) == len(by_path)
+            if is_whole and plan.change.undoes is None and (len(chosen) > 1 or plan.moves):
+                _check_covers(plan)
             operations = [
                 self._moved(plan, operation)
                 for operation in plan.change.operations
@@ -321,6 +323,28 @@ class Plans:
         if isinstance(operation, Write):
             return replace(operation, disk=self._now_at(plan, operation.disk))
         return operation
+
+
+def _planned(make: Callable[[], object]) -> Planned | None:
+    """Run a call up to its first write; return what it would have changed. Raises: what the call raises."""
+    try:
+        with call_with(is_planning=True):
+            make()
+    except Planned as planned:
+        return planned
+    return None
+
+
+def _check_covers(plan: Plan) -> None:
+    """Check that the call would change no further file now, such as one with a new link. Raises: StaleEtag."""
+    again = _planned(plan.make)
+    disks = {operation.disk for operation in again.change.operations} if again is not None else set()
+    if further := sorted({normal_form(disk) for disk in disks}.difference(plan.by_path)):
+        raise StaleEtag(
+            f"Since the plan was made, {_named(further)} came to be changed too, as by a new link. "
+            "Nothing was written; plan the change again.",
+            paths=further[:NAMED],
+        )
 
 
 def _named(paths: Iterable[str]) -> str:

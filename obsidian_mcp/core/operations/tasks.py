@@ -208,7 +208,7 @@ class _Source:
     def page(self, query: Query, page: Page) -> TaskPage:
         """Run a query on the tasks of the vault and return one page of what it finds."""
         result = query.run(self.load(query.filters))
-        return page_of(result, self.dependencies(), page, explanation=query.explanation, note=self._notice)
+        return page_of(result, self.dependencies(), page, explanation=query.explanation, incomplete=self._notice)
 
     def load(self, filters: Sequence[Filter]) -> list[Task]:
         """Return every task that the filters may let pass, and every task with an id or dependencies (TASK-130)."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 
 ANSWER_CHARACTERS = 10_000
 """Most of an answer to a model, as JSON."""
@@ -91,7 +93,7 @@ class Hits:
     next_offset: int | None = None
     widened: str | None = None
     """How the search was widened, where few files have all words, and what to try (SEARCH-51)."""
-    building: str | None = None
+    incomplete: str | None = None
     """A sentence if some files are newer than the index (INDEX-40), or PDFs are not read (PDF-4)."""
     note: str | None = None
     """Who else found these files, and how (SEARCH-18); or that files are excluded (SEARCH-19)."""
@@ -115,5 +117,28 @@ class Grouped:
     groups: list[Group]
     next_offset: int | None = None
     widened: str | None = None
-    building: str | None = None
+    incomplete: str | None = None
     note: str | None = None
+
+
+def wanted(request: Request) -> Callable[[FileEntry], bool]:
+    """Whether a file is in the folder and times of a request."""
+    since, until = request.since, request.until
+    is_inside = None if request.folder is None else inside(request.folder)
+    return lambda entry: (
+        (since is None or entry.mtime_ns >= since)
+        and (until is None or entry.mtime_ns < until)
+        and (is_inside is None or is_inside(entry.path))
+    )
+
+
+def inside(folder: VaultPath) -> Callable[[str], bool]:
+    """Whether a path is below a folder, as the app compares names."""
+    key = name_key(folder) + "/"
+    length = len(key)
+
+    def is_inside(path: str) -> bool:
+        start = path[:length]
+        return start.lower() == key if start.isascii() else name_key(path).startswith(key)
+
+    return is_inside

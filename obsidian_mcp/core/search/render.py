@@ -37,7 +37,7 @@ PLACES = 60
 PLACES_OF_ONE_WORD = 8
 """The same, if it is the only word of the query."""
 RETRY = "Retry with 1 to 3 distinctive words or synonyms."
-WEAK = f"No file has all the words; these have some, or words like them. {RETRY}"
+WEAK = "No file has all the words; these have some, or words like them."
 NEAR_LETTERS = 4
 """With how many letters at least, and two thirds of its own, a word begins that is near another one."""
 NEAR_WORDS = 3
@@ -94,15 +94,15 @@ def remark_of(found: Found) -> str | None:
     plan = found.plan
     if not plan.is_wide or 0 < found.total <= plan.found:
         return None
-    if not found.total:
-        sentences = [RETRY]
+    if not found.snapshot.is_whole:  # what the files that are left have is not known
+        return None
+    sentences = []
+    if plan.found:
+        sentences = [f"Files with all the words: {plan.found}; the others have some, or words like them."]
     else:
-        sentences = [
-            f"Files with all the words: {plan.found}; the others have some, or words like them." if plan.found else WEAK
-        ]
+        sentences = [f"{WEAK} {RETRY}" if found.total else RETRY]
     if plan.missing:
-        indexed = "indexed " if found.snapshot.notice else ""
-        sentences.append(f"No {indexed}note has {', '.join(plan.missing)}.")
+        sentences.append(f"No note has {', '.join(plan.missing)}.")
     if not plan.found and (near := _near_words(found)):
         sentences.append(f"Words of this vault: {', '.join(near)}.")
     remark = " ".join(sentences)

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
+from obsidian_mcp.core.index.freshness import Freshness
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Scope
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text import analysis
-from obsidian_mcp.core.text.vault_path import VaultPath, name_key
+from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import QueryInvalid
 
-from . import pdf_pages, similar, sort, vocabulary
+from . import pdf_pages, similar, sort, unindexed, vocabulary
 from .groups import render_groups
-from .hits import Facet, Grouped, Hits, Request
+from .hits import Facet, Grouped, Hits, Request, inside, wanted
 from .plan import Plan, exact_plan, read_groups, smart_plan
 from .rank import Fields, Scored, fuse, rank, rank_wide
 from .render import Found, render_page
@@ -37,7 +38,7 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Hits | Grouped)
 
 EMPTY: AbstractSet[int] = frozenset()
 LONG_QUERY = 3
@@ -99,31 +100,46 @@ class Search:
         Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by a property that no note has,
         OperationTimeout, StorageFailed.
         """
-        notice, filters = self.notice(), self._filters()
-        query = _parsed(request, named)
-        search = partial(
-            self._search, request, query, named, filters, notice, request.offset + request.limit, render_page
-        )
-        return self._indexer.query(search)
+        most = request.offset + request.limit
+        return self._answer(request, named, most, render_page)
 
     def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
         """As `find`, in groups."""
-        notice, filters = self.notice(), self._filters()
-        query = _parsed(request, named)
-        search = partial(self._search, request, query, named, filters, notice, None, partial(render_groups, by=by))
-        return self._indexer.query(search)
+        return self._answer(request, named, None, partial(render_groups, by=by))
+
+    def _answer(
+        self,
+        request: Request,
+        named: Sequence[VaultPath] | None,
+        most: int | None,
+        render: Callable[[Found, Request], T],
+    ) -> T:
+        filters, query = self._filters(), _parsed(request, named)
+
+        def answer(freshness: Freshness, *, is_whole: bool) -> T:
+            notice = freshness.notice
+            search = partial(self._search, request, query, named, filters, notice, is_whole, most, render)
+            return self._indexer.query(search)
+
+        if self._indexer.is_first_build and query is not None and named is None:
+            freshness = self._indexer.scan(unindexed.weigher(query, request, self._languages[1]))
+            found = answer(freshness, is_whole=not self._indexer.is_first_build)
+            if found.total:
+                return found
+        freshness = self._indexer.freshen()
+        return answer(freshness, is_whole=not freshness.pending)
 
     def notice(self) -> str | None:
         """Return a sentence if some files are newer than the index, after it was updated as far as possible."""
-        freshness = self._indexer.freshen()
-        return freshness.notice if freshness.pending else None
+        return self._indexer.freshen().notice
 
     def alike(self, path: VaultPath, text: str, most: int) -> tuple[list[VaultPath], str | None]:
-        """Return the visible files that are most like a file, and a sentence where the index is not complete.
+        """Return the visible files that are most like a file, when all are indexed (INDEX-47), and a sentence if not.
 
         By their vectors where there are some, else by their words (SEARCH-90).
         """
-        notice, hidden = self.notice(), self._filters()
+        self._indexer.complete()
+        notice, hidden = self._indexer.freshness.notice, self._filters()
         found = [near.path for near in self._like(path, most)] if self._like is not None else []
         found = found or self._indexer.query(lambda rows: similar.alike(rows, text, most))
         return [path for path in found if self._catalog.get(path) and not hidden.match(path)], notice
@@ -147,6 +163,7 @@ class Search:
         named: Sequence[VaultPath] | None,
         filters: IgnoreFilters,
         notice: str | None,
+        is_whole: bool,
         most: int | None,
         render: Callable[[Found, Request], T],
         rows: Rows,
@@ -165,6 +182,7 @@ class Search:
             {},
             state.flags,
             notice,
+            is_whole,
             WITH_INLINE_FIELDS if with_inline_fields else PROPERTIES,
         )
         if named is not None or query is None:
@@ -362,7 +380,7 @@ def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
         bounds = [max(_FIRST, min(time, _LAST)) for time in (since, until)]
         found = {number for (number,) in snapshot.connection.execute(sql, bounds) if number in paths}
     if request.folder is not None:
-        is_inside = _inside(request.folder)
+        is_inside = inside(request.folder)
         found = {number for number in (paths if found is None else found) if is_inside(paths[number])}
     return found
 
@@ -388,26 +406,3 @@ def _asks_for_paths(query: Node) -> bool:
         case Scope():
             return query.operator in {"file", "path"} or _asks_for_paths(query.part)
     return False
-
-
-def wanted(request: Request) -> Callable[[FileEntry], bool]:
-    """Whether a file is in the folder and times of a request."""
-    since, until = request.since, request.until
-    is_inside = None if request.folder is None else _inside(request.folder)
-    return lambda entry: (
-        (since is None or entry.mtime_ns >= since)
-        and (until is None or entry.mtime_ns < until)
-        and (is_inside is None or is_inside(entry.path))
-    )
-
-
-def _inside(folder: VaultPath) -> Callable[[str], bool]:
-    """Whether a path is below a folder, as the app compares names."""
-    key = name_key(folder) + "/"
-    length = len(key)
-
-    def is_inside(path: str) -> bool:
-        start = path[:length]
-        return start.lower() == key if start.isascii() else name_key(path).startswith(key)
-
-    return is_inside

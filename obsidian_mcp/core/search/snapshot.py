@@ -128,6 +128,8 @@ class Snapshot(NamedTuple):
     """Files by the bits of `search_document` that they have, as far as a search of this state looked them up."""
     notice: str | None = None
     """A sentence if some files are newer than the index (INDEX-40)."""
+    is_whole: bool = True
+    """Whether every file is in the index as it is; else nobody knows what no file has."""
     property_tables: Sequence[str] = PROPERTIES
     """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""
 

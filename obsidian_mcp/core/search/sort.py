@@ -69,7 +69,7 @@ def check(snapshot: Snapshot, facet: Facet) -> None:
 
     While the index is not complete nobody knows that.
     """
-    if facet.kind != "property" or snapshot.notice is not None:
+    if facet.kind != "property" or not snapshot.is_whole:
         return
     values = snapshot.property_values(facet.property.lower())
     if not any(number in snapshot.table.paths for number, _ in values):

@@ -106,7 +106,7 @@ class TaskPage:
     next_offset: int | None = None
     groups: list[GroupEntry] | None = None
     explanation: str | None = None
-    note: str | None = None
+    incomplete: str | None = None
     """A sentence where the index was not current."""
 
 
@@ -132,7 +132,12 @@ class UpdatedTask:
 
 
 def page_of(
-    result: Result, dependencies: Dependencies, page: Page, *, explanation: str | None = None, note: str | None = None
+    result: Result,
+    dependencies: Dependencies,
+    page: Page,
+    *,
+    explanation: str | None = None,
+    incomplete: str | None = None,
 ) -> TaskPage:
     """Return one page of a result; with groups it counts the entries of the groups (TASK-134)."""
     entries = list(_entries(result))
@@ -151,7 +156,7 @@ def page_of(
         next_offset=end if end < len(entries) else None,
         groups=None if result.groups is None else groups,
         explanation=explanation,
-        note=note,
+        incomplete=incomplete,
     )
 
 

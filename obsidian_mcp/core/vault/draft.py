@@ -7,9 +7,10 @@ what an earlier one made. Nothing reaches the disk until `operations` are commit
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -289,10 +290,13 @@ class _NoNews:
     def drain(self) -> set[str]:
         return set()
 
-    def scan_due(self) -> None:
-        return None
+    def scan_due(self) -> float:
+        return inf
 
     def scanned(self) -> None:
+        pass
+
+    def missed(self, paths: Collection[str]) -> None:
         pass
 
 

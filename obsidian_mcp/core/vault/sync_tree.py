@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -46,6 +46,10 @@ class Dirty(Protocol):
         """Take note that a scan has ended."""
         ...
 
+    def missed(self, paths: Collection[str]) -> None:
+        """Take note of changed files that a scan beside the calls has found, and that were not reported before."""
+        ...
+
 
 class Scanning:
     """`Dirty` without a watcher: a scan finds what changed.
@@ -70,6 +74,9 @@ class Scanning:
 
     def scan_due(self) -> None:
         return None
+
+    def missed(self, paths: Collection[str]) -> None:
+        """Nothing is reported, so nothing is missed."""
 
     @property
     def pause(self) -> float:
@@ -129,6 +136,13 @@ class Listing:
                 self.scanned = False
                 raise
 
+    def look_everywhere(self) -> None:
+        """As `refresh`, but with a scan where nobody reports changes, even if one was just made (WATCH-10)."""
+        with self.lock:
+            if not self._is_frozen and self._dirty.scan_due() is None:
+                self.scanned = False
+            self.refresh()
+
     def _is_much(self, dirty: AbstractSet[str]) -> bool:
         """Whether one scan is quicker than a look at each path."""
         return len(dirty) > RESCAN_PATHS and len(dirty) > len(self.catalog) // RESCAN_PART
@@ -178,7 +192,9 @@ class Listing:
                 if newer:
                     known = [DiskFile(*entry[1:]) for entry in self.catalog if _is_at_or_below(entry.disk, newer)]
                     found = [file for file in found if not _is_at_or_below(file.disk, newer)] + known
-                self._note(self._take(found))
+                changes = list(self._take(found))
+                self._note(changes)
+                self._dirty.missed([change.path for change in changes])
             self._newer = None
         return self._dirty.scan_due()
 

@@ -210,6 +210,10 @@ class Vault:
         """Bring the catalog in step with the disk."""
         self._listing.refresh()
 
+    def look_everywhere(self) -> None:
+        """As `refresh`; where no watcher reports changes, with a scan of the whole folder in any case (WATCH-10)."""
+        self._listing.look_everywhere()
+
     def catch_up(self) -> float | None:
         """As `refresh`, with a scan if one is due beside the calls; return the seconds until the next one is due."""
         return self._listing.catch_up()

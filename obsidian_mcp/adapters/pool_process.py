@@ -1,4 +1,4 @@
-"""How a worker process begins. It imports nothing else of the program, so that it gives way before the imports."""
+"""How a worker process begins. It imports nothing else of the program, so that it is set up before the imports."""
 
 import contextlib
 import multiprocessing
@@ -9,13 +9,11 @@ import threading
 from multiprocessing.connection import Connection, wait
 
 
-def begin_worker(niceness: int, lifeline: "Connection[None, None]") -> None:
-    """Set up a process of a pool: `niceness` lower in priority, silent, and gone when its parent or pool is.
+def begin_worker(lifeline: "Connection[None, None]") -> None:
+    """Set up a process of a pool: silent, and gone when its parent or pool is.
 
     `lifeline` is the reading end of a pipe whose other end only the pool has.
     """
-    if hasattr(os, "nice"):
-        os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)
     for pipe in (sys.__stdin__, sys.__stdout__):  # the client's: it shall see them close when the server ends

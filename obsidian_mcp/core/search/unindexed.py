@@ -1,0 +1,77 @@
+"""How much of what a search looks for is in a file that is not indexed yet (INDEX-46)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.query.document import Document
+from obsidian_mcp.core.query.nodes import Node, Word
+from obsidian_mcp.core.text import analysis
+from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.vault_path import is_note
+
+from .hits import Request, wanted
+from .plan import Choice, PlanAlternative, bare, read_groups
+
+Weigh = Callable[[FileEntry, bytes], float]
+
+_ACCENTS = re.compile(b"[\xc3-\xd4]")
+"""Begins letters that are written with two bytes: accented ones, Greek and Cyrillic, which have capitals too."""
+
+
+def weigher(query: Node, request: Request, languages: Sequence[str]) -> Weigh:
+    """Return a function from a file and its bytes to the share of the query that is in it: 1 for all, 0 for nothing.
+
+    Of a word that is found by its forms, the beginning that all forms share is enough; the index decides afterwards.
+    """
+    is_wanted = wanted(request)
+    weigh = _smart(query, languages) if request.match == "smart" else _exact(query)
+    return lambda entry, data: weigh(entry, data) if is_wanted(entry) else 0.0
+
+
+def _exact(query: Node) -> Weigh:
+    from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import
+
+    matcher = Matcher(query)
+
+    def weigh(entry: FileEntry, data: bytes) -> float:
+        if not is_note(entry.path):  # a canvas has to be read first, and there are few
+            return 1.0
+        return float(matcher.matches(Document(entry.path, printable(Text.decode(data).body))))
+
+    return weigh
+
+
+def _smart(query: Node, languages: Sequence[str]) -> Weigh:
+    alternatives = [_alternative(group, languages) for group in read_groups(query, languages)]
+
+    def weigh(entry: FileEntry, data: bytes) -> float:
+        text = f"{entry.path}\n".encode() + data
+        # Without accents, to lower the ASCII letters is enough; to read every letter takes fifty times as long.
+        text = analysis.plain(text.decode("utf-8", "replace")).encode() if _ACCENTS.search(text) else text.lower()
+        return max(alternative(entry, data, text) for alternative in alternatives)
+
+    return weigh
+
+
+def _alternative(group: PlanAlternative, languages: Sequence[str]) -> Callable[[FileEntry, bytes, bytes], float]:
+    beginnings = [_beginnings(choice, languages) for choice in group.loose]
+    strict = _exact(group.strict) if group.strict is not None else None
+
+    def weigh(entry: FileEntry, data: bytes, text: bytes) -> float:
+        having = sum(any(beginning in text for beginning in choice) for choice in beginnings)
+        if (beginnings and not having) or (strict is not None and not strict(entry, data)):
+            return 0.0
+        return having / len(beginnings) if beginnings else 1.0
+
+    return weigh
+
+
+def _beginnings(choice: Choice, languages: Sequence[str]) -> list[bytes]:
+    """Return texts of which a file must have one, in basic letters; of a date, nothing that many notes lack."""
+    if not all(isinstance(part, Word) for part in choice):
+        return [b""]
+    words = [word for part in choice if isinstance(part, Word) for word in analysis.wanted(bare(part)).words]
+    return [analysis.Family(word, languages).beginning.encode() for word in words if word != analysis.GAP]

@@ -1,0 +1,112 @@
+"""What is asked while the index of a new vault is built: true, though not always whole (specs/index.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.index import indexer
+from obsidian_mcp.tools.registry import call
+from tests.tools.conftest import Opened
+
+NOTES = 400
+FILES: dict[str, str | bytes] = {
+    **{f"{number}.md": f"[[{(number + 1) % NOTES}]] common ![[used.png]]\n" for number in range(NOTES)},
+    "Zed.md": "---\nkind: odd\n---\nA zebroid met. One quaggling. [[0]] #rare\n",
+    "0.md": "[[1]] [[Zed]]\n",
+    "alone.md": "---\nkind: even\n---\nNothing.\n",
+    "used.png": b"\x89PNG",
+    "unused.png": b"\x89PNG",
+}
+
+
+def run(app: App, tool_: str, /, **arguments: Any) -> dict[str, Any]:
+    return call(app, f"obsidian_{tool_}", arguments).data
+
+
+class Nobody:
+    """A background that stores nothing."""
+
+    def wake(self) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.fixture
+def app(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> App:
+    """On a vault whose index is empty, and whose questions store hardly anything."""
+    monkeypatch.setattr(indexer, "BUILD_WAIT_SECONDS", 0.01)
+    app = opened(FILES)
+    known = app.vaults.get().indexer
+    assert known.background is not None
+    known.background.stop()
+    known.background, known.is_patient = Nobody(), False
+    return app
+
+
+# INDEX-46
+@pytest.mark.parametrize(
+    ("match", "query"),
+    [
+        *(
+            ("smart", query)
+            for query in ("zebroid quaggling", "zebroids", '"zebroid met"', "tag:#rare", "zebroid -common")
+        ),
+        *(
+            ("exact", query)
+            for query in ("zebroid quaggling", "zebroi", '"zebroid met"', "tag:#rare", "zebroid -common")
+        ),
+    ],
+)
+def test_a_first_search_finds_the_note_that_has_the_words(app: App, query: str, match: str) -> None:
+    found = run(app, "search", query=query, match=match)
+    assert [hit["path"] for hit in found["hits"]] == ["Zed.md"]
+    assert "widened" not in found
+    assert "incomplete" not in found
+
+
+# INDEX-46
+def test_a_first_search_that_is_cut_says_so_and_gives_no_advice(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexer, "SCAN_SECONDS", 0.0)
+    found = run(app, "search", query="zebroid quaggling")
+    assert found["incomplete"].startswith("The index is being built: ")
+    assert "widened" not in found
+
+
+# INDEX-47
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field", "expected"),
+    [
+        ("graph", {"question": "orphans"}, "paths", ["alone.md"]),
+        ("graph", {"question": "dead_ends"}, "paths", ["alone.md"]),
+        ("graph", {"question": "unresolved"}, "unresolved", []),
+        ("graph", {"question": "path", "name": "Zed", "to": "2"}, "paths", ["Zed.md", "0.md", "1.md", "2.md"]),
+        ("attachments", {"unused": True}, "attachments", ["unused.png"]),
+        ("get_links", {"name": "Zed"}, "backlinks", ["0.md"]),
+        ("tags", {"tag": "nobody/has"}, "notes", []),
+        ("similar", {"name": "5", "limit": 1}, "similar", None),
+    ],
+)
+def test_a_question_about_absence_waits_for_the_whole_index(
+    app: App, tool: str, arguments: dict[str, Any], field: str, expected: list[str] | None
+) -> None:
+    found = run(app, tool, **arguments)
+    paths = [row if isinstance(row, str) else row.get("path") or row.get("note") for row in found[field]]
+    assert paths == expected or (expected is None and paths)
+    assert "incomplete" not in found
+    assert app.vaults.get().indexer.pending() == {}
+
+
+# INDEX-47
+def test_a_query_lists_no_note_that_is_not_indexed(app: App) -> None:
+    found = run(app, "query", query="LIST WHERE !kind", limit=500)
+    indexed = NOTES + 2 - len(app.vaults.get().indexer.pending())
+    assert 0 < found["total"] <= indexed < NOTES
+    assert found["incomplete"].startswith("The index is being built: ")
+    links = run(app, "query", query="LIST WHERE length(file.inlinks) = 0")
+    assert links["total"] == 1
+    assert "incomplete" not in links
