@@ -23,7 +23,17 @@ from obsidian_mcp.errors import (
     ToolFailed,
     UnknownTool,
 )
-from obsidian_mcp.serve.http.dialect import JSON, Contract, Operation, Reason, Refusal, Reply, Request, json_reply
+from obsidian_mcp.serve.http.dialect import (
+    JSON,
+    Contract,
+    Operation,
+    Reason,
+    Refusal,
+    Reply,
+    Request,
+    json_reply,
+    tool_entry,
+)
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import CONFIRM
 
@@ -199,10 +209,7 @@ class Burly(Contract):
         except ValueError as error:
             return not_json(str(error), request)
         if parsed.method == "list_tools":
-            tools = [
-                {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-                for tool in await service.listed()
-            ]
+            tools = list(map(tool_entry, await service.listed()))
             return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
         if parsed.name is None:
             return failed("Missing tool name", "Tool name is required for call_tool")

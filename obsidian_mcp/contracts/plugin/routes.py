@@ -19,8 +19,10 @@ from obsidian_mcp.serve.http.dialect import (
     Refusal,
     Reply,
     Request,
+    ToolDescription,
     json_reply,
     text_of,
+    tool_entry,
 )
 from obsidian_mcp.serve.http.tool_service import ToolService, sort_by_name
 from obsidian_mcp.serve.results import content, text_block
@@ -49,14 +51,8 @@ class BridgeHealth(TypedDict):
     protocolVersion: str
 
 
-class BridgeTool(TypedDict):
-    name: str
-    description: str
-    inputSchema: dict[str, Any]
-
-
 class ToolList(TypedDict):
-    tools: list[BridgeTool]
+    tools: list[ToolDescription]
     hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -152,9 +148,7 @@ class BridgeContract(Contract):
 @lru_cache(maxsize=16)
 def listing(tools: tuple[Tool, ...]) -> ToolList:
     """Return the tools in the contract's order, and the hash that changes with them."""
-    entries: list[BridgeTool] = [
-        {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in tools
-    ]
+    entries = list(map(tool_entry, tools))
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}
 
 

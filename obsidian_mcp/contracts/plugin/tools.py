@@ -67,9 +67,9 @@ def read_note(
     """Read a note by path: the whole text exactly as it is in the file, or one section of it as JSON."""
     if section is not None and not section.strip():
         raise InvalidArguments("section is required. For the whole note, leave it out.", argument="section")
-    place = app.vaults.get()
-    entry = place.find(path)
-    text = place.read_text(entry).text
+    vault = app.vaults.get()
+    entry = vault.find(path)
+    text = vault.read_text(entry).text
     hidden_text_warnings(text.body, entry.path, app.hidden_text_reads.add)
     if section is None:
         whole = (BOM if text.bom else "") + text.body
@@ -179,9 +179,9 @@ def read_frontmatter(
     include_missing: Annotated[bool, Argument(description="Name missing keys too, with null")] = False,
 ) -> ReadFrontmatter:
     """Read the properties (YAML frontmatter) of a note without its text."""
-    place = app.vaults.get()
-    entry = place.find(path)
-    values = _properties(place.read_text(entry).text.body)
+    vault = app.vaults.get()
+    entry = vault.find(path)
+    values = _properties(vault.read_text(entry).text.body)
     if keys is not None:
         values = {key: values.get(key) for key in keys if include_missing or key in values}
     return ReadFrontmatter(entry.path, values)
@@ -264,8 +264,8 @@ def get_note_outline(
     include_codeblocks: Annotated[bool, Argument(description="Lines like headings in code blocks too")] = True,
 ) -> NoteOutline:
     """List the headings of a note with their levels and lines."""
-    place = app.vaults.get()
-    body = place.read_text(place.find(path)).text.body
+    vault = app.vaults.get()
+    body = vault.read_text(vault.find(path)).text.body
     parsed = parser.parse(body)
     found = [
         (

@@ -11,7 +11,17 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
-from obsidian_mcp.serve.http.dialect import Contract, Operation, Reason, Refusal, Reply, Request, json_reply
+from obsidian_mcp.serve.http.dialect import (
+    Contract,
+    Operation,
+    Reason,
+    Refusal,
+    Reply,
+    Request,
+    ToolDescription,
+    json_reply,
+    tool_entry,
+)
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import Tool
 
@@ -20,11 +30,8 @@ from .tools import Bridge
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", type(None): "null"}
 
 
-class RadTool(TypedDict):
-    name: str
-    description: str
+class RadTool(ToolDescription):
     parameters: dict[str, Any]
-    inputSchema: dict[str, Any]
 
 
 class RadTools(TypedDict):
@@ -92,15 +99,7 @@ class Rad(Contract):
             case ("health",):
                 return json_reply({"status": "healthy", "service": "mcp", "executor": True, "timestamp": timestamp()})
             case ("tools", "list"):
-                tools = [
-                    {
-                        "name": tool.name,
-                        "description": tool.description,
-                        "parameters": tool.input_schema,
-                        "inputSchema": tool.input_schema,
-                    }
-                    for tool in await service.listed()
-                ]
+                tools = [{**tool_entry(tool), "parameters": tool.input_schema} for tool in await service.listed()]
                 return json_reply({"tools": tools, "count": len(tools)})
             case _:
                 return await self._invoke(request, service)

@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 from urllib.parse import unquote_to_bytes
 
+from typing_extensions import TypedDict
+
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import Tool
@@ -92,6 +94,12 @@ class Refusal(Exception):
         """Contract 000's error with contract 001's `detail` (wire rows 5 and 30)."""
         phrase = HTTPStatus(self.reason.status).phrase
         return {"error": self.reason.error, "message": self.message, "detail": phrase}
+
+
+class ToolDescription(TypedDict):
+    name: str
+    description: str
+    inputSchema: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +187,11 @@ def text_of(segment: str) -> str:
         return unquote_to_bytes(segment).decode("utf-8")
     except UnicodeDecodeError:
         return segment
+
+
+def tool_entry(tool: Tool) -> ToolDescription:
+    """Return a tool as the contracts list it."""
+    return {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
 
 
 def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:

@@ -35,9 +35,7 @@ _CONNECT: Final = """<h2>Connect</h2>
 <p>MCP clients (Streamable HTTP): <code>{url}/mcp</code></p>
 <pre>claude mcp add --transport http obsidian {url}/mcp</pre>
 <p>Plain HTTP:</p>
-<pre>curl -s {url}/bridge/v1/tools
-
-curl -s -X POST {url}/mcp -H 'Content-Type: application/json' \\
+<pre>curl -s -X POST {url}/mcp -H 'Content-Type: application/json' \\
   -d '{{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {{}}}}'</pre>
 <p>Where the server has a key, send it as <code>Authorization: Bearer KEY</code> or <code>X-Api-Key: KEY</code>.
 All paths beside MCP: <a href="/openapi.json">openapi.json</a>.</p>
