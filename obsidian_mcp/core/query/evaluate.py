@@ -22,7 +22,7 @@ from . import scopes
 from .condition import Condition, Place
 from .document import Document
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
-from .parts import InPart, first_match, first_of, holds_section, required
+from .parts import InPart, first_of, holds_section, required
 from .properties import WithProperty, name_test, value_test
 from .regexp import expression, translate
 
@@ -282,12 +282,9 @@ def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> Conditi
         parts = tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts)
         return _AnyOf(parts, max(part.cost for part in parts))
     test = _compile(node.part, replace(field, where="content"))
-    musts = [first_of(text) for text in required(node.part)]
-    leaves = node.part.parts if isinstance(node.part, And) else (node.part,)
-    is_decided = not field.match_case and all(isinstance(leaf, Word) for leaf in leaves)
+    texts = required(node.part)
+    must = first_of(texts[0]) if texts else None
     if node.operator == "line":
-        if not musts and (match := first_match(node.part, field.match_case)):
-            musts = [match]
-        return InPart(test, "line", musts, is_decided, 15 + test.cost)
+        return InPart(test, "line", must, 15 + test.cost)
     scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
-    return InPart(test, scope, musts, is_decided, 30 + test.cost)
+    return InPart(test, scope, must, 30 + test.cost)

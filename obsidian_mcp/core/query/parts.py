@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,7 @@ from obsidian_mcp.core.text.text import Span
 from . import scopes
 from .condition import Condition, Place
 from .nodes import And, Node, Not, Or, Phrase, Regex, Scope, Word
-from .regexp import expression, translate
+from .regexp import translate
 from .scopes import First
 
 
@@ -23,10 +23,8 @@ class InPart:
 
     test: Condition
     scope: scopes.Scope | Literal["line"]
-    musts: Sequence[First]
-    """Find what the part must contain: cheaper than to try one part after the other."""
-    is_decided: bool
-    """Whether every part with all of it satisfies `test`."""
+    must: First | None
+    """Finds what the part must contain: cheaper than to try one part after the other."""
     cost: int
 
     def holds(self, place: Place) -> bool:
@@ -46,16 +44,14 @@ class InPart:
             return
         subject, text, start, end = place.subject, place.subject.text, place.start, place.end
         if self.scope == "line":
-            parts = scopes.lines_within(start, end, text, self.musts)
-        elif not self.musts:
-            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, ())
-        elif (first := self.musts[0](text, start, end)) >= 0:  # else without a look at the structure
-            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.musts, first)
+            parts = scopes.lines_within(start, end, text, self.must)
+        elif self.must is not None and self.must(text, start, end) < 0:
+            return  # without a look at the structure
         else:
-            return
+            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.must)
         for part in parts:
             checkpoint()
-            if self.is_decided or self.test.holds(place.within(part)):
+            if self.test.holds(place.within(part)):
                 yield part
 
 
@@ -68,16 +64,6 @@ def first_of(text: str) -> First:
         return found.start() if found else -1
 
     return first
-
-
-def first_match(operand: Node, match_case: bool | None) -> First | None:
-    """Return what finds a regular expression in the whole text, instead of trying line after line."""
-    for leaf in operand.parts if isinstance(operand, And) else (operand,):
-        if isinstance(leaf, Regex):
-            searched = expression(leaf.source, match_case)
-            if not searched.looks_around:
-                return searched.first
-    return None
 
 
 def holds_section(node: Node) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import prod
 from typing import NamedTuple
 
 import regex
@@ -22,22 +21,11 @@ __all__ = ["InvalidRegExp", "RegExp", "translate"]
 SECONDS = 1.0
 """Longest search for one match of a regular expression in one text."""
 
-QUICK_STEPS = 30_000_000
-"""A search that cannot take more steps runs without a limit: to keep the time costs more than to search most texts."""
-
 _IN_WORDS = (
     rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9]|\\[wd])+\]"
     r"|\((?:\?:)?|\)|\||[*+?]|\{[0-9]+(?:,[0-9]*)?\})+"
 )
 """Sources made only of letters, digits and classes of them, groups and repeats; compiled by the first such query."""
-
-
-_REPEAT = r"(?:\+|\{([0-9]+),[0-9]*\})\??"
-_FIRST_REPEAT = rf"(?:\[(?:\\.|[^\]\\])*\]|\\[dDwWsS]|[^\\^$*+?()\[\]{{}}|])\K{_REPEAT}"
-_LAST_REPEAT = rf"(?:\A|[^\\])(?:\\\\)*\K{_REPEAT}\Z"
-"""A repeat of one character or class with which a source begins, and one with which it ends."""
-_ANY_REPEAT = r"([*+?]|\{(?:[0-9]+,)?+([0-9]*)\}?)"
-"""Every repeat, with its upper bound; also such a character that stands for itself."""
 
 
 class RegExp(NamedTuple):
@@ -47,15 +35,8 @@ class RegExp(NamedTuple):
     pattern: regex.Pattern[str]
     clauses: tuple[Clause, ...]
     """Every matching text contains a string of each clause; strings have two letters or more."""
-    looks_around: bool
-    """Whether it has a lookahead or lookbehind. Without one, a match in a line is a match in the whole text."""
     groups: tuple[str | None, ...]
     """Names of the capturing groups; None for a group without a name."""
-    test: regex.Pattern[str]
-    """Matches in the same texts as `pattern`, and is found sooner: its first and last element repeat no more than they
-    must (QUERY-62)."""
-    quick: int
-    """The longest text, in code points, in which `test` is searched for without a limit of time (QUERY-33)."""
 
     @property
     def in_words(self) -> bool:
@@ -82,7 +63,7 @@ class RegExp(NamedTuple):
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
         try:
-            return self.test.search(text, timeout=SECONDS if len(text) > self.quick else None) is not None
+            return self.pattern.search(text, timeout=SECONDS) is not None
         except TimeoutError:
             raise self._timeout() from None
 
@@ -123,30 +104,7 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
     except regex.error as problem:
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
-    shortest = _shortest(source)
-    test = pattern
-    if shortest != source:
-        test = translate(shortest, match_case=match_case, multiline=multiline, dot_all=dot_all).pattern
-    return RegExp(source, pattern, whole.clauses, reader.looks_around, reader.groups, test, _quick(shortest))
-
-
-def _shortest(source: str) -> str:
-    """The source with the fewest repeats of its first and last element that still match in the same texts."""
-    for repeat in (rf"\A{_FIRST_REPEAT}", _LAST_REPEAT):
-        source = regex.sub(repeat, lambda found: f"{{{found[1]}}}" if found[1] else "", source, count=1)
-    return source
-
-
-def _quick(source: str) -> int:
-    """The length up to which no text takes more than QUICK_STEPS; a repeat multiplies them by its bound or the length.
-
-    0 with groups, alternatives or references, which can multiply them further.
-    """
-    if regex.search(r"[(|]|\\[1-9k]", source):
-        return 0
-    bounds = ["1" if mark == "?" else bound for mark, bound in regex.findall(_ANY_REPEAT, source)]
-    steps = prod(int(bound) + 2 for bound in bounds if bound)  # two to enter and to leave
-    return int((QUICK_STEPS / steps) ** (1 / (bounds.count("") + 1)))
+    return RegExp(source, pattern, whole.clauses, reader.groups)
 
 
 def expression(source: str, match_case: bool | None) -> RegExp:

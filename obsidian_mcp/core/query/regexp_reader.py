@@ -75,7 +75,6 @@ class Reader:
         self.at = 0
         self.out: list[str] = []
         self.caseless = True
-        self.looks_around = False
         self._places: list[tuple[int, int]] = []
         self._written = 0
         self._match_case = match_case
@@ -239,7 +238,6 @@ class Reader:
         self.at += 1
         self._match_case = outer
         self._depth -= 1
-        self.looks_around = self.looks_around or opening[2:3] in ("=", "!", "<")
         if opening in {"(?!", "(?<!"}:
             inside = _Element(size=inside.size)
         return inside._replace(size=inside.size + 1, repeats=not opening.startswith("(?<"))

@@ -158,59 +158,40 @@ def _blocks(note: Note) -> list[Span]:
     return found
 
 
-def parts_within(
-    parts: Parts, start: int, end: int, text: str, musts: Sequence[First], place: int = -1
-) -> Iterator[Span]:
-    """Yield the parts in which all of `musts` begin, as far as they lie in `text[start:end]`, without their line ends.
-
-    What is found behind a part says which part can be the next. `place` is where the first of `musts` begins, if that
-    is known.
-    """
+def parts_within(parts: Parts, start: int, end: int, text: str, must: First | None) -> Iterator[Span]:
+    """Yield the parts in which `must` begins, as far as they lie in `text[start:end]`, without their line ends."""
     starts, ends, reach = parts
-    if not text and starts and not musts:
+    if not text and starts and must is None:
         yield Span(0, 0)
         return
-    at = bisect_right(reach, max(start, place))
+    at = bisect_right(reach, start)
     end = min(end, reach[-1]) if starts else start
-    turn = 0 if place < 0 else 1
     while at < len(starts) and starts[at] < end:
         low = max(starts[at], start)
         high = without_line_end(text, low, min(ends[at], end))
-        found = int(low <= place < high)
-        while found < len(musts):
-            place = musts[turn % len(musts)](text, low, end)
+        place = low if must is None else must(text, low, end)
+        if place < 0:
+            return
+        if place >= high:
+            at = max(at + 1, bisect_right(reach, place))
+            continue
+        if low < high:
+            yield Span(low, high)
+        at += 1
+
+
+def lines_within(start: int, end: int, text: str, must: First | None) -> Iterator[Span]:
+    """Yield the lines of `text[start:end]` without their ends in which `must` begins (QUERY-40)."""
+    while start <= end:
+        if must is not None:
+            place = must(text, start, end)
             if place < 0:
                 return
-            turn += 1
-            if place >= high:
-                at = max(at + 1, bisect_right(reach, place))
-                break
-            found += 1
-        else:
-            if low < high:
-                yield Span(low, high)
-            at, place = at + 1, -1
-
-
-def lines_within(start: int, end: int, text: str, musts: Sequence[First]) -> Iterator[Span]:
-    """Yield the lines of `text[start:end]` without their ends in which all of `musts` begin (QUERY-40)."""
-    turn = found = 0
-    while start <= end:
+            start = max(start, text.rfind("\n", start, place) + 1)
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
-        while found < len(musts):
-            place = musts[turn % len(musts)](text, start, end)
-            if place < 0:
-                return
-            turn += 1
-            if place > stop:
-                start = text.rfind("\n", stop, place) + 1
-                stop = text.find("\n", place, end)
-                stop = end if stop < 0 else stop
-                found = 0
-            found += 1
         yield Span(start, without_line_end(text, start, stop))
-        start, found = stop + 1, 0
+        start = stop + 1
 
 
 def without_line_end(text: str, start: int, end: int) -> int:
