@@ -14,6 +14,7 @@ from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -72,7 +73,7 @@ def get_properties(
     if place.uses_dataview:
         values, inline = with_inline_fields(values, parsed)
     if property:
-        values = {key: found for key, found in values.items() if key.lower() == property.lower()}
+        values = {key: found for key, found in values.items() if printable(key).lower() == property.lower()}
         inline = [key for key in inline or () if key in values]
     warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
     fitting = count_fitting(list(values.items()))

@@ -83,11 +83,14 @@ def _find_edits(pattern: RegExp, template: str, budget: Budget, body: str, *, by
     Raises: ExpressionError for a match that takes too long to find.
     """
     ends = [] if by_character else [at.start() - number for number, at in enumerate(_CRLF.finditer(body))]
-    text = body.replace("\r\n", "\n") if ends else body  # `\n`, `^` and `$` mean the ends of lines
+    has_groups = "$" in template.replace("$$", "")  # which would bring characters in the place of bytes
+    seen = body if has_groups else edits.searched(body, pattern.source)
+    text = seen.replace("\r\n", "\n") if ends else seen  # `\n`, `^` and `$` mean the ends of lines
 
     def stored(offset: int) -> int:
         return offset + bisect_left(ends, offset)
 
     adapted = edits.adapting(body)
     found = pattern.replacements(text, template, budget)
-    return [Edit(Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found]
+    places = ((Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found)
+    return [Edit(span, new if seen is body else edits.keeping_bytes(span.of(body), new)) for span, new in places]

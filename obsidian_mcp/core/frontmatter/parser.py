@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
-from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.text import Span, printable
 
 from . import yaml12
 from .property_types import TYPES_FIXED
@@ -143,7 +143,7 @@ def key_of(values: Mapping[str, Value], name: str) -> str | None:
     folded = name.lower()
     if folded not in TYPES_FIXED and name in values:
         return name
-    return next((key for key in values if key.lower() == folded), None)
+    return next((key for key in values if printable(key).lower() == folded), None)
 
 
 def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:

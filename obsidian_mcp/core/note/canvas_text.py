@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
 
 from .canvas_layout import Rect
@@ -96,7 +97,9 @@ class CanvasText:
         wanted = name.strip().lower()
         for names in (_whole_names, _short_names):
             found = [
-                card for card in self.cards if wanted and wanted in {known.strip().lower() for known in names(card)}
+                card
+                for card in self.cards
+                if wanted and wanted in {printable(known).strip().lower() for known in names(card)}
             ]
             if len(found) == 1:
                 return found[0]

@@ -11,11 +11,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, zip_longest
 from os.path import commonprefix
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.text.line_matcher import Matcher
-from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
+from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, printable, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
 from . import blocks
@@ -151,17 +152,32 @@ def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
     Raises: TextNotFound with the line that is nearest, TextNotUnique with the lines that hold it.
     """
     content = adapted(content, body)
-    if find not in body:
+    seen = searched(body, find)
+    if find not in seen:
         find = adapted(find, body)
-    count = body.count(find)
+    count = seen.count(find)
     if count == 0:
         raise _nowhere(body, find)
-    if every:
+    if count > 1 and not every:
+        raise _several(seen, find)
+    if seen is body:
         return body.replace(find, content)
-    first = body.find(find)
-    if body.find(find, first + 1) >= 0:
-        raise _several(body, find)
-    return body[:first] + content + body[first + len(find) :]
+    spans = [Span(*found.span()) for found in re.finditer(re.escape(find), seen)]
+    return apply(body, [Edit(span, keeping_bytes(span.of(body), content)) for span in spans])
+
+
+def searched(body: str, find: str) -> str:
+    """Return the text in which `find` is looked for: a note with bytes that are not UTF-8 as reads show it, if `find`
+    has such a character (FILE-17). It is as long as `body`."""
+    return printable(body) if UNREADABLE in find else body
+
+
+def keeping_bytes(old: str, content: str) -> str:
+    """Return the new text for `old`, with the bytes of `old` that reads show as U+FFFD if it has as many of those."""
+    halves = [char for char in old if printable(char) != char]
+    if content.count(UNREADABLE) != len(halves):
+        return content
+    return "".join(chain.from_iterable(zip_longest(content.split(UNREADABLE), halves, fillvalue="")))
 
 
 def replace_span(body: str, span: Span, content: str) -> str:

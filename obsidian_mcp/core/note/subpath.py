@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.text import Span, printable
 
 from .elements import BlockId, Heading
 from .parser import Note
@@ -27,7 +27,7 @@ class SubpathTarget:
 
 def heading_key(text: str) -> str:
     """Return the form in which headings and the parts of a subpath compare (the app's `stripHeading`)."""
-    return " ".join(_SPACED.sub(" ", text).split()).lower()
+    return " ".join(_SPACED.sub(" ", printable(text)).split()).lower()
 
 
 def heading_for_link(text: str) -> str:

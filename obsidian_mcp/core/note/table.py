@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise, repeat
 from typing import Literal
 
-from obsidian_mcp.core.text.text import Lines, Span, split_lines
+from obsidian_mcp.core.text.text import Lines, Span, printable, split_lines
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, TextNotFound
 
 from . import sections
@@ -254,7 +254,7 @@ def read_row(line: str) -> Row:
 
 def shown(cell: str) -> str:
     """Return what a cell says, without the blanks around it and with its pipes plain."""
-    return cell.strip().replace("\\|", "|")
+    return printable(cell).strip().replace("\\|", "|")
 
 
 def _escaped(value: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
 from .settings import TaskSettings
@@ -33,7 +34,7 @@ class Checkbox:
 
 def could_be(text: str, wanted: str) -> bool:
     """Return whether a line can be the task that is named: all words of the name occur in it."""
-    lower = text.lower()
+    lower = printable(text).lower()
     return all(word in lower for word in wanted.lower().removeprefix("^").split())
 
 
@@ -83,7 +84,7 @@ def _levels(wanted: str, settings: TaskSettings) -> list[Callable[[Checkbox], bo
 
     def description(box: Checkbox) -> str:
         line = line_of(box)
-        return box.text.partition("]")[2].strip() if line is None else line.description
+        return printable(box.text.partition("]")[2].strip() if line is None else line.description)
 
     def has_id(box: Checkbox) -> bool:
         line = line_of(box)
@@ -96,7 +97,7 @@ def _levels(wanted: str, settings: TaskSettings) -> list[Callable[[Checkbox], bo
     return [
         has_id,
         has_block_id,
-        lambda box: box.text.strip() == wanted.strip(),
+        lambda box: printable(box.text).strip() == wanted.strip(),
         lambda box: description(box) == wanted.strip(),
         lambda box: lower in description(box).lower(),
     ]

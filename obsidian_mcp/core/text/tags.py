@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from .text import printable
+
 WHITE_SPACE = " \\t\\n\\v\\f\\r\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 """What JavaScript's `\\s` matches, for a character class."""
 
@@ -28,7 +30,7 @@ def name(written: str) -> str:
 
 def key(tag: str) -> str:
     """Return the form in which tags compare: lower case, without `#` (TAG-20)."""
-    return tag.removeprefix("#").lower()
+    return printable(tag).removeprefix("#").lower()
 
 
 def covers(tag: str, other: str) -> bool:

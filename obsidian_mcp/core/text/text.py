@@ -14,6 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 BOM = "\ufeff"
+UNREADABLE = "\ufffd"
+"""Stands for a byte that is not UTF-8, and for half of a character, wherever a text is shown."""
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LINE_END = re.compile("\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -21,7 +23,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def printable(text: str) -> str:
     """Return a text of the same length with U+FFFD for bytes that are not UTF-8 and for halves of characters."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub(UNREADABLE, text)
 
 
 def utf16_length(text: str) -> int:
