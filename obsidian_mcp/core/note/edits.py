@@ -155,10 +155,10 @@ def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
     seen = searched(body, find)
     if find not in seen:
         find = adapted(find, body)
-    count = seen.count(find)
-    if count == 0:
+    first = seen.find(find)
+    if first < 0:
         raise _nowhere(body, find)
-    if count > 1 and not every:
+    if not every and seen.find(find, first + 1) >= 0:
         raise _several(seen, find)
     if seen is body:
         return body.replace(find, content)
