@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from functools import lru_cache
 
-from . import zones
+from . import formats
+from .formats import COMMON, Number, Part, Writer, number, numbers, offset, text
 from .locale import ENGLISH, Locale
 from .periods import week_of
 
@@ -18,9 +19,6 @@ _TOKEN = re.compile(
 )
 _LONG_DATE = re.compile(r"(\[[^\[]*\])|(\\)?(LTS|LT|LL?L?L?|l{1,4})")
 
-Part = tuple[str, bool]
-"""A part of a format, and whether it is a symbol; otherwise it is literal."""
-
 
 def format_moment(when: date, pattern: str, locale: Locale = ENGLISH) -> str:
     """Write a date or time in moment's format language.
@@ -29,9 +27,7 @@ def format_moment(when: date, pattern: str, locale: Locale = ENGLISH) -> str:
     """
     moment = when if isinstance(when, datetime) else datetime.combine(when, time())
     pattern = expanded(pattern, locale)
-    written = "".join(
-        _format_token(text, moment, locale, pattern) if symbol else text for text, symbol in parts(pattern, locale)
-    )
+    written = formats.write(moment, parts(pattern, locale), _WRITERS, locale, pattern)
     digits = locale.digits
     return written.translate(str.maketrans("0123456789,"[: len(digits)], digits)) if digits else written
 
@@ -69,107 +65,77 @@ def _parts(pattern: str) -> Iterator[Part]:
         elif escape or symbol == "\\":
             yield symbol if escape else "", False
         else:
-            yield symbol, symbol in _KNOWN
+            yield symbol, symbol in _WRITERS
 
 
-def _format_token(symbol: str, at: datetime, locale: Locale, pattern: str) -> str:
-    if symbol in ("MMM", "MMMM"):
-        return locale.month_names(pattern, short=symbol == "MMM")[at.month - 1]
-    if symbol == "dddd":
-        return locale.weekday_names(pattern)[_weekday(at)]
-    if symbol in _ORDINAL:
-        return locale.ordinal(_NUMBERS[symbol[:-1]][0](at, locale), symbol[:-1])
-    if symbol in _NUMBERS:
-        value, width = _NUMBERS[symbol]
-        number = value(at, locale)
-        return f"-{-number:0{width}}" if number < 0 else f"{number:0{width}}"
-    return _TEXTS[symbol](at, locale)
-
-
-def _weekday(at: datetime) -> int:
+def _weekday(at: datetime, _: Locale) -> int:
     return at.isoweekday() % 7
 
 
-def _epoch_milliseconds(at: datetime) -> int:
-    return zones.instant(at) // 1000
-
-
-def _offset(at: datetime, separator: str) -> str:
-    minutes = round(zones.offset(at).total_seconds() / 60)
-    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{separator}{abs(minutes) % 60:02}"
-
-
-_Number = Callable[[datetime, Locale], int]
-
-
-def _year(at: datetime, _: Locale) -> int:
-    return at.year
-
-
-def _hour12(at: datetime, _: Locale) -> int:
-    return at.hour % 12 or 12
-
-
-def _fraction(digits: int) -> Callable[[datetime, Locale], str]:
-    return lambda at, _: f"{at.microsecond // 1000:03}000000"[:digits]
-
-
-def _local_week(part: int, divisor: int = 10**9) -> _Number:
+def _local_week(part: int, divisor: int = 10**9) -> Number:
     return lambda at, locale: week_of(at, locale.first_day, locale.doy)[part] % divisor
 
 
-def _iso_week(part: int, divisor: int = 10**9) -> _Number:
+def _iso_week(part: int, divisor: int = 10**9) -> Number:
     return lambda at, _: week_of(at, 1, 4)[part] % divisor
 
 
-_NUMBERS: Mapping[str, tuple[_Number, int]] = {  # symbol -> value, least number of digits
-    "Y": (_year, 4),
-    "YY": (lambda at, _: at.year % 100, 2),
-    "YYYY": (_year, 4),
-    "YYYYY": (_year, 5),
-    **{"y" * width: (lambda at, locale: locale.era(at).year(at), width) for width in range(1, 5)},
-    "Q": (lambda at, _: (at.month + 2) // 3, 1),
-    **{"M" * width: (lambda at, _: at.month, width) for width in (1, 2)},
-    **{"D" * width: (lambda at, _: at.day, width) for width in (1, 2)},
-    "DDD": (lambda at, _: at.timetuple().tm_yday, 1),
-    "DDDD": (lambda at, _: at.timetuple().tm_yday, 3),
-    "d": (lambda at, _: _weekday(at), 1),
-    "e": (lambda at, locale: (_weekday(at) - locale.first_day) % 7, 1),
-    "E": (lambda at, _: at.isoweekday(), 1),
-    **{"w" * width: (_local_week(1), width) for width in (1, 2)},
-    **{"W" * width: (_iso_week(1), width) for width in (1, 2)},
-    "gg": (_local_week(0, 100), 2),
-    "gggg": (_local_week(0), 4),
-    "ggggg": (_local_week(0), 5),
-    "GG": (_iso_week(0, 100), 2),
-    "GGGG": (_iso_week(0), 4),
-    "GGGGG": (_iso_week(0), 5),
-    **{"H" * width: (lambda at, _: at.hour, width) for width in (1, 2)},
-    **{"h" * width: (_hour12, width) for width in (1, 2)},
-    **{"k" * width: (lambda at, _: at.hour or 24, width) for width in (1, 2)},
-    **{"m" * width: (lambda at, _: at.minute, width) for width in (1, 2)},
-    **{"s" * width: (lambda at, _: at.second, width) for width in (1, 2)},
-}
+def _era_year(at: datetime, locale: Locale) -> int:
+    return locale.era(at).year(at)
 
-_TEXTS: Mapping[str, Callable[[datetime, Locale], str]] = {
-    "YYYYYY": lambda at, _: f"+{at.year:06}",
-    "dd": lambda at, locale: locale.weekdays_min[_weekday(at)],
-    "ddd": lambda at, locale: locale.weekdays_short[_weekday(at)],
-    **dict.fromkeys(("N", "NN", "NNN"), lambda at, locale: locale.era(at).short),
-    "NNNN": lambda at, locale: locale.era(at).name,
-    "NNNNN": lambda at, locale: locale.era(at).narrow,
-    "a": lambda at, locale: locale.meridiem(at.hour, at.minute, lower=True),
-    "A": lambda at, locale: locale.meridiem(at.hour, at.minute),
-    "hmm": lambda at, locale: f"{_hour12(at, locale)}{at.minute:02}",
-    "hmmss": lambda at, locale: f"{_hour12(at, locale)}{at.minute:02}{at.second:02}",
-    "Hmm": lambda at, _: f"{at.hour}{at.minute:02}",
-    "Hmmss": lambda at, _: f"{at.hour}{at.minute:02}{at.second:02}",
+
+def _fraction(digits: int) -> Writer:
+    return text(lambda at, _: f"{at.microsecond // 1000:03}000000"[:digits])
+
+
+def _ordinal(unit: str, value: Number) -> Writer:
+    return text(lambda at, locale: locale.ordinal(value(at, locale), unit))
+
+
+_WRITERS: Mapping[str, Writer] = {
+    **COMMON,
+    "Y": number(4, formats.year),
+    **numbers("Y", (4, 5), formats.year),
+    "YY": number(2, formats.year_of_century),
+    "YYYYYY": text(lambda at, _: f"+{at.year:06}"),
+    **numbers("y", (1, 2, 3, 4), _era_year),
+    "yo": _ordinal("y", _era_year),
+    "Q": number(1, formats.quarter),
+    "Qo": _ordinal("Q", formats.quarter),
+    "Mo": _ordinal("M", formats.month),
+    "MMM": lambda at, locale, pattern: locale.month_names(pattern, short=True)[at.month - 1],
+    "MMMM": lambda at, locale, pattern: locale.month_names(pattern, short=False)[at.month - 1],
+    **numbers("D", (1, 2), formats.day),
+    "Do": _ordinal("D", formats.day),
+    "DDD": number(1, formats.day_of_year),
+    "DDDD": number(3, formats.day_of_year),
+    "DDDo": _ordinal("DDD", formats.day_of_year),
+    "d": number(1, _weekday),
+    "do": _ordinal("d", _weekday),
+    "dd": text(lambda at, locale: locale.weekdays_min[_weekday(at, locale)]),
+    "ddd": text(lambda at, locale: locale.weekdays_short[_weekday(at, locale)]),
+    "dddd": lambda at, locale, pattern: locale.weekday_names(pattern)[_weekday(at, locale)],
+    "e": number(1, lambda at, locale: (_weekday(at, locale) - locale.first_day) % 7),
+    "E": number(1, formats.iso_weekday),
+    **numbers("w", (1, 2), _local_week(1)),
+    "wo": _ordinal("w", _local_week(1)),
+    "Wo": _ordinal("W", _iso_week(1)),
+    "gg": number(2, _local_week(0, 100)),
+    **numbers("g", (4, 5), _local_week(0)),
+    "GG": number(2, _iso_week(0, 100)),
+    **numbers("G", (4, 5), _iso_week(0)),
+    **dict.fromkeys(("N", "NN", "NNN"), text(lambda at, locale: locale.era(at).short)),
+    "NNNN": text(lambda at, locale: locale.era(at).name),
+    "NNNNN": text(lambda at, locale: locale.era(at).narrow),
+    **numbers("k", (1, 2), lambda at, _: at.hour or 24),
+    "a": text(lambda at, locale: locale.meridiem(at.hour, at.minute, lower=True)),
+    "A": text(lambda at, locale: locale.meridiem(at.hour, at.minute)),
+    "hmm": text(lambda at, _: f"{at.hour % 12 or 12}{at.minute:02}"),
+    "hmmss": text(lambda at, _: f"{at.hour % 12 or 12}{at.minute:02}{at.second:02}"),
+    "Hmm": text(lambda at, _: f"{at.hour}{at.minute:02}"),
+    "Hmmss": text(lambda at, _: f"{at.hour}{at.minute:02}{at.second:02}"),
     **{"S" * digits: _fraction(digits) for digits in range(1, 10)},
-    "x": lambda at, _: str(_epoch_milliseconds(at)),
-    "X": lambda at, _: str(_epoch_milliseconds(at) // 1000),
-    "Z": lambda at, _: _offset(at, ":"),
-    "ZZ": lambda at, _: _offset(at, ""),
-    **dict.fromkeys(("z", "zz"), lambda _, __: ""),
+    "Z": offset(":"),
+    "ZZ": offset(""),
+    **dict.fromkeys(("z", "zz"), text(lambda _, __: "")),
 }
-_ORDINAL = {"yo", "Qo", "Mo", "Do", "DDDo", "do", "wo", "Wo"}
-_KNOWN = frozenset({*_NUMBERS, *_TEXTS, *_ORDINAL, "MMM", "MMMM", "dddd"})

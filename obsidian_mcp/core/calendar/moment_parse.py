@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import zones
+from .formats import compile_format
 from .locale import ENGLISH, Locale
 from .moment import parts
 from .periods import week_of, week_start
@@ -82,33 +83,21 @@ def search_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: d
 
 def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | None:
     """Return the numbers that a text holds by a format, unchecked; None where the text does not fit."""
-    expression, tokens = _compiled(pattern, locale)
+    expression, symbols = _compiled(pattern, locale)
     if digits := locale.digits:
         text = text.translate(str.maketrans(digits, "0123456789,"[: len(digits)]))
     found = expression.fullmatch(text) if expression else None
-    if found is None or not tokens:
+    if found is None or not symbols:
         return None
     fields: Fields = {}
-    for number, token in enumerate(tokens):
-        _keep(fields, token, found[f"t{number}"], locale)
+    for symbol, written in zip(symbols, found.groups(), strict=True):
+        _keep(fields, symbol, written, locale)
     return fields
 
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str, locale: Locale) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
-    """The expression that a text of this format matches, and the token of each group; None: no text can be read."""
-    expression = ""
-    tokens: list[str] = []
-    for part, is_token in parts(pattern, locale):
-        if not is_token:
-            expression += re.escape(part)
-        elif (readable := _pattern(part, locale)) is None:
-            return None, ()
-        else:
-            # atomic: moment never takes back what it has read
-            expression += f"(?P<t{len(tokens)}>(?>{readable}))"
-            tokens.append(part)
-    return re.compile(expression), tuple(tokens)
+    return compile_format(parts(pattern, locale), lambda symbol: _pattern(symbol, locale), atomic=True)
 
 
 def _pattern(symbol: str, locale: Locale) -> str | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from obsidian_mcp.core.calendar.formats import offset_minutes
 from obsidian_mcp.core.dataview.comparison import ExternalLink
-from obsidian_mcp.core.dataview.date_format import offset_minutes
 from obsidian_mcp.core.dataview.durations import duration_text
 from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.objects import Extended, Identified, ObjectRecord
@@ -29,7 +29,7 @@ def date_text(date: Date) -> str:
     )
     if moment.tzinfo is None:
         return written.removesuffix("T00:00:00")
-    offset = offset_minutes(date)
+    offset = offset_minutes(moment)
     return written + (f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}" if offset else "Z")
 
 

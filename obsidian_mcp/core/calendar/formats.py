@@ -1,0 +1,120 @@
+"""The engine of date formats. What the symbols mean is a table each: `moment` (PERIODIC-3), `luxon` (DV-76, DV-77)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from . import zones
+from .locale import Locale
+
+Part = tuple[str, bool]
+"""A part of a format, and whether it is a symbol; otherwise it is literal."""
+Writer = Callable[[datetime, Locale, str], str]
+"""Writes one symbol of a time; the text is the whole format, which decides about cases in some languages."""
+Number = Callable[[datetime, Locale], int]
+
+
+def write(when: datetime, parts: Iterable[Part], writers: Mapping[str, Writer], locale: Locale, pattern: str) -> str:
+    """Return a time as the parts of a format write it."""
+    return "".join(writers[text](when, locale, pattern) if is_symbol else text for text, is_symbol in parts)
+
+
+def numbers(letters: str, widths: Sequence[int], value: Number) -> dict[str, Writer]:
+    """Return writers of a number by each letter, as often as it has digits at least."""
+    return {letter * width: number(width, value) for letter in letters for width in widths}
+
+
+def number(width: int, value: Number) -> Writer:
+    """Return a writer of a number with a least number of digits."""
+
+    def written(at: datetime, locale: Locale, _: str) -> str:
+        found = value(at, locale)
+        return f"-{-found:0{width}}" if found < 0 else f"{found:0{width}}"
+
+    return written
+
+
+def text(value: Callable[[datetime, Locale], str]) -> Writer:
+    """Return a writer that does not look at the whole format."""
+    return lambda at, locale, _: value(at, locale)
+
+
+def compile_format(
+    parts: Iterable[Part], readable: Callable[[str], str | None], *, atomic: bool = False, flags: int = 0
+) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
+    """Return the expression that a text of a format matches and the symbol of each group; None: no text can be read.
+
+    With `atomic` a symbol never takes back what it has read.
+    """
+    expression = ""
+    symbols: list[str] = []
+    for part, is_symbol in parts:
+        if not is_symbol:
+            expression += re.escape(part)
+        elif (pattern := readable(part)) is None:
+            return None, ()
+        else:
+            expression += f"((?>{pattern}))" if atomic else f"({pattern})"
+            symbols.append(part)
+    return re.compile(expression, flags), tuple(symbols)
+
+
+# Numbers that every format knows
+
+
+def year(at: datetime, _: Locale) -> int:
+    return at.year
+
+
+def year_of_century(at: datetime, _: Locale) -> int:
+    return at.year % 100
+
+
+def quarter(at: datetime, _: Locale) -> int:
+    return (at.month + 2) // 3
+
+
+def month(at: datetime, _: Locale) -> int:
+    return at.month
+
+
+def day(at: datetime, _: Locale) -> int:
+    return at.day
+
+
+def day_of_year(at: datetime, _: Locale) -> int:
+    return at.timetuple().tm_yday
+
+
+def iso_weekday(at: datetime, _: Locale) -> int:
+    return at.isoweekday()
+
+
+def offset(separator: str) -> Writer:
+    """Return a writer of how far a time is ahead of UTC: `+02:00`."""
+
+    def written(at: datetime, _: Locale, __: str) -> str:
+        ahead = offset_minutes(at)
+        return f"{'-' if ahead < 0 else '+'}{abs(ahead) // 60:02}{separator}{abs(ahead) % 60:02}"
+
+    return written
+
+
+def offset_minutes(at: datetime) -> int:
+    """Return how many minutes a time is ahead of UTC."""
+    return round(zones.offset(at).total_seconds() / 60)
+
+
+COMMON: Mapping[str, Writer] = {
+    **numbers("H", (1, 2), lambda at, _: at.hour),
+    **numbers("h", (1, 2), lambda at, _: at.hour % 12 or 12),
+    **numbers("m", (1, 2), lambda at, _: at.minute),
+    **numbers("s", (1, 2), lambda at, _: at.second),
+    **numbers("M", (1, 2), month),
+    **numbers("W", (1, 2), lambda at, _: at.isocalendar().week),
+    "X": number(1, lambda at, _: zones.instant(at) // 1_000_000),
+    "x": number(1, lambda at, _: zones.instant(at) // 1000),
+}
+"""What `H`, `m`, `W` and the like mean in either table."""

@@ -1,0 +1,232 @@
+"""Write and read dates in Luxon's formats, in English (DV-76, DV-77).
+
+Not moment's formats: the year is `yyyy`, the day `dd`; moment's `YYYY` stays as it is and its `DD` writes a date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from . import formats, zones
+from .formats import COMMON, Number, Part, Writer, number, numbers, offset, offset_minutes, text
+from .locale import ENGLISH
+
+_MACROS = {
+    "D": "M/d/y", "DD": "LLL d, y", "DDD": "LLLL d, y", "DDDD": "cccc, LLLL d, y",
+    "t": "h:mm a", "tt": "h:mm:ss a", "ttt": "h:mm:ss a ZZZZ", "tttt": "h:mm:ss a ZZZZZ",
+    "T": "HH:mm", "TT": "HH:mm:ss", "TTT": "HH:mm:ss ZZZZ", "TTTT": "HH:mm:ss ZZZZZ",
+    "f": "M/d/y, h:mm a", "ff": "LLL d, y, h:mm a", "fff": "LLLL d, y 'at' h:mm a ZZZZ",
+    "ffff": "cccc, LLLL d, y 'at' h:mm a ZZZZZ",
+    "F": "M/d/y, h:mm:ss a", "FF": "LLL d, y, h:mm:ss a", "FFF": "LLLL d, y 'at' h:mm:ss a ZZZZ",
+    "FFFF": "cccc, LLLL d, y 'at' h:mm:ss a ZZZZZ",
+}  # fmt: skip
+"""What a format of one of these letters stands for."""
+_find_parts = re.compile(r"'([^']*)(?:'|\Z)|((.)\3*)", re.DOTALL).findall
+_DAYS = (*ENGLISH.weekdays[1:], ENGLISH.weekdays[0])
+_MONTHS = tuple(ENGLISH.months)
+
+
+class MixedUnits(ValueError):
+    """A format that names days in two ways; the message is Luxon's."""
+
+
+@lru_cache(maxsize=256)
+def split_format(form: str) -> tuple[Part, ...]:
+    """Split a format into runs of one letter, and literal text between `'` (and white space)."""
+    found = _find_parts(form)
+    return tuple((quoted or run, bool(run) and not run.isspace()) for quoted, run, _ in found if quoted or run)
+
+
+# Writing
+
+
+def write(when: datetime, form: str) -> str:
+    """Return a time in this format. Letters and lengths without a meaning stay."""
+    return formats.write(when, _expanded(form), _WRITERS, ENGLISH, form)
+
+
+@lru_cache(maxsize=256)
+def _expanded(form: str, *, to_read: bool = False) -> tuple[Part, ...]:
+    """The parts of a format with its dates written out; symbols without a meaning are literal."""
+    parts: list[Part] = []
+    for part, is_run in split_format(form):
+        macro = _MACROS.get(part) if is_run else None
+        parts += split_format(macro.replace("y", "yyyyy" if to_read else "y")) if macro else [(part, is_run)]
+    known = _READ if to_read else _WRITERS
+    return tuple((part, is_run and part in known) for part, is_run in parts)
+
+
+def _names(letters: str, names: tuple[str, ...], value: Number) -> dict[str, Writer]:
+    """Writers of a name by its number from 1: short for three letters, whole for four, its initial for five."""
+    return {
+        letter * width: text(lambda at, locale, length=length: names[value(at, locale) - 1][:length])  # type: ignore[misc]
+        for letter in letters
+        for width, length in ((3, 3), (4, None), (5, 1))
+    }
+
+
+def _short_offset(at: datetime) -> str:
+    hours, minutes = divmod(abs(offset_minutes(at)), 60)
+    return f"{'-' if offset_minutes(at) < 0 else '+'}{hours}{f':{minutes}' if minutes else ''}"
+
+
+def _zone(at: datetime) -> str:
+    """The name of the zone: `UTC`, `UTC+2`, `Europe/Paris`; of a local time what the system calls it."""
+    if at.tzinfo is None:
+        return zones.name(at)
+    key = getattr(at.tzinfo, "key", None)
+    return str(key) if key else f"UTC{_short_offset(at)}" if offset_minutes(at) else "UTC"
+
+
+_WRITERS: Mapping[str, Writer] = {
+    **COMMON,
+    **numbers("S", (1, 3), lambda at, _: at.microsecond // 1000),
+    "u": number(3, lambda at, _: at.microsecond // 1000),
+    "uu": number(2, lambda at, _: at.microsecond // 10_000),
+    "uuu": number(1, lambda at, _: at.microsecond // 100_000),
+    "Z": text(lambda at, _: _short_offset(at)),
+    "ZZ": offset(":"),
+    "ZZZ": offset(""),
+    **dict.fromkeys(("ZZZZ", "ZZZZZ", "z"), text(lambda at, _: _zone(at))),
+    "a": text(lambda at, locale: locale.meridiem(at.hour, at.minute)),
+    **numbers("d", (1, 2), formats.day),
+    **numbers("cE", (1,), formats.iso_weekday),
+    **_names("cE", _DAYS, formats.iso_weekday),
+    **numbers("L", (1, 2), formats.month),
+    **_names("LM", _MONTHS, formats.month),
+    **numbers("y", (1, 4, 6), formats.year),
+    "yy": number(2, formats.year_of_century),
+    "G": text(lambda _, locale: locale.eras[-1].short),
+    "GG": text(lambda _, locale: locale.eras[-1].name),
+    "GGGGG": text(lambda _, __: "A"),
+    "kk": number(2, lambda at, _: at.isocalendar().year % 100),
+    "kkkk": number(4, lambda at, _: at.isocalendar().year),
+    **numbers("o", (1, 3), formats.day_of_year),
+    **numbers("q", (1, 2), formats.quarter),
+}
+
+
+# Reading
+
+_MONTH_FIELDS = frozenset({"month", "short_month", "long_month", "quarter"})
+_WEEK_FIELDS = frozenset({"week", "weekyear", "weekyear2"})
+_DAY_FIELDS = _MONTH_FIELDS | _WEEK_FIELDS | {"year", "year2", "day", "ordinal", "weekday", "weekday_name"}
+_TWO_DIGITS_ARE_2000_UNTIL = 60
+_SHORT_MONTHS, _SHORT_DAYS = ("|".join(name[:3] for name in names) for names in (_MONTHS, _DAYS))
+_ZONE = "[A-Za-z_+-]{1,256}(?:/[A-Za-z_+-]{1,256}){0,2}"
+_READ: Mapping[str, tuple[str, str]] = {  # symbol -> field, expression
+    "y": ("year", r"\d{1,6}"), "yy": ("year2", r"\d{2,4}"), "yyyy": ("year", r"\d{4}"), "yyyyy": ("year", r"\d{4,6}"),
+    "yyyyyy": ("year", r"\d{6}"), "M": ("month", r"\d{1,2}"), "MM": ("month", r"\d{2}"), "L": ("month", r"\d{1,2}"),
+    "LL": ("month", r"\d{2}"), "d": ("day", r"\d{1,2}"), "dd": ("day", r"\d{2}"), "o": ("ordinal", r"\d{1,3}"),
+    "ooo": ("ordinal", r"\d{3}"), "H": ("hour", r"\d{1,2}"), "HH": ("hour", r"\d{2}"), "h": ("hour", r"\d{1,2}"),
+    "hh": ("hour", r"\d{2}"), "m": ("minute", r"\d{1,2}"), "mm": ("minute", r"\d{2}"), "s": ("second", r"\d{1,2}"),
+    "ss": ("second", r"\d{2}"), "S": ("milli", r"\d{1,3}"), "SSS": ("milli", r"\d{3}"), "u": ("fraction", r"\d{1,9}"),
+    "uu": ("fraction", r"\d{1,2}"), "uuu": ("fraction", r"\d"), "q": ("quarter", r"\d"), "W": ("week", r"\d{1,2}"),
+    "WW": ("week", r"\d{2}"), "kkkk": ("weekyear", r"\d{4}"), "kk": ("weekyear2", r"\d{2,4}"), "G": ("", "AD|BC"),
+    "E": ("weekday", r"\d"), "c": ("weekday", r"\d"), "a": ("meridiem", "[AaPp][Mm]"), "z": ("zone", _ZONE),
+    "Z": ("offset", r"[+-]\d{1,2}(?::\d{2})?"), "ZZ": ("offset", r"[+-]\d{1,2}(?::\d{2})?"),
+    "ZZZ": ("offset", r"[+-]\d{1,2}(?:\d{2})?"), "MMM": ("short_month", _SHORT_MONTHS),
+    "LLL": ("short_month", _SHORT_MONTHS), "MMMM": ("long_month", "|".join(_MONTHS)),
+    "LLLL": ("long_month", "|".join(_MONTHS)), "EEE": ("weekday_name", _SHORT_DAYS),
+    "ccc": ("weekday_name", _SHORT_DAYS), "EEEE": ("weekday_name", "|".join(_DAYS)),
+    "cccc": ("weekday_name", "|".join(_DAYS)),
+}  # fmt: skip
+
+
+def read(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:
+    """Return the time that a whole text is in this format and whether the format has a time of day; None for another.
+
+    Units above the first one that is given are those of `now`, those below are the first. A time with a zone becomes
+    local. Raises: MixedUnits.
+    """
+    expression, symbols = _compiled(form)
+    found = expression.fullmatch(text) if expression else None
+    fields: dict[str, str] = {}
+    for symbol, written in zip(symbols, found.groups() if found else (), strict=False):
+        fields.setdefault(_READ[symbol][0], written)
+    fields.pop("", None)
+    try:
+        return (_resolve(fields, now), not fields.keys() <= _DAY_FIELDS) if found else None
+    except MixedUnits:
+        raise
+    except (ValueError, OverflowError):  # no day of the calendar
+        return None
+
+
+@lru_cache(maxsize=64)
+def _compiled(form: str) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
+    parts = _expanded(form, to_read=True)
+    return formats.compile_format(parts, lambda symbol: _READ[symbol][1], flags=re.IGNORECASE | re.ASCII)
+
+
+def _resolve(fields: Mapping[str, str], now: datetime) -> datetime:
+    """Raises: ValueError for what is no day of the calendar, or another day of the week."""
+    at = _resolve_day(fields, now)
+    if at.isoweekday() != _weekday(fields, at) or not fields.keys() - {"meridiem"}:
+        raise ValueError
+    given = bool(fields.keys() & _DAY_FIELDS)
+    clock: dict[str, int] = {}
+    for unit in ("hour", "minute", "second"):
+        given = given or unit in fields
+        clock[unit] = int(fields.get(unit, "0")) if given else getattr(now, unit)
+    if "hour" in fields and "meridiem" in fields and clock["hour"] <= 12:
+        clock["hour"] = clock["hour"] % 12 + 12 * (fields["meridiem"].upper() == "PM")
+    fraction = int(float(f"0.{fields.get('fraction', '0')}") * 1000)
+    at = at.replace(**clock, microsecond=int(fields.get("milli", fraction)) * 1000)  # type: ignore[arg-type]
+    written = fields.get("zone") or fields.get("offset")
+    if not written:
+        return zones.on_the_clock(at)
+    zone = zones.read_zone(written)
+    if zone is None:
+        raise ValueError
+    return zones.local(zones.instant(at.replace(tzinfo=zone)))
+
+
+def _weekday(fields: Mapping[str, str], default: datetime) -> int:
+    """1 is Monday."""
+    if "weekday_name" in fields:
+        short = fields["weekday_name"][:3].capitalize()
+        return next(number for number, name in enumerate(_DAYS, 1) if name.startswith(short))
+    return int(fields.get("weekday", default.isoweekday()))
+
+
+def _resolve_day(fields: Mapping[str, str], now: datetime) -> datetime:
+    """Midnight of the day. Raises: MixedUnits."""
+    has_year, has_month = bool(fields.keys() & {"year", "year2"}), bool(fields.keys() & _MONTH_FIELDS)
+    has_day, has_ordinal = "day" in fields, "ordinal" in fields
+    if fields.keys() & _WEEK_FIELDS:
+        if has_year or has_month or has_day or has_ordinal:
+            raise MixedUnits("Can't mix weekYear/weekNumber units with year/month/day or ordinals")
+        week_year = _year(fields, "weekyear", "weekyear2", now)
+        week = int(fields.get("week", "1" if fields.keys() & {"weekyear", "weekyear2"} else now.isocalendar().week))
+        return datetime.fromisocalendar(week_year, week, _weekday(fields, datetime.min))  # noqa: DTZ901 - a Monday
+    year = _year(fields, "year", "year2", now)
+    if has_ordinal:
+        if has_month or has_day:
+            raise MixedUnits("Can't mix ordinal dates with month/day")
+        found = datetime(year, 1, 1) + timedelta(days=int(fields["ordinal"]) - 1)  # noqa: DTZ001 - local
+        if found.year != year:
+            raise ValueError
+        return found
+    if not (has_year or has_month or has_day):
+        calendar = now.isocalendar()
+        return datetime.fromisocalendar(calendar.year, calendar.week, _weekday(fields, now))
+    month = int(fields["month"]) if "month" in fields else 1 if has_year else now.month
+    if "short_month" in fields or "long_month" in fields:
+        name = fields.get("short_month", fields.get("long_month", "")).lower()
+        month = next(number for number, whole in enumerate(_MONTHS, 1) if whole.lower().startswith(name))
+    elif "quarter" in fields:
+        month = int(fields["quarter"]) * 3 - 2
+    return datetime(year, month, int(fields.get("day", "1")))  # noqa: DTZ001 - local
+
+
+def _year(fields: Mapping[str, str], whole: str, short: str, now: datetime) -> int:
+    if whole in fields:
+        return int(fields[whole])
+    if short not in fields:
+        return now.isocalendar().year if whole == "weekyear" else now.year
+    year = int(fields[short])
+    return year if year > 99 else year + (1900 if year > _TWO_DIGITS_ARE_2000_UNTIL else 2000)
