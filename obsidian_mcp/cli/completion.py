@@ -10,7 +10,7 @@ from typing import Final, Literal
 from obsidian_mcp.errors import AppError
 
 from . import grammar
-from .grammar import Argument, Command
+from .grammar import CommandArgument, Subcommand
 from .options import Options
 from .stdout import write
 
@@ -85,7 +85,7 @@ def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
             yield word, grammar.groups().get(word) or (command.text.partition(". ")[0] if command else "")
 
 
-def _of_command(command: Command, words: Sequence[str], typed: str, options: Options) -> Iterator[tuple[str, str]]:
+def _of_command(command: Subcommand, words: Sequence[str], typed: str, options: Options) -> Iterator[tuple[str, str]]:
     reading = grammar.scan(command, words)
     vault = reading.options.get("vault", ())
     options = options.with_vaults((vault,) if isinstance(vault, str) else tuple(vault))
@@ -100,14 +100,14 @@ def _of_command(command: Command, words: Sequence[str], typed: str, options: Opt
             yield from _values(command.arguments[here], typed, options)
 
 
-def _forms(command: Command, typed: str) -> Iterator[tuple[str, str]]:
+def _forms(command: Subcommand, typed: str) -> Iterator[tuple[str, str]]:
     for argument in command.arguments.values():
         for form in (argument.option, *([f"--no-{argument.option[2:]}"] if argument.is_negatable else ())):
             if form.startswith(typed) and argument.name not in set(command.places) - {"content"}:
                 yield form, argument.description
 
 
-def _values(argument: Argument, typed: str, options: Options) -> Iterator[tuple[str, str]]:
+def _values(argument: CommandArgument, typed: str, options: Options) -> Iterator[tuple[str, str]]:
     """The values of an argument that begin with what is typed: its choices, clients, or names of the vault."""
     choices: Sequence[str] = argument.choices
     if argument.completes == "client":

@@ -22,7 +22,7 @@ OPTION: Final = re.compile(
 _DASHED: Final = "Put -- before a text that begins with a dash."
 
 
-class Argument(NamedTuple):
+class CommandArgument(NamedTuple):
     """An argument of a command: a word in its place, or an option."""
 
     name: str
@@ -63,15 +63,15 @@ class Argument(NamedTuple):
         return {"integer": "NUMBER", "object": "KEY=VALUE"}.get(self.type, self.name.upper())
 
 
-HELP: Final = Argument("help", "boolean", "Show this and exit.", short="h")
+HELP: Final = CommandArgument("help", "boolean", "Show this and exit.", short="h")
 """An option that every command has."""
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     name: str
     """One word, or two for a command of a group; empty for the program itself."""
     text: str
-    arguments: Mapping[str, Argument]
+    arguments: Mapping[str, CommandArgument]
     places: tuple[str, ...] = ()
     """The arguments that need no option, in their order."""
     required: frozenset[str] = frozenset()
@@ -95,7 +95,7 @@ class Reading(NamedTuple):
     options: dict[str, Any]
     placed: list[str]
     """Words that are no options."""
-    waiting: Argument | None = None
+    waiting: CommandArgument | None = None
     """The option whose value is still to come."""
     rest: tuple[str, ...] = ()
     """Words behind the first one that is no option, where these are not read."""
@@ -128,14 +128,14 @@ def names() -> list[str]:
     return list(dict.fromkeys([*_tools(), *_table()["commands"]]))
 
 
-def root() -> Command:
+def root() -> Subcommand:
     """Return what stands before a command."""
     row = _table()["root"]
     arguments = dict(_arguments(row["properties"])) | {HELP.name: HELP}
-    return Command("", row["text"], arguments, examples=tuple(row["examples"]))
+    return Subcommand("", row["text"], arguments, examples=tuple(row["examples"]))
 
 
-def find(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:
     """Return the command that words begin with, and the words behind its name. Raises: InvalidArguments."""
     for count in (2, 1):
         if len(words) >= count and (command := named(" ".join(words[:count]))) is not None:
@@ -147,7 +147,7 @@ def find(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
     raise InvalidArguments(f"There is no command {words[0]!r}.{near} obsidian-mcp --help shows all.")
 
 
-def named(name: str) -> Command | None:
+def named(name: str) -> Subcommand | None:
     """Return the command of this name; None where there is none."""
     row = _table()["commands"].get(name, {})
     entry = _tools().get(name) if "run" not in row or "omitted" in row else None
@@ -163,7 +163,7 @@ def named(name: str) -> Command | None:
     required = row.get("required", schema.get("required", ()))
     first = () if required else tuple(of_tool)[:1]
     places = [key for key in of_tool if key in required or key in first or key == "content"]
-    return Command(
+    return Subcommand(
         name,
         row.get("text") or published["description"],
         arguments,
@@ -177,14 +177,14 @@ def named(name: str) -> Command | None:
 
 def _arguments(
     properties: Mapping[str, Any], above: Mapping[str, Any] | None = None, *, is_checked: bool = True
-) -> Iterator[tuple[str, Argument]]:
+) -> Iterator[tuple[str, CommandArgument]]:
     """The arguments that schemas describe; a schema may be the name of a shared one, or add to that in `above`."""
     table = _table()
     for name, given in properties.items():
         schema = table["shared"][given] if isinstance(given, str) else {**(above or {}).get(name, {}), **given}
         yield (
             name,
-            Argument(
+            CommandArgument(
                 name,
                 schema.get("type", "string"),
                 schema.get("description", ""),
@@ -195,7 +195,7 @@ def _arguments(
                 schema.get("shown", ""),
                 schema.get("completes") or ("" if is_checked else table["completes"].get(name, "")),
                 schema.get("is_negatable", False) or schema.get("default") is True,
-                is_checked and (isinstance(given, str) or name not in (above or {})),
+                is_checked and (isinstance(given, str) or name not in (above or {}) or "minimum" in given),
             ),
         )
 
@@ -203,7 +203,7 @@ def _arguments(
 # Words
 
 
-def scan(command: Command, words: Sequence[str], *, stops: bool = False) -> Reading:
+def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> Reading:
     """Return what words say; with `stops` only those before the first that is no option. Raises: InvalidArguments."""
     options: dict[str, Any] = {}
     placed: list[str] = []
@@ -235,7 +235,7 @@ def scan(command: Command, words: Sequence[str], *, stops: bool = False) -> Read
     return Reading(options, placed)
 
 
-def _option(command: Command, word: str, found: re.Match[str]) -> tuple[Argument, Any]:
+def _option(command: Subcommand, word: str, found: re.Match[str]) -> tuple[CommandArgument, Any]:
     """The argument that a word names, and the value in the word: None where it comes behind it.
 
     Raises: InvalidArguments.
@@ -258,7 +258,7 @@ def _option(command: Command, word: str, found: re.Match[str]) -> tuple[Argument
     return argument, value if value is not None else True if argument.is_flag else None
 
 
-def values(command: Command, reading: Reading) -> dict[str, Any]:
+def values(command: Subcommand, reading: Reading) -> dict[str, Any]:
     """Return the values that were given, by the names of arguments. Raises: InvalidArguments."""
     if reading.waiting is not None:
         raise InvalidArguments(
@@ -271,12 +271,12 @@ def values(command: Command, reading: Reading) -> dict[str, Any]:
     return {name: _checked(command, command.arguments[name], value) for name, value in given.items()}
 
 
-def slots(command: Command, reading: Reading) -> list[str]:
+def slots(command: Subcommand, reading: Reading) -> list[str]:
     """Return the arguments that words in their places mean: those that no option gives."""
     return [name for name in command.places if name not in reading.options]
 
 
-def _placed(command: Command, reading: Reading) -> dict[str, Any]:
+def _placed(command: Subcommand, reading: Reading) -> dict[str, Any]:
     """The values of the words in their places; a list takes all but those of the places behind it."""
     words, open_slots = list(reading.placed), slots(command, reading)
     found: dict[str, Any] = {}
@@ -296,7 +296,7 @@ def _placed(command: Command, reading: Reading) -> dict[str, Any]:
     return found
 
 
-def _checked(command: Command, argument: Argument, value: Any) -> Any:
+def _checked(command: Subcommand, argument: CommandArgument, value: Any) -> Any:
     """A value in its type. Raises: InvalidArguments."""
     if not argument.is_checked or isinstance(value, bool):
         return value

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 
 from . import grammar
-from .grammar import Argument, Command
+from .grammar import CommandArgument, Subcommand
 
 WIDEST = 100
 """Columns of the help, however wide the terminal."""
@@ -15,7 +15,7 @@ WIDEST_TERM = 32
 """Columns of an option; the text of a longer one begins on the next line."""
 
 
-def command_help(command: Command) -> str:
+def command_help(command: Subcommand) -> str:
     """Return the help of a command, or of the program for the words before a command."""
     options = [
         (_option_forms(argument), _described(argument))
@@ -55,14 +55,14 @@ def _commands(group: str = "") -> Iterable[tuple[str, str]]:
     return [(name, " ".join(text.split()).rstrip(".")) for name, text in shown.items()]
 
 
-def _option_forms(argument: Argument) -> str:
+def _option_forms(argument: CommandArgument) -> str:
     forms = [f"-{argument.short}"] if argument.short else []
     forms.append(argument.option)
     forms += [f"--no-{argument.option[2:]}"] if argument.is_negatable else []
     return ", ".join(forms) + ("" if argument.is_flag else f" {argument.placeholder}")
 
 
-def _described(argument: Argument) -> str:
+def _described(argument: CommandArgument) -> str:
     """The text of an argument, with its default where that says something."""
     says = argument.default not in (None, "", False, True) and "[default" not in argument.description
     return argument.description + (f"  [default: {argument.default}]" if says else "")

@@ -125,7 +125,7 @@ def _run_command(options: Options, words: Sequence[str]) -> int:
     return (execute(options, command, given) if command.tool else execute(options, **given)) or 0
 
 
-def _show_help(command: grammar.Command) -> int:
+def _show_help(command: grammar.Subcommand) -> int:
     from .help import command_help
 
     write(command_help(command))

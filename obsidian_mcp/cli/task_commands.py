@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from obsidian_mcp.errors import InvalidArguments
 
-from .grammar import Command
+from .grammar import Subcommand
 from .options import Options
 from .tool_commands import call_tool
 
 _PLACE: Final = re.compile(r"(.+):([0-9]+)")
 
 
-def run(options: Options, command: Command, given: Mapping[str, Any]) -> None:
+def run(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
     """Complete, change or add a task. Raises: InvalidArguments."""
     arguments = dict(given)
     action, task, note = arguments.pop("action"), arguments.pop("task"), arguments.pop("note", "")

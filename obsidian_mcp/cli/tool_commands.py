@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
-from .grammar import Command
+from .grammar import Subcommand
 from .options import Options
 from .progress_bar import show_progress
 from .stdout import write, write_bytes, write_json
@@ -25,12 +25,12 @@ FED: Final = ("content", "query")
 """Arguments that `-` reads from standard input (CLI-05)."""
 
 
-def run(options: Options, command: Command, given: Mapping[str, Any]) -> None:
+def run(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
     """Call the tool of a command, and print its answer."""
     call_tool(options, command, given)
 
 
-def call_tool(options: Options, command: Command, given: Mapping[str, Any]) -> None:
+def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
     """Call a tool once, on the vault of `--vault` if one was given, and print its whole answer."""
     from obsidian_mcp.tools.registry import EVERY_VAULT, TOOLS, call
 
@@ -56,7 +56,7 @@ def call_tool(options: Options, command: Command, given: Mapping[str, Any]) -> N
         _print(shown, outcome, arguments, form, colours=app.config.colours)
 
 
-def _read(command: Command, given: Mapping[str, Any]) -> dict[str, Any]:
+def _read(command: Subcommand, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a tool, of the words that were typed. Raises: InvalidArguments."""
     found = dict(given)
     for name, value in given.items():
@@ -148,7 +148,7 @@ def _print_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> N
         write(f"{listed}{remarks}")
 
 
-def attach(options: Options, command: Command, given: Mapping[str, Any]) -> None:
+def attach(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
     """Copy a file of the user's into the vault (CLI-15). Raises: NoteNotFound, InvalidArguments."""
     from base64 import b64encode
     from pathlib import Path
@@ -162,7 +162,7 @@ def attach(options: Options, command: Command, given: Mapping[str, Any]) -> None
     call_tool(options, command, {"name": file.name, "data": b64encode(data).decode(), **arguments})
 
 
-def move(options: Options, command: Command, given: Mapping[str, Any]) -> None:
+def move(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
     """Move what is named before the target, or what a search finds. Raises: InvalidArguments."""
     arguments = dict(given)
     *names, to = arguments.pop("paths")

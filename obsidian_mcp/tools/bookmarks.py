@@ -9,7 +9,6 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
-from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import is_note, parse
 from obsidian_mcp.core.vault.planned_change import Create, Operation, Write
@@ -130,5 +129,7 @@ def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
     if mark:
         if not is_note(entry.path):
             raise InvalidArguments(f"{str(entry.path)!r} is no note, so it has no headings.", argument="target")
+        from obsidian_mcp.core.note import parser, sections  # what listing them does without
+
         sections.find(parser.parse(place.read_text(entry).text.body), f"#{subpath}", by_link=True)
     return Bookmark("file", f"{entry.path}{mark}{subpath}", title, group)

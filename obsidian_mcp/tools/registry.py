@@ -345,8 +345,9 @@ def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, 
         return found.call(app, arguments)
     except AppError as error:
         if _TOOL_NAMES.search(error.message):
-            read_only = app.config.read_only
-            usable = {name for name, tool in callable_here.items() if tool.read_only or not read_only}
+            usable: Container[str] = callable_here
+            if app.config.read_only:  # looking at a tool imports its module
+                usable = {name for name, tool in callable_here.items() if tool.read_only}
             error.message = _with_usable_advice(error.message, usable)
         raise
 

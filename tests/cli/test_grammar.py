@@ -34,7 +34,7 @@ def read(line: str) -> dict[str, object]:
     return grammar.values(command, grammar.scan(command, words))
 
 
-def required(command: grammar.Command) -> list[str]:
+def required(command: grammar.Subcommand) -> list[str]:
     """Words for the arguments that a command requires."""
     found = []
     for argument in (command.arguments[name] for name in command.places if name in command.required):
@@ -80,6 +80,8 @@ def test_a_dash_without_a_letter_begins_content(text: str) -> None:
         ("http --port 70000", "port must be a whole number from 0 to 65535, but '70000' came"),
         ("view graph A --depth 9", "depth must be a whole number from 1 to 3"),
         ("view query x --layout pie", "'pie' is not one of table, cards, list, board"),
+        ("undo 0", "change must be a whole number of at least 1, but '0' came"),
+        ("list --limit 0", "limit must be a whole number of at least 1, but '0' came"),
         ("index", "Usage: obsidian-mcp index COMMAND"),
         ("index frob", "index has these commands: status, update, rebuild."),
     ],
@@ -98,7 +100,7 @@ EMPTY = [
 ]
 
 
-def means_something(name: str, argument: grammar.Argument) -> bool:
+def means_something(name: str, argument: grammar.CommandArgument) -> bool:
     """Whether an empty value of an argument is another one than none."""
     if argument.is_checked or argument.is_repeatable:
         return False
@@ -113,7 +115,7 @@ def means_something(name: str, argument: grammar.Argument) -> bool:
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
 def test_no_command_takes_an_empty_value_for_none(
-    name: str, argument: grammar.Argument, vault: Path, capsys: pytest.CaptureFixture[str]
+    name: str, argument: grammar.CommandArgument, vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """CLI-22: `daily ""` was today's note."""
     command = COMMANDS[name]

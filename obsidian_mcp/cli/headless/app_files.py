@@ -10,45 +10,45 @@ from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename
 
-from .call import WORKSPACE_FILE, Call, shown_file
+from .call import WORKSPACE_FILE, DropInCall, shown_file
 from .output import in_order, tree
-from .words import Refused
+from .words import DropInRefused
 
 WORKSPACES = "workspaces.json"
 
 
-def recents(call: Call) -> str:
+def recents(call: DropInCall) -> str:
     return call.listed(call.recent(), "No recent files.")
 
 
 # Layout
 
 
-def workspaces(call: Call) -> str:
+def workspaces(call: DropInCall) -> str:
     active = call.config(WORKSPACES).get("active")
     found = [f"{name} (active)" if name == active else name for name in in_order(_saved(call))]
     return call.listed(found, "No workspaces saved.")
 
 
-def _saved(call: Call) -> Mapping[str, object]:
+def _saved(call: DropInCall) -> Mapping[str, object]:
     found = call.config(WORKSPACES).get("workspaces")
     return found if isinstance(found, dict) else {}
 
 
-def workspace_delete(call: Call) -> str:
+def workspace_delete(call: DropInCall) -> str:
     name = call.text("name")
     if name not in _saved(call):
-        raise Refused(f'Workspace "{name}" not found.')
+        raise DropInRefused(f'Workspace "{name}" not found.')
     call.change_settings("delete_workspace", WORKSPACES, lambda text: json_text.remove(text, ["workspaces", name]))
     return f"Deleted workspace: {name}"
 
 
-def tabs(call: Call) -> str:
+def tabs(call: DropInCall) -> str:
     items = _items(call.config(WORKSPACE_FILE).get("main"), call.has("ids"))
     return call.listed([text for _, text, is_tab in items if is_tab], "No tabs found.")
 
 
-def workspace(call: Call) -> str:
+def workspace(call: DropInCall) -> str:
     """The layout that the app left: a tree for the middle and for both sides."""
     layout, found = call.config(WORKSPACE_FILE), []
     for side in ("main", "left", "right"):
@@ -79,7 +79,7 @@ def _tab(leaf: Mapping[str, Any]) -> str:
 # Bookmarks
 
 
-def bookmarks(call: Call) -> str:
+def bookmarks(call: DropInCall) -> str:
     data = call.vault.files.config(stored.FILE)
     table: list[dict[str, str]] = []
     for found in stored.visible(None if data is None else Text.decode(data).body, call.vault.policy):
@@ -88,7 +88,7 @@ def bookmarks(call: Call) -> str:
     return call.rows(table, "No bookmarks found.")
 
 
-def bookmark(call: Call) -> str:
+def bookmark(call: DropInCall) -> str:
     """Add a bookmark, with the same function as the MCP tool; with `remove`, take one out."""
     from obsidian_mcp.tools.bookmarks import edit_bookmarks  # imports pydantic: only for this command
 
@@ -100,21 +100,21 @@ def bookmark(call: Call) -> str:
     return f"Bookmarked: {added.target}"
 
 
-def _target(call: Call) -> str:
-    """What the words name, as the tool takes it to add it. Raises: Refused."""
+def _target(call: DropInCall) -> str:
+    """What the words name, as the tool takes it to add it. Raises: DropInRefused."""
     if url := call.text("url"):
         return url
     if query := call.text("search"):
         return f"search:{query}"
     if folder := call.text("folder"):
         if call.folder(folder.strip("/")) is None:
-            raise Refused(f'Folder "{folder}" not found.')
+            raise DropInRefused(f'Folder "{folder}" not found.')
         return f"{folder.strip('/')}/"
     return _file(call)
 
 
-def _file(call: Call) -> str:
-    """The file with its subpath. Raises: Refused."""
+def _file(call: DropInCall) -> str:
+    """The file with its subpath. Raises: DropInRefused."""
     subpath = call.text("subpath").removeprefix("#")
     path = call.at(call.text("file")).path if call.text("file") in call.vault.catalog else call.file().path
     return f"{path}#{subpath}" if subpath else str(path)

@@ -10,15 +10,15 @@ from typing import Any
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, SETTINGS_FOLDER, enabled_plugins
 from obsidian_mcp.core.text import json_text
 
-from .call import Call
+from .call import DropInCall
 from .output import in_order, order, pairs
-from .words import Refused
+from .words import DropInRefused
 
 APPEARANCE = "appearance.json"
 ENABLED, THEME = "enabledCssSnippets", "cssTheme"
 
 
-def _inside(call: Call, folder: str) -> list[Path]:
+def _inside(call: DropInCall, folder: str) -> list[Path]:
     """What lies directly in a folder of the settings; nothing where there is no such folder."""
     try:
         return list((call.root / SETTINGS_FOLDER / folder).iterdir())
@@ -38,7 +38,7 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
 # Plugins
 
 
-def _core(call: Call) -> dict[str, bool]:
+def _core(call: DropInCall) -> dict[str, bool]:
     """The core plugins by id, and whether each is on; older versions of the app list those that are on."""
     found = call.settings_file("core-plugins.json")
     if isinstance(found, list):
@@ -46,7 +46,7 @@ def _core(call: Call) -> dict[str, bool]:
     return {name: value is True for name, value in found.items()} if isinstance(found, dict) else {}
 
 
-def _community(call: Call) -> dict[str, str]:
+def _community(call: DropInCall) -> dict[str, str]:
     """The versions of the installed plugins, by id."""
     return {
         str(manifest.get("id") or folder.name): str(manifest.get("version") or "")
@@ -55,17 +55,17 @@ def _community(call: Call) -> dict[str, str]:
     }
 
 
-def plugins(call: Call) -> str:
+def plugins(call: DropInCall) -> str:
     return _plugins(call, dict.fromkeys(_core(call), ""), _community(call))
 
 
-def plugins_enabled(call: Call) -> str:
+def plugins_enabled(call: DropInCall) -> str:
     enabled = enabled_plugins(call.vault.files.config(ENABLED_PLUGINS_FILE))
     community = {name: version for name, version in _community(call).items() if name in enabled}
     return _plugins(call, {name: "" for name, is_on in _core(call).items() if is_on}, community)
 
 
-def _plugins(call: Call, core: Mapping[str, str], community: Mapping[str, str]) -> str:
+def _plugins(call: DropInCall, core: Mapping[str, str], community: Mapping[str, str]) -> str:
     wanted = call.text("filter")
     found = {**({} if wanted == "community" else core), **({} if wanted == "core" else community)}
     with_versions = call.has("versions")
@@ -79,13 +79,13 @@ def _plugins(call: Call, core: Mapping[str, str], community: Mapping[str, str]) 
 # Themes
 
 
-def _themes(call: Call) -> dict[str, dict[str, Any]]:
+def _themes(call: DropInCall) -> dict[str, dict[str, Any]]:
     """What each installed theme says of itself, by name."""
     folders = (folder for folder in _inside(call, "themes") if (folder / "theme.css").is_file())
     return {folder.name: _manifest(folder) or {} for folder in folders}
 
 
-def themes(call: Call) -> str:
+def themes(call: DropInCall) -> str:
     found = _themes(call)
     versions = {name: str(found[name].get("version") or "") for name in found if call.has("versions")}
     return call.listed(
@@ -93,7 +93,7 @@ def themes(call: Call) -> str:
     )
 
 
-def theme(call: Call) -> str:
+def theme(call: DropInCall) -> str:
     name = call.text("name")
     if not name:
         return str(call.config(APPEARANCE).get(THEME) or "Default")
@@ -101,7 +101,7 @@ def theme(call: Call) -> str:
     return pairs({"name": name} | {key: manifest[key] for key in ("version", "author") if manifest.get(key)})
 
 
-def theme_set(call: Call) -> str:
+def theme_set(call: DropInCall) -> str:
     name = call.text("name")
     if name:
         _existing_theme(call, name)
@@ -109,46 +109,46 @@ def theme_set(call: Call) -> str:
     return f"Set theme: {name or 'Default'}"
 
 
-def _existing_theme(call: Call, name: str) -> dict[str, Any]:
-    """Raises: Refused."""
+def _existing_theme(call: DropInCall, name: str) -> dict[str, Any]:
+    """Raises: DropInRefused."""
     found = _themes(call)
     if name not in found:
-        raise Refused(f'Theme "{name}" not found.')
+        raise DropInRefused(f'Theme "{name}" not found.')
     return found[name]
 
 
 # Snippets
 
 
-def snippets(call: Call) -> str:
+def snippets(call: DropInCall) -> str:
     return call.listed(in_order(_snippets(call)), "No snippets found.")
 
 
-def snippets_enabled(call: Call) -> str:
+def snippets_enabled(call: DropInCall) -> str:
     return call.listed(in_order(_enabled(call)), "No snippets found.")
 
 
-def _snippets(call: Call) -> list[str]:
+def _snippets(call: DropInCall) -> list[str]:
     return [path.stem for path in _inside(call, "snippets") if path.suffix == ".css"]
 
 
-def _enabled(call: Call) -> list[str]:
+def _enabled(call: DropInCall) -> list[str]:
     found = call.config(APPEARANCE).get(ENABLED)
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
-def snippet_enable(call: Call) -> str:
+def snippet_enable(call: DropInCall) -> str:
     return _switch(call, is_on=True)
 
 
-def snippet_disable(call: Call) -> str:
+def snippet_disable(call: DropInCall) -> str:
     return _switch(call, is_on=False)
 
 
-def _switch(call: Call, *, is_on: bool) -> str:
+def _switch(call: DropInCall, *, is_on: bool) -> str:
     name, before = call.text("name"), _enabled(call)
     if name not in _snippets(call) and (is_on or name not in before):
-        raise Refused(f'Snippet "{name}" not found.')
+        raise DropInRefused(f'Snippet "{name}" not found.')
     if (name in before) != is_on:
         after = [*before, name] if is_on else [other for other in before if other != name]
         call.change_settings("set_snippets", APPEARANCE, lambda text: json_text.put(text, [ENABLED], after))

@@ -8,31 +8,31 @@ from obsidian_mcp.core.bases.base_file import EXTENSION, Base, View, read
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.text.vault_path import extension
 
-from .call import Call
+from .call import DropInCall
 from .output import as_json, in_order
-from .words import Refused
+from .words import DropInRefused
 from .writing import check_name, made, new_notes_folder, parsed_path
 
 
-def bases(call: Call) -> str:
+def bases(call: DropInCall) -> str:
     found = [entry.path for entry in call.vault.entries() if extension(entry.path) == EXTENSION]
     return call.listed(in_order(found), "No base files found in vault")
 
 
-def _view(base: Base, call: Call) -> View:
-    """The view that the words name, with this very name, or the first one. Raises: Refused."""
+def _view(base: Base, call: DropInCall) -> View:
+    """The view that the words name, with this very name, or the first one. Raises: DropInRefused."""
     name = call.text("view")
     found = next((view for view in base.views if name in ("", view.name)), None)
     if found is None:
-        raise Refused(f"View not found: {name}")
+        raise DropInRefused(f"View not found: {name}")
     return found
 
 
-def base_views(call: Call) -> str:
+def base_views(call: DropInCall) -> str:
     return call.listed([f"{view.name}\t{view.type}" for view in read(call.body(call.of_kind(EXTENSION, "base"))).views])
 
 
-def base_query(call: Call) -> str:
+def base_query(call: DropInCall) -> str:
     from obsidian_mcp.cli.cells import cell_text, markdown, separate
     from obsidian_mcp.core.expressions.answer import Answer as QueryAnswer
     from obsidian_mcp.core.expressions.answer import Page
@@ -59,7 +59,7 @@ def base_query(call: Call) -> str:
     return as_json([dict(zip(labels, row, strict=True)) for row in table])
 
 
-def base_create(call: Call) -> str:
+def base_create(call: DropInCall) -> str:
     """Make a note that a view lists, with its content below the properties that the filters want."""
     from obsidian_mcp.core.bases.new_item import new_item
 

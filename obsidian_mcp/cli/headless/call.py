@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extensi
 from obsidian_mcp.errors import PermissionDenied
 
 from .output import as_json
-from .words import Refused, Words
+from .words import DropInRefused, Words
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
@@ -64,7 +64,7 @@ def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config)
     return next(iter(exact + similar), None) if name else None
 
 
-class Call:
+class DropInCall:
     """A command with its words and its vault, which is opened when it is first needed."""
 
     def __init__(self, settings: config.Config, root: Path, words: Words, *, writes: bool) -> None:
@@ -107,7 +107,7 @@ class Call:
         return bool(self.text("path") or self.text("file"))
 
     def file(self) -> FileEntry:
-        """The file that `path` or `file` means, else the active one. Raises: Refused."""
+        """The file that `path` or `file` means, else the active one. Raises: DropInRefused."""
         if path := self.text("path"):
             return self.at(path)
         if name := self.text("file"):
@@ -117,44 +117,44 @@ class Call:
     def of_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
         """The file of this kind that is named, though a note may have the same name, else the active one.
 
-        Raises: Refused, with this exit status for a file that is not there.
+        Raises: DropInRefused, with this exit status for a file that is not there.
         """
         if not self.names_file:
             if extension((active := self.active()).path) != suffix:
-                raise Refused(f"Active file is not a {kind} file: {active.path}")
+                raise DropInRefused(f"Active file is not a {kind} file: {active.path}")
             return active
         path, name = self.text("path"), self.text("file")
-        with suppress(Refused):
+        with suppress(DropInRefused):
             entry = self.at(path) if path else self.called(name if name.endswith(suffix) else f"{name}{suffix}")
             if entry.path.lower().endswith(suffix):
                 return entry
-        raise Refused(f"{kind.capitalize()} file not found: {path or name}", status)
+        raise DropInRefused(f"{kind.capitalize()} file not found: {path or name}", status)
 
     def note(self) -> FileEntry:
         """As `file`, for notes only."""
         entry = self.file()
         if not is_note(entry.path):
-            raise Refused(NO_NOTE)
+            raise DropInRefused(NO_NOTE)
         return entry
 
     def at(self, path: str) -> FileEntry:
-        """The file at exactly this path. Raises: Refused."""
+        """The file at exactly this path. Raises: DropInRefused."""
         entry = self.unlisted.named(path.rpartition("/")[2]).get(path)
         if entry is None:
             if self.folder(path) is not None:
-                raise Refused(f'"{path}" is a folder, not a file.')
-            raise Refused(f'File "{path}" not found.')
+                raise DropInRefused(f'"{path}" is a folder, not a file.')
+            raise DropInRefused(f'File "{path}" not found.')
         return entry
 
     def called(self, name: str) -> FileEntry:
-        """The file that a link of this name in the root leads to. Raises: Refused."""
+        """The file that a link of this name in the root leads to. Raises: DropInRefused."""
         from obsidian_mcp.core.links.resolve import clean, resolve
 
         last = clean(name).rpartition("/")[2]
         catalog = self.unlisted.named(last, last + NOTE_EXTENSION)
         found = resolve(catalog, "", name) if clean(name) else None
         if found is None:
-            raise Refused(f'File "{name}" not found.')
+            raise DropInRefused(f'File "{name}" not found.')
         if "/" not in name:
             others = [path for path in catalog.named(found.rpartition("/")[2]) if path != found]
             if others:
@@ -162,12 +162,12 @@ class Call:
         return catalog[found]
 
     def active(self) -> FileEntry:
-        """The file that counts as open. Raises: Refused."""
+        """The file that counts as open. Raises: DropInRefused."""
         named = os.environ.get("OBSIDIAN_MCP_ACTIVE", "")
         if named == WORKSPACE and not self.writes:
             named = _active_in(self.config(WORKSPACE_FILE)) or next(iter(self.recent()), "")
         if not named or named == WORKSPACE:
-            raise Refused(NO_ACTIVE)
+            raise DropInRefused(NO_ACTIVE)
         return self.at(named)
 
     def folder(self, path: str) -> str | None:
@@ -216,13 +216,13 @@ class Call:
         return True
 
     def change_settings(self, tool: str, name: str, change: Callable[[str], str]) -> None:
-        """Change the text of a settings file, as one change in the journal. Raises: Refused."""
+        """Change the text of a settings file, as one change in the journal. Raises: DropInRefused."""
         with self.vault.changing():
             if operations := self.settings_change(name, change):
                 self.vault.commit(tool, operations)
 
     def settings_change(self, name: str, change: Callable[[str], str]) -> list[Operation]:
-        """The operation that changes the text of a settings file; none where nothing changes. Raises: Refused."""
+        """The operation that changes the text of a settings file; none where nothing changes. Raises: DropInRefused."""
         from obsidian_mcp.core.text.json_text import Unreadable
         from obsidian_mcp.core.text.text import Text
         from obsidian_mcp.core.vault.planned_change import Create, Write
@@ -232,7 +232,7 @@ class Call:
         try:
             new = change(old.body)
         except (Unreadable, ValueError):
-            raise Refused(f'"{disk}" is not readable as JSON.') from None
+            raise DropInRefused(f'"{disk}" is not readable as JSON.') from None
         if new == old.body:
             return []
         if data is None:

@@ -6,21 +6,21 @@ from typing import Any
 
 from obsidian_mcp.tools.canvas import LOOK, NUMBERS, PLACE, edit_canvas
 
-from .call import Call
-from .words import Refused, unescaped
+from .call import DropInCall
+from .words import DropInRefused, unescaped
 
 KINDS = {"text": "text", "note": "file", "url": "link", "label": "group"}
 """The key that says what a new card shows, and the kind of card that it makes."""
 
 
-def _edit(call: Call, *operations: dict[str, Any]) -> str:
-    """Make the operations as one change; return the id of the last card or edge. Raises: Refused."""
+def _edit(call: DropInCall, *operations: dict[str, Any]) -> str:
+    """Make the operations as one change; return the id of the last card or edge. Raises: DropInRefused."""
     edited: Any = edit_canvas(call.app, call.of_kind(".canvas", "canvas").path, list(operations))
     return str(edited.ids[-1])
 
 
-def _given(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
-    """The keys that were given, as the tool takes them. Raises: Refused."""
+def _given(call: DropInCall, names: tuple[str, ...]) -> dict[str, Any]:
+    """The keys that were given, as the tool takes them. Raises: DropInRefused."""
     found: dict[str, Any] = {}
     for name in names:
         if name not in call.words.keys:
@@ -30,19 +30,19 @@ def _given(call: Call, names: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def canvas_add(call: Call) -> str:
+def canvas_add(call: DropInCall) -> str:
     kind = next((kind for key, kind in KINDS.items() if call.text(key)), None)
     if kind is None:
-        raise Refused("Missing required parameter: text, note, url or label")
+        raise DropInRefused("Missing required parameter: text, note, url or label")
     values = _given(call, (*KINDS, *PLACE, *LOOK))
     return f"Added: {_edit(call, {'op': 'add', 'type': kind, **values})}"
 
 
-def canvas_connect(call: Call) -> str:
+def canvas_connect(call: DropInCall) -> str:
     return f"Connected: {_edit(call, {'op': 'connect', **_given(call, ('from', 'to', 'label', 'color'))})}"
 
 
-def canvas_edit(call: Call) -> str:
+def canvas_edit(call: DropInCall) -> str:
     card = _given(call, ("card",))
     changes, place = _given(call, (*KINDS, *LOOK)), _given(call, PLACE)
     operations = [{"op": "edit", **card, **changes}] if changes or not place else []
@@ -51,6 +51,6 @@ def canvas_edit(call: Call) -> str:
     return f"Edited: {_edit(call, *operations)}"
 
 
-def canvas_remove(call: Call) -> str:
+def canvas_remove(call: DropInCall) -> str:
     operation = {"op": "remove", **_given(call, ("card",)), "contents": call.has("contents")}
     return f"Removed: {_edit(call, operation)}"

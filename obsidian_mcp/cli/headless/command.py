@@ -14,8 +14,8 @@ from obsidian_mcp.cli.stdout import write
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, StorageFailed
 
-from .table import COMMANDS, Command
-from .words import HELP, Refused, Words, check_values, read, unknown
+from .table import COMMANDS, DropInCommand
+from .words import HELP, DropInRefused, Words, check_values, read, unknown
 
 NOT_FOUND = "Vault not found."
 UNREACHABLE = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
@@ -56,7 +56,7 @@ def run(arguments: Sequence[str], options: Options) -> int:
     words, status = read(arguments), 0
     try:
         answer = _answered(words, options)
-    except Refused as refusal:
+    except DropInRefused as refusal:
         answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
         answer = f"Error: {first_sentence(error.message)}"
@@ -87,7 +87,7 @@ def first_sentence(message: str) -> str:
 def _answered(words: Words, options: Options) -> str | int:
     """The text to print, or the exit status of a command of the app, of which everything is printed.
 
-    Raises: Refused, AppError.
+    Raises: DropInRefused, AppError.
     """
     from . import own
 
@@ -104,7 +104,7 @@ def _answered(words: Words, options: Options) -> str | int:
         raise unknown(words.command)
     from obsidian_mcp.core.text.call import Client, set_call
 
-    from .call import Call, locate
+    from .call import DropInCall, locate
 
     settings = options.config()
     if command is not None and command.name == "vaults":
@@ -117,19 +117,19 @@ def _answered(words: Words, options: Options) -> str | int:
     check_values(command, words)
     set_call(client=Client("obsidian command"))
     module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
-    with closing(Call(settings, folder, words, writes="writes" in command.marks)) as call:
+    with closing(DropInCall(settings, folder, words, writes="writes" in command.marks)) as call:
         answer: str = getattr(module, command.function)(call)
     return answer
 
 
-def _run_app_command(command: Command, words: Words, options: Options) -> int:
+def _run_app_command(command: DropInCommand, words: Words, options: Options) -> int:
     """Hand a command to the app where it runs and the backend allows it; else say that it needs the app.
 
-    Return the exit status. Raises: Refused for a required key that is missing or a session that only reads.
+    Return the exit status. Raises: DropInRefused for a required key that is missing or a session that only reads.
     """
     check_values(command, words)
     if command.name == "open" and not (words.text("file") or words.text("path")):
-        raise Refused("Missing required parameter: file or path")
+        raise DropInRefused("Missing required parameter: file or path")
     settings = options.config()
     if settings.app.backend != "files" and DROP_IN not in os.environ:
         status = _hand_to_app(command, words, options, settings)
@@ -141,10 +141,10 @@ def _run_app_command(command: Command, words: Words, options: Options) -> int:
     return 1
 
 
-def _hand_to_app(command: Command, words: Words, options: Options, settings: Config) -> int | None:
+def _hand_to_app(command: DropInCommand, words: Words, options: Options, settings: Config) -> int | None:
     """Return the app's exit status; None where it does not run.
 
-    Raises: Refused, AppError for what the policy forbids (APP-TOOL-03).
+    Raises: DropInRefused, AppError for what the policy forbids (APP-TOOL-03).
     """
     from obsidian_mcp import compose
     from obsidian_mcp.errors import ObsidianNotRunning
@@ -152,13 +152,13 @@ def _hand_to_app(command: Command, words: Words, options: Options, settings: Con
     from .call import locate
 
     if settings.read_only and command.name not in READING:
-        raise Refused("This session only reads.")
+        raise DropInRefused("This session only reads.")
     folder = locate(words.vault, options, settings)
     if folder is None:
         write(f"{NOT_FOUND}\n")
         return 0
     if command.name in RUNS_CODE and not settings.app.allow_eval:
-        raise Refused(
+        raise DropInRefused(
             "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval or "
             "OBSIDIAN_MCP_ALLOW_EVAL=1."
         )

@@ -8,12 +8,12 @@ from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.text.vault_path import extension, is_note
 from obsidian_mcp.errors import NotText
 
-from .call import Call
+from .call import DropInCall
 from .output import as_json, in_order, pairs, tree
-from .words import Refused
+from .words import DropInRefused
 
 
-def file(call: Call) -> str:
+def file(call: DropInCall) -> str:
     entry = call.file()
     suffix = _suffix(entry.path)
     return pairs(
@@ -28,7 +28,7 @@ def file(call: Call) -> str:
     )
 
 
-def files(call: Call) -> str:
+def files(call: DropInCall) -> str:
     folder = call.text("folder").strip("/")
     found = [entry.path for entry in call.below(folder)]
     if wanted := call.text("ext"):
@@ -42,7 +42,7 @@ def _suffix(path: str) -> str:
     return path[len(path) - len(suffix) :]
 
 
-def subfolders(call: Call, disk: str) -> Iterator[str]:
+def subfolders(call: DropInCall, disk: str) -> Iterator[str]:
     """Every folder below one, as the disk spells it."""
     for name in call.vault.folders.below(disk) or ():
         inner = name if not disk or name.startswith(f"{disk}/") else f"{disk}/{name}"
@@ -50,29 +50,29 @@ def subfolders(call: Call, disk: str) -> Iterator[str]:
         yield from subfolders(call, inner)
 
 
-def _existing(call: Call, path: str) -> str:
-    """The disk spelling of a folder. Raises: Refused."""
+def _existing(call: DropInCall, path: str) -> str:
+    """The disk spelling of a folder. Raises: DropInRefused."""
     wanted = path.strip("/") if path != "/" else ""
     disk = call.folder(wanted)
     if disk is None:
         if wanted in call.vault.catalog:
-            raise Refused(f'"{path}" is a file, not a folder.')
-        raise Refused(f'Folder "{path}" not found.')
+            raise DropInRefused(f'"{path}" is a file, not a folder.')
+        raise DropInRefused(f'Folder "{path}" not found.')
     return disk
 
 
-def folder(call: Call) -> str:
+def folder(call: DropInCall) -> str:
     path = call.text("path")
     disk = _existing(call, path)
     shown = path if path == "/" else path.strip("/")
     return _info(call, {"path": shown}, call.below("" if not disk else path), disk)
 
 
-def vault(call: Call) -> str:
+def vault(call: DropInCall) -> str:
     return _info(call, {"name": call.root.name, "path": str(call.root)}, call.vault.entries(), "")
 
 
-def _info(call: Call, named: dict[str, str], inside: list[FileEntry], disk: str) -> str:
+def _info(call: DropInCall, named: dict[str, str], inside: list[FileEntry], disk: str) -> str:
     facts: dict[str, object] = {
         **named,
         "files": len(inside),
@@ -83,26 +83,26 @@ def _info(call: Call, named: dict[str, str], inside: list[FileEntry], disk: str)
     return str(facts[wanted]) if wanted else pairs(facts)
 
 
-def folders(call: Call) -> str:
+def folders(call: DropInCall) -> str:
     path = call.text("folder")
     disk = _existing(call, path) if path else ""
     found = in_order(map(normal_form, subfolders(call, disk)))
     return call.listed([normal_form(disk) or "/", *found])
 
 
-def read(call: Call) -> str:
+def read(call: DropInCall) -> str:
     return _text(call, call.file())
 
 
-def _text(call: Call, entry: FileEntry) -> str:
-    """A file as it is. Raises: Refused for binary data."""
+def _text(call: DropInCall, entry: FileEntry) -> str:
+    """A file as it is. Raises: DropInRefused for binary data."""
     try:
         return call.unlisted.shown(entry).data.decode("utf-8", "surrogateescape")
     except NotText:
-        raise Refused("File is not a text file.") from None
+        raise DropInRefused("File is not a text file.") from None
 
 
-def _random(call: Call) -> FileEntry | None:
+def _random(call: DropInCall) -> FileEntry | None:
     hidden = call.vault.hides()
     found = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
     import secrets
@@ -110,22 +110,22 @@ def _random(call: Call) -> FileEntry | None:
     return secrets.choice(found) if found else None
 
 
-def random(call: Call) -> str:
+def random(call: DropInCall) -> str:
     entry = _random(call)
     return entry.path if entry else "No markdown files found."
 
 
-def random_read(call: Call) -> str:
+def random_read(call: DropInCall) -> str:
     entry = _random(call)
     return f"{entry.path}\n\n{_text(call, entry)}" if entry else "No markdown files found."
 
 
-def wordcount(call: Call) -> str:
+def wordcount(call: DropInCall) -> str:
     from obsidian_mcp.core.note.counts import count
 
     entry = call.file()
     if not is_note(entry.path):
-        raise Refused("Word count is only available for markdown files.")
+        raise DropInRefused("Word count is only available for markdown files.")
     counted = count(call.body(entry))
     words, characters = call.has("words"), call.has("characters")
     if words != characters:
@@ -133,7 +133,7 @@ def wordcount(call: Call) -> str:
     return f"words: {counted.words}\ncharacters: {counted.characters}"
 
 
-def outline(call: Call) -> str:
+def outline(call: DropInCall) -> str:
     note = call.parsed(call.note())
     headings = note.outline
     if not headings:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .call import Call
+from .call import DropInCall
 from .output import in_order, order
 
 
-def links(call: Call) -> str:
+def links(call: DropInCall) -> str:
     found = call.vault.graph.outgoing(call.file().path).value
     shown = {reference.target or f"{reference.link.path} (unresolved)" for reference in found}
     return call.listed(in_order(shown), "No links found.")
 
 
-def backlinks(call: Call) -> str:
+def backlinks(call: DropInCall) -> str:
     entry = call.file()
     counts = Counter(str(reference.source) for reference in call.vault.graph.backlinks(entry.path).value)
     if call.has("total"):
@@ -24,7 +24,7 @@ def backlinks(call: Call) -> str:
     return call.rows(table, "No backlinks found.")
 
 
-def unresolved(call: Call) -> str:
+def unresolved(call: DropInCall) -> str:
     table = []
     for found in sorted(call.vault.graph.unresolved().value, key=lambda found: order(found.name)):
         row = {"link": found.name}
@@ -36,11 +36,11 @@ def unresolved(call: Call) -> str:
     return call.rows(table, "No unresolved links found.")
 
 
-def orphans(call: Call) -> str:
+def orphans(call: DropInCall) -> str:
     return call.listed(in_order(call.vault.graph.orphans(attachments=True).value), "No orphan files found.")
 
 
-def deadends(call: Call) -> str:
+def deadends(call: DropInCall) -> str:
     resolved = call.vault.graph.link_maps().value.resolved
     hidden = call.vault.hides()
     found = [entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)]

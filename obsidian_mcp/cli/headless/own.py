@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp import __version__
 
-from .table import COMMANDS, KEYS, Command
+from .table import COMMANDS, KEYS, DropInCommand
 from .words import Words, unknown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def vaults(words: Words, settings: Config) -> str:
 
 
 def help_text(name: str = "") -> str:
-    """The help, or that of a command and those below it. Raises: Refused."""
+    """The help, or that of a command and those below it. Raises: DropInRefused."""
     shown = [
         command
         for command in COMMANDS.values()
@@ -62,7 +62,7 @@ def help_text(name: str = "") -> str:
     return "".join(parts)
 
 
-def _entry(command: Command) -> str:
+def _entry(command: DropInCommand) -> str:
     note = " [needs the app]" if command.verdict == "app" else ""
     parts = [f"  {command.name:<{NAME_WIDTH}}{command.summary}{note}\n"]
     for parameter in command.parameters:

@@ -11,102 +11,102 @@ from obsidian_mcp.core.periodic.notes import first_day, note_day
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.errors import NoteNotFound
 
-from .call import Call
+from .call import DropInCall
 from .insertion import appended, prepended
 from .output import in_order, pairs
-from .words import Refused
+from .words import DropInRefused
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.catalog import FileEntry
     from obsidian_mcp.core.vault.located import Located
 
 
-def _adjective(call: Call) -> str:
+def _adjective(call: DropInCall) -> str:
     """`weekly` of the command `weekly:append`: the functions for days are those for longer periods too."""
     return call.words.command.partition(":")[0]
 
 
-def _period(call: Call) -> Period:
+def _period(call: DropInCall) -> Period:
     return ADJECTIVES[_adjective(call)]
 
 
-def _located(call: Call) -> Located:
+def _located(call: DropInCall) -> Located:
     return call.vault.periodic.locate(_period(call), call.text("date") or "today")
 
 
-def daily_path(call: Call) -> str:
+def daily_path(call: DropInCall) -> str:
     return str(_located(call).path)
 
 
-def daily_read(call: Call) -> str:
+def daily_read(call: DropInCall) -> str:
     located = _located(call)
     if located.entry is None:
-        raise Refused(f'File "{located.path}" not found.')
+        raise DropInRefused(f'File "{located.path}" not found.')
     return call.vault.shown(located.entry).data.decode("utf-8", "surrogateescape")
 
 
-def _opened(call: Call, change: Callable[[str], str] | None = None) -> str:
+def _opened(call: DropInCall, change: Callable[[str], str] | None = None) -> str:
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
     try:
         opened = PeriodicNotes(call.vault).open("daily_note", _period(call), call.text("date") or "today", change)
     except NoteNotFound as error:
         sentence, rest, _ = error.message.partition(" not set up.")
-        raise Refused(f"{sentence}{rest}") from None
+        raise DropInRefused(f"{sentence}{rest}") from None
     return str(opened.located.path)
 
 
-def daily(call: Call) -> str:
+def daily(call: DropInCall) -> str:
     return _opened(call)
 
 
-def daily_append(call: Call) -> str:
+def daily_append(call: DropInCall) -> str:
     content, inline = call.words.content, call.has("inline")
     return f"Appended to: {_opened(call, lambda body: appended(body, content, inline=inline))}"
 
 
-def daily_prepend(call: Call) -> str:
+def daily_prepend(call: DropInCall) -> str:
     content, inline = call.words.content, call.has("inline")
     return f"Prepended to: {_opened(call, lambda body: prepended(body, content, inline=inline))}"
 
 
-def daily_date(call: Call) -> str:
+def daily_date(call: DropInCall) -> str:
     settings = call.vault.periodic.settings
     rule, named = settings.rules[_period(call)], call.text("path")
     found = note_day(rule, named, settings.locale, call.vault.calendar.today)
     if found is None:
-        raise Refused(f'"{named}" is not a {_adjective(call)} note.')
+        raise DropInRefused(f'"{named}" is not a {_adjective(call)} note.')
     return first_day(rule, found, settings.locale).isoformat()
 
 
-def daily_settings(call: Call) -> str:
+def daily_settings(call: DropInCall) -> str:
     rule = call.vault.periodic.settings.rules[_period(call)]
     enabled = "true" if rule.configured else "false"
     return pairs({"folder": rule.folder, "format": rule.format, "template": rule.template, "enabled": enabled})
 
 
-def daily_list(call: Call) -> str:
+def daily_list(call: DropInCall) -> str:
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
     try:
         found = PeriodicNotes(call.vault).listed(_period(call))
     except NoteNotFound:
         folder = call.vault.periodic.settings.rules[_period(call)].folder.strip("/")
-        raise Refused(f'Folder "{folder}" not found.') from None
+        raise DropInRefused(f'Folder "{folder}" not found.') from None
     return call.listed(in_order(entry.path for entry, _ in found))
 
 
 # Templates
 
 
-def _templates(call: Call) -> dict[str, FileEntry]:
-    """The templates by their paths below the folder, without `.md`. Raises: Refused."""
+def _templates(call: DropInCall) -> dict[str, FileEntry]:
+    """The templates by their paths below the folder, without `.md`. Raises: DropInRefused."""
     folder = call.vault.periodic.settings.templates.folder.strip("/ ")
     if not folder:
-        raise Refused("No template folder configured.")
+        raise DropInRefused("No template folder configured.")
     start = f"{name_key(folder)}/"
     if call.folder(folder) is None:
-        raise Refused(f'Template folder "{folder}" not found.')
+        raise DropInRefused(f'Template folder "{folder}" not found.')
     return {
         entry.path[len(start) :].removesuffix(".md"): entry
         for entry in call.vault.entries()
@@ -114,7 +114,7 @@ def _templates(call: Call) -> dict[str, FileEntry]:
     }
 
 
-def template_insert(call: Call) -> str:
+def template_insert(call: DropInCall) -> str:
     from obsidian_mcp.core.note.insertion import insert_template
 
     entry = call.note()
@@ -123,7 +123,7 @@ def template_insert(call: Call) -> str:
     return f"Inserted: {entry.path}"
 
 
-def unique(call: Call) -> str:
+def unique(call: DropInCall) -> str:
     """Make a note named by the minute, from its template and with the content behind that."""
     from obsidian_mcp.core.operations.move import create_file
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
@@ -139,20 +139,20 @@ def unique(call: Call) -> str:
     return f"Created: {path}"
 
 
-def templates(call: Call) -> str:
+def templates(call: DropInCall) -> str:
     return call.listed(in_order(_templates(call)), "No templates found.")
 
 
-def template_text(call: Call, name: str, title: str | None) -> str:
-    """A template's text; with a title, its variables replaced. Raises: Refused."""
+def template_text(call: DropInCall, name: str, title: str | None) -> str:
+    """A template's text; with a title, its variables replaced. Raises: DropInRefused."""
     wanted = name_key(name.strip("/")).removesuffix(".md")
     entry = next((entry for known, entry in _templates(call).items() if name_key(known) == wanted), None)
     if entry is None:
-        raise Refused(f'Template "{name}" not found.')
+        raise DropInRefused(f'Template "{name}" not found.')
     return call.body(entry) if title is None else filled(call, entry, title)
 
 
-def filled(call: Call, template: FileEntry, title: str) -> str:
+def filled(call: DropInCall, template: FileEntry, title: str) -> str:
     """A template's text with its variables replaced."""
     from obsidian_mcp.core.operations.templates import Templates
     from obsidian_mcp.core.periodic.template import fill
@@ -160,6 +160,6 @@ def filled(call: Call, template: FileEntry, title: str) -> str:
     return fill(call.body(template), Templates(call.vault).variables(title))
 
 
-def template_read(call: Call) -> str:
+def template_read(call: DropInCall) -> str:
     title = call.text("title") or "Untitled"
     return template_text(call, call.text("name"), title if call.has("resolve") else None)

@@ -12,23 +12,23 @@ from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import Call
+from .call import DropInCall
 from .output import as_json, in_order, order
-from .words import Refused
+from .words import DropInRefused
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.graph.indexed_vault import IndexedVault
 
 
-def in_one_file(call: Call) -> bool:
-    """Whether one file is meant and not the vault. Raises: Refused."""
+def in_one_file(call: DropInCall) -> bool:
+    """Whether one file is meant and not the vault. Raises: DropInRefused."""
     if call.has("active") and not call.names_file:
         call.active()
         return True
     return call.names_file
 
 
-def tags(call: Call) -> str:
+def tags(call: DropInCall) -> str:
     if in_one_file(call):
         entry = call.file()
         written = call.parsed(entry).all_tags if is_note(entry.path) else []
@@ -59,7 +59,7 @@ def counts_of(found: Iterable[Iterable[str]]) -> dict[str, int]:
     return dict(counted)
 
 
-def tag(call: Call) -> str:
+def tag(call: DropInCall) -> str:
     name = call.text("name").removeprefix("#")
     found = {
         str(note.path): sum(1 for fact in note.tags if fact.tag == name)
@@ -68,18 +68,18 @@ def tag(call: Call) -> str:
     }
     found = {path: count for path, count in found.items() if count}
     if not found:
-        raise Refused(f'Tag "#{name}" not found.')
+        raise DropInRefused(f'Tag "#{name}" not found.')
     if call.has("total"):
         return str(sum(found.values()))
     head = [f"#{name}\t{sum(found.values())}"] if call.has("verbose") else []
     return "\n".join([*head, *in_order(found)])
 
 
-def properties(call: Call) -> str:
+def properties(call: DropInCall) -> str:
     return _of_file(call) if in_one_file(call) else _of_vault(call)
 
 
-def _of_file(call: Call) -> str:
+def _of_file(call: DropInCall) -> str:
     entry = call.note()
     values = call.parsed(entry).properties
     if not values:
@@ -104,7 +104,7 @@ def block(values: Mapping[str, Any]) -> str:
     return "\n".join(found)
 
 
-def _of_vault(call: Call) -> str:
+def _of_vault(call: DropInCall) -> str:
     from obsidian_mcp.core.graph.results import PropertyUse
 
     found = {use.name.lower(): use for use in call.vault.graph.properties(inline_fields=False).value}
@@ -112,7 +112,7 @@ def _of_vault(call: Call) -> str:
         found.setdefault(name, PropertyUse(name, 0, {}))
     if wanted := call.text("name"):
         if wanted.lower() not in found:
-            raise Refused(f'Property "{wanted}" not found.')
+            raise DropInRefused(f'Property "{wanted}" not found.')
         return str(found[wanted.lower()].files)
     uses = sorted(found.values(), key=lambda use: order(use.name))
     if call.text("sort") == "count":
@@ -125,15 +125,15 @@ def _of_vault(call: Call) -> str:
     return call.listed([f"{use.name}\t{use.files}" if call.has("counts") else use.name for use in uses])
 
 
-def property_read(call: Call) -> str:
+def property_read(call: DropInCall) -> str:
     return written(_value(call.parsed(call.note()).properties, call.text("name")))
 
 
 def _value(values: Mapping[str, Any], name: str) -> Any:
-    """Raises: Refused for a property that is not there."""
+    """Raises: DropInRefused for a property that is not there."""
     key = parser.key_of(values, name)
     if key is None:
-        raise Refused(f'Property "{name}" not found.')
+        raise DropInRefused(f'Property "{name}" not found.')
     return values[key]
 
 
@@ -144,7 +144,7 @@ def written(value: Any) -> str:
     return "(empty)" if value is None else cell_text(value)
 
 
-def aliases(call: Call) -> str:
+def aliases(call: DropInCall) -> str:
     if in_one_file(call):
         entry = call.file()
         found = {str(entry.path): call.parsed(entry).aliases if is_note(entry.path) else []}
@@ -159,7 +159,7 @@ def aliases(call: Call) -> str:
     return call.listed(shown, "No aliases found.")
 
 
-def _aliases_of_vault(call: Call) -> dict[str, list[str]]:
+def _aliases_of_vault(call: DropInCall) -> dict[str, list[str]]:
     def query(view: IndexedVault) -> dict[str, list[str]]:
         visible = {file.path for file in view.files() if is_note(file.path)}
         column = view.column("aliases")

@@ -11,7 +11,7 @@ from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import Call
+from .call import DropInCall
 from .output import in_order
 
 NOTHING = "No matches found."
@@ -20,7 +20,7 @@ LONG_LINE = 10_000
 BY_PATH = Order(Facet("path"), descending=False)
 
 
-def search(call: Call) -> str:
+def search(call: DropInCall) -> str:
     found = _found(call)
     as_json = call.words.format == "json"
     if call.has("total"):
@@ -31,7 +31,7 @@ def search(call: Call) -> str:
     return compact_json(found) if as_json else "\n".join(found)
 
 
-def search_context(call: Call) -> str:
+def search_context(call: DropInCall) -> str:
     found = _limited(call, _found(call))
     if not found:
         return NOTHING
@@ -41,12 +41,12 @@ def search_context(call: Call) -> str:
     return "\n".join(line for path, matches in table.items() for line in _shown(path, matches))
 
 
-def _query(call: Call) -> str:
+def _query(call: DropInCall) -> str:
     query = call.text("query")
     return f"match-case:({query})" if call.has("case") else query
 
 
-def _found(call: Call) -> list[str]:
+def _found(call: DropInCall) -> list[str]:
     """The paths of the notes that the query finds, in order."""
     found = call.vault.search.find(
         Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, order=BY_PATH, characters=sys.maxsize)
@@ -57,7 +57,7 @@ def _found(call: Call) -> list[str]:
     return in_order(str(hit.path) for hit in found.hits if is_note(hit.path) and hit.path.startswith(start))
 
 
-def _limited(call: Call, found: list[str]) -> list[str]:
+def _limited(call: DropInCall, found: list[str]) -> list[str]:
     limit = call.words.number("limit")
     return found[:limit] if limit > 0 else found
 
@@ -66,7 +66,7 @@ def _shown(path: str, matches: list[dict[str, Any]]) -> list[str]:
     return [f"{path}:{match['line']}: {match['text']}" for match in matches] or [path]
 
 
-def _matches(call: Call, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """The line of every match in the texts of notes, counted from 1; a very long line once for all its matches."""
     from obsidian_mcp.core.query.document import Document
     from obsidian_mcp.core.query.evaluate import Matcher

@@ -12,7 +12,7 @@ Verdict = Literal["files", "limits", "app"]
 LONGER: Final = ("weekly", "monthly", "quarterly", "yearly")
 
 
-class Parameter(NamedTuple):
+class DropInKey(NamedTuple):
     name: str
     placeholder: str
     """Empty for a flag."""
@@ -31,7 +31,7 @@ class Parameter(NamedTuple):
         return tuple(self.placeholder.split("|")) if "|" in self.placeholder else ()
 
 
-class Command(NamedTuple):
+class DropInCommand(NamedTuple):
     name: str
     words: str
     """Parameters in the order of the official help: `content!` is required, `value!!` is too and may be empty,
@@ -50,17 +50,17 @@ class Command(NamedTuple):
         return f"{'daily' if period in LONGER else period}{colon}{rest}".replace(":", "_")
 
     @property
-    def parameters(self) -> list[Parameter]:
+    def parameters(self) -> list[DropInKey]:
         found = []
         for word in self.words.split():
             name, _, value = word.strip("+!").partition("=")
             flag = name.endswith("-")
             name = name.removesuffix("-")
             placeholder = "" if flag else value or KEYS.get(name, ("",))[0]
-            found.append(Parameter(name, placeholder, "!" in word, word.endswith("!!"), is_ours=word.startswith("+")))
+            found.append(DropInKey(name, placeholder, "!" in word, word.endswith("!!"), is_ours=word.startswith("+")))
         return found
 
-    def parameter(self, name: str) -> Parameter | None:
+    def parameter(self, name: str) -> DropInKey | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
     @property
@@ -79,12 +79,12 @@ def _rows(file: str) -> list[list[str]]:
         return [[cell.strip() for cell in _CELL_END.split(line.rstrip("\n"))] for line in table][1:]
 
 
-def _commands() -> dict[str, Command]:
+def _commands() -> dict[str, DropInCommand]:
     rows = _rows("commands.txt")
     daily = [row for row in rows if row[0].startswith("daily")]
     rows += [[*(cell.replace("daily", period) for cell in row), "ours"] for period in LONGER for row in daily]
     found = {
-        name: Command(name, words, verdict, module, summary, frozenset(marks))  # type: ignore[arg-type]
+        name: DropInCommand(name, words, verdict, module, summary, frozenset(marks))  # type: ignore[arg-type]
         for name, words, verdict, module, summary, *marks in rows
     }
     return dict(sorted(found.items()))

@@ -9,16 +9,16 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import NO_NOTE, Call
+from .call import NO_NOTE, DropInCall
 from .output import order, pairs
 from .properties import in_one_file
-from .words import Refused
+from .words import DropInRefused
 
 NONE = "No tasks found."
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTask:
     path: str
     line: int
     """1-based."""
@@ -27,7 +27,7 @@ class Found:
     """The line without its indentation."""
 
 
-def tasks(call: Call) -> str:
+def tasks(call: DropInCall) -> str:
     found = [task for task in _all(call) if _is_wanted(call, task.mark)]
     found.sort(key=lambda task: (order(task.path), task.line))
     if found and call.has("verbose") and not call.words.format and not call.has("total"):
@@ -40,7 +40,7 @@ def tasks(call: Call) -> str:
     return call.listed([task.text for task in found], NONE)
 
 
-def _is_wanted(call: Call, mark: str) -> bool:
+def _is_wanted(call: DropInCall, mark: str) -> bool:
     status = _status(call)
     if status and mark != status:
         return False
@@ -49,13 +49,13 @@ def _is_wanted(call: Call, mark: str) -> bool:
     return True
 
 
-def _status(call: Call) -> str:
+def _status(call: DropInCall) -> str:
     """The character of `status`; some shells leave its quotes."""
     status = call.text("status")
     return status[1] if len(status) == 3 and status[0] == status[2] == '"' else status
 
 
-def _all(call: Call) -> list[Found]:
+def _all(call: DropInCall) -> list[FoundTask]:
     """The tasks of one note, of the notes below a folder, or of the vault."""
     folder = call.text("path")
     if folder and folder not in call.vault.catalog and call.folder(folder.strip("/")) is not None:
@@ -69,23 +69,23 @@ def _all(call: Call) -> list[Found]:
     return _of_vault(call)
 
 
-def _of_vault(call: Call) -> list[Found]:
+def _of_vault(call: DropInCall) -> list[FoundTask]:
     return [
-        Found(str(path), fact.line + 1, fact.mark, fact.text.lstrip(" \t"))
+        FoundTask(str(path), fact.line + 1, fact.mark, fact.text.lstrip(" \t"))
         for path, fact in call.vault.graph.tasks().value
     ]
 
 
-def _of_note(call: Call, entry: FileEntry) -> list[Found]:
+def _of_note(call: DropInCall, entry: FileEntry) -> list[FoundTask]:
     body = call.body(entry)
     written = body.split("\n")
     return [
-        Found(str(entry.path), item.line + 1, item.mark or "", written[item.line].removesuffix("\r").lstrip(" \t"))
+        FoundTask(str(entry.path), item.line + 1, item.mark or "", written[item.line].removesuffix("\r").lstrip(" \t"))
         for item in parse(body).tasks
     ]
 
 
-def task(call: Call) -> str:
+def task(call: DropInCall) -> str:
     """Print one task, or change its mark."""
     call.writes = bool(_status(call)) or any(map(call.has, ("done", "todo", "toggle")))
     entry, line = _place(call)
@@ -97,7 +97,7 @@ def task(call: Call) -> str:
     def change(body: str) -> str:
         item = next((task for task in parse(body).tasks if task.line == line - 1), None)
         if item is None:
-            raise Refused(f"No task found at {entry.path}:{line}.")
+            raise DropInRefused(f"No task found at {entry.path}:{line}.")
         box = body.rindex("[", 0, item.content.start)
         return f"{body[: box + 1]}{mark}{body[body.index(']', box + 2) :]}"
 
@@ -105,8 +105,8 @@ def task(call: Call) -> str:
     return _at(call, entry, line).text
 
 
-def _place(call: Call) -> tuple[FileEntry, int]:
-    """The note and the line, counted from 1. Raises: Refused."""
+def _place(call: DropInCall) -> tuple[FileEntry, int]:
+    """The note and the line, counted from 1. Raises: DropInRefused."""
     path, _, number = call.text("ref").rpartition(":")
     if path:
         entry = call.at(path)
@@ -117,31 +117,31 @@ def _place(call: Call) -> tuple[FileEntry, int]:
         elif call.has("daily") and not call.names_file:
             located = call.vault.periodic.locate("day")
             if located.entry is None:
-                raise Refused(f'File "{located.path}" not found.')
+                raise DropInRefused(f'File "{located.path}" not found.')
             entry = located.entry
         else:
             entry = call.file()
     if not is_note(entry.path):
-        raise Refused(NO_NOTE)
+        raise DropInRefused(NO_NOTE)
     if not number:
-        raise Refused("Missing required parameter: line=<n>")
+        raise DropInRefused("Missing required parameter: line=<n>")
     if not (number.isascii() and number.isdecimal()):
-        raise Refused(f"Invalid number: {number}")
+        raise DropInRefused(f"Invalid number: {number}")
     return entry, int(number)
 
 
-def _at(call: Call, entry: FileEntry, line: int) -> Found:
+def _at(call: DropInCall, entry: FileEntry, line: int) -> FoundTask:
     found = next((task for task in _of_note(call, entry) if task.line == line), None)
     if found is None:
-        raise Refused(f"No task found at {entry.path}:{line}.")
+        raise DropInRefused(f"No task found at {entry.path}:{line}.")
     return found
 
 
-def _new_mark(call: Call, mark: str) -> str | None:
+def _new_mark(call: DropInCall, mark: str) -> str | None:
     """The mark to write; None where nothing is to change."""
     if status := _status(call):
         if len(status) != 1 or status in "\n]":
-            raise Refused(f"Invalid status: {status}. Give one character.")
+            raise DropInRefused(f"Invalid status: {status}. Give one character.")
         return status
     if call.has("done"):
         return "x"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from .table import COMMANDS, Command
+from .table import COMMANDS, DropInCommand
 
 FORMATS: Final = ("json", "tsv", "csv", "md")
 HELP: Final = ("help", "--help", "-h")
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"-?\d+", re.ASCII)
 _ESCAPED = re.compile(r"\\(\\?)([nt])")
 
 
-class Refused(Exception):
+class DropInRefused(Exception):
     """An answer that begins with `Error:`, in the official program's words."""
 
     def __init__(self, sentence: str, status: int = 0) -> None:
@@ -47,10 +47,10 @@ class Words:
         return self.keys.get(name, "") not in ("", "false")
 
     def number(self, name: str) -> int:
-        """The whole number of a key; 0 where it was not given. Raises: Refused."""
+        """The whole number of a key; 0 where it was not given. Raises: DropInRefused."""
         text = self.text(name)
         if text and not _NUMBER.fullmatch(text):
-            raise Refused(f"Invalid number: {text}")
+            raise DropInRefused(f"Invalid number: {text}")
         return int(text or 0)
 
     @property
@@ -109,8 +109,8 @@ def unescaped(content: str) -> str:
     return _ESCAPED.sub(value, content)
 
 
-def check_values(command: Command, words: Words) -> None:
-    """Raises: Refused for the first required key that is absent, and the first key without its value (HEADLESS-03)."""
+def check_values(command: DropInCommand, words: Words) -> None:
+    """Raises: DropInRefused for a required key that is absent, and for a key without its value (HEADLESS-03)."""
     for parameter in command.parameters:
         given = parameter.name in words.keys
         if words.text(parameter.name) or (given and (parameter.may_be_empty or not parameter.placeholder)):
@@ -119,17 +119,17 @@ def check_values(command: Command, words: Words) -> None:
             continue
         if parameter.required:
             missing = parameter.name if given else parameter.shown
-            raise Refused(f"Missing required parameter: {missing}\n{command.usage}")
+            raise DropInRefused(f"Missing required parameter: {missing}\n{command.usage}")
         if given:
-            raise Refused(f"The value of {parameter.name} is empty. Give {parameter.shown}, or leave it out.")
+            raise DropInRefused(f"The value of {parameter.name} is empty. Give {parameter.shown}, or leave it out.")
 
 
-def unknown(name: str) -> Refused:
+def unknown(name: str) -> DropInRefused:
     """The error for a command that is not there, with those that may be meant."""
     near = suggestions(name)
     if near:
-        return Refused(f'Command "{name}" not found. Did you mean: {", ".join(near)}?')
-    return Refused(f'Command "{name}" not found. It may require a plugin to be enabled.')
+        return DropInRefused(f'DropInCommand "{name}" not found. Did you mean: {", ".join(near)}?')
+    return DropInRefused(f'DropInCommand "{name}" not found. It may require a plugin to be enabled.')
 
 
 def suggestions(name: str) -> list[str]:

@@ -20,9 +20,9 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatab
 from obsidian_mcp.core.vault.planned_change import Write, removal
 from obsidian_mcp.errors import NoteExists
 
-from .call import Call
+from .call import DropInCall
 from .insertion import appended, prepended
-from .words import Refused
+from .words import DropInRefused
 
 _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
 TAKEN = "Destination file already exists!"
@@ -31,29 +31,29 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
 
 
-def append(call: Call) -> str:
+def append(call: DropInCall) -> str:
     entry, content, inline = call.note(), call.words.content, call.has("inline")
     call.vault.edit("edit_note", entry, lambda body: appended(body, content, inline=inline))
     return f"Appended to: {entry.path}"
 
 
-def prepend(call: Call) -> str:
+def prepend(call: DropInCall) -> str:
     entry, content, inline = call.note(), call.words.content, call.has("inline")
     call.vault.edit("edit_note", entry, lambda body: prepended(body, content, inline=inline))
     return f"Prepended to: {entry.path}"
 
 
-def create(call: Call) -> str:
+def create(call: DropInCall) -> str:
     path = parsed_path(_new_path(call))
     content = _content(call, path)
     numbered = os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
     return made(call, path, content, overwrite=call.has("overwrite"), numbered=numbered)
 
 
-def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False) -> str:
+def made(call: DropInCall, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False) -> str:
     """Make a file, or with `overwrite` replace it; `numbered` makes `Name 1.md` where the name is taken.
 
-    Raises: Refused.
+    Raises: DropInRefused.
     """
     from obsidian_mcp.core.operations.move import create_file
 
@@ -67,7 +67,7 @@ def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, 
             return f"Overwrote: {entry.path}"
         if entry is not None:
             if not numbered:
-                raise Refused(f'File "{entry.path}" already exists. Add overwrite to replace it.')
+                raise DropInRefused(f'File "{entry.path}" already exists. Add overwrite to replace it.')
             path, disk = _numbered(call, path)
         check_creatable(path)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
@@ -75,17 +75,17 @@ def made(call: Call, path: VaultPath, content: str, *, overwrite: bool = False, 
 
 
 def parsed_path(path: str) -> VaultPath:
-    """The normal form of a path of the vault. Raises: Refused, PermissionDenied for a hidden one."""
+    """The normal form of a path of the vault. Raises: DropInRefused, PermissionDenied for a hidden one."""
     if path.startswith("/") or ".." in path.replace("\\", "/").split("/"):
-        raise Refused(f'Path "{path}" is outside the vault.')
+        raise DropInRefused(f'Path "{path}" is outside the vault.')
     return parse(path)
 
 
-def _new_path(call: Call) -> str:
-    """The path of the new file, with its extension. Raises: Refused."""
+def _new_path(call: DropInCall) -> str:
+    """The path of the new file, with its extension. Raises: DropInRefused."""
     path, name = call.text("path"), call.text("name")
     if not path and not name:
-        raise Refused("Missing required parameter: name or path")
+        raise DropInRefused("Missing required parameter: name or path")
     check_name(name)
     if not name:
         wanted = path.rstrip("/")
@@ -97,12 +97,12 @@ def _new_path(call: Call) -> str:
 
 
 def check_name(name: str, instead: str = "Use path for a full file path.") -> None:
-    """Raises: Refused for a path where a name is wanted."""
+    """Raises: DropInRefused for a path where a name is wanted."""
     if "/" in name:
-        raise Refused(f'name cannot contain "/". {instead}')
+        raise DropInRefused(f'name cannot contain "/". {instead}')
 
 
-def new_notes_folder(call: Call) -> str:
+def new_notes_folder(call: DropInCall) -> str:
     """The folder that the settings name for new notes, with a slash behind it; "" for the root."""
     settings = call.vault.settings
     has_active = settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE")
@@ -110,7 +110,7 @@ def new_notes_folder(call: Call) -> str:
     return f"{folder}/" if folder else ""
 
 
-def _content(call: Call, path: VaultPath) -> str:
+def _content(call: DropInCall, path: VaultPath) -> str:
     if name := call.text("template"):
         from obsidian_mcp.core.operations.templates import Templates
 
@@ -123,7 +123,7 @@ def _content(call: Call, path: VaultPath) -> str:
     return call.words.content
 
 
-def _numbered(call: Call, path: VaultPath) -> tuple[VaultPath, str]:
+def _numbered(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
     """The first free path with a number behind the name."""
     suffix = _EXTENSION.search(path)
     stem, end = (path[: suffix.start()], suffix[0]) if suffix else (str(path), "")
@@ -131,14 +131,14 @@ def _numbered(call: Call, path: VaultPath) -> tuple[VaultPath, str]:
     return names.spelled(call.vault.catalog, next(name for name in free if call.vault.at(name) is None))
 
 
-def delete(call: Call) -> str:
+def delete(call: DropInCall) -> str:
     entry = call.file()
     operation = removal(entry.disk, call.vault.settings.trash_option, permanent=call.has("permanent"))
     call.vault.commit("delete_note", [operation])
     return f"{'Deleted permanently' if operation.permanent else 'Moved to trash'}: {entry.path}"
 
 
-def move(call: Call) -> str:
+def move(call: DropInCall) -> str:
     entry, to = call.file(), call.text("to")
     own_name = entry.path.rpartition("/")[2]
     inside = to.strip("/")
@@ -150,7 +150,7 @@ def move(call: Call) -> str:
     return f"Moved: {entry.path} -> {_relocated(call, entry.path, target)}"
 
 
-def rename(call: Call) -> str:
+def rename(call: DropInCall) -> str:
     entry, name = call.file(), call.text("name")
     check_name(name, "Use move to change the folder.")
     folder = entry.path.rpartition("/")[0]
@@ -166,8 +166,8 @@ def _with_extension(target: str, source: VaultPath) -> str:
     return target + source[-len(suffix) :]
 
 
-def _relocated(call: Call, source: VaultPath, target: str) -> str:
-    """Move a file with the links to it; return its new path. Raises: Refused."""
+def _relocated(call: DropInCall, source: VaultPath, target: str) -> str:
+    """Move a file with the links to it; return its new path. Raises: DropInRefused."""
     from obsidian_mcp.core.operations import bulk
     from obsidian_mcp.core.operations.move import relocate
     from obsidian_mcp.core.vault.planned_change import PlannedChange
@@ -183,16 +183,16 @@ def _relocated(call: Call, source: VaultPath, target: str) -> str:
     try:
         return str(bulk.make(vault, "move_note", plan).target)
     except NoteExists:
-        raise Refused(TAKEN) from None
+        raise DropInRefused(TAKEN) from None
 
 
-def property_remove(call: Call) -> str:
+def property_remove(call: DropInCall) -> str:
     entry, name = call.note(), call.text("name")
     call.vault.edit("set_properties", entry, lambda body: property_edits.remove_property(body, name))
     return f"Removed: {name}"
 
 
-def property_set(call: Call) -> str:
+def property_set(call: DropInCall) -> str:
     entry, name, given = call.note(), call.text("name"), call.text("value")
     value, kind = _typed(call, name, given, call.parsed(entry).properties)
 
@@ -210,7 +210,7 @@ def property_set(call: Call) -> str:
     return f"Set {name}: {given}"
 
 
-def _with_type(call: Call, text: str, name: str, value: Any, kind: str) -> str:
+def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) -> str:
     """`types.json` with the type of a property, where the app would otherwise show another one."""
     from obsidian_mcp.core.text import json_text
 
@@ -222,11 +222,11 @@ def _with_type(call: Call, text: str, name: str, value: Any, kind: str) -> str:
     return json_text.put(text, ["types", key], kind)
 
 
-def _typed(call: Call, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
+def _typed(call: DropInCall, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
     """The value that a text means, and the type that the property has then; a JSON array is a list.
 
     Without a named type it is the vault's type of the property, when the text fits it, else text.
-    Raises: Refused for a text that does not fit the type that is named.
+    Raises: DropInRefused for a text that does not fit the type that is named.
     """
     if given.startswith("[") and (items := read_json(given)) is not None:
         return items, infer_type(items)
@@ -237,11 +237,11 @@ def _typed(call: Call, name: str, given: str, values: Mapping[str, Any]) -> tupl
         return given, "text"
     try:
         return value_of(given, "list" if kind in ("multitext", "tags", "aliases") else kind), kind
-    except Refused:
+    except DropInRefused:
         return given, "text"
 
 
-def _known_type(call: Call, name: str, values: Mapping[str, Any]) -> str:
+def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
     """The type of a property: assigned in `types.json`, else that of its value in the note. No index is opened."""
     if assigned := call.vault.property_types.of(name):
         return assigned
@@ -251,24 +251,24 @@ def _known_type(call: Call, name: str, values: Mapping[str, Any]) -> str:
 
 
 def value_of(given: str, kind: str) -> Any:
-    """A text as a value of a type. Raises: Refused."""
+    """A text as a value of a type. Raises: DropInRefused."""
     if kind == "list":
         return [item for part in given.split(",") if (item := part.strip())]
     if kind == "number":
         if not _NUMBER.match(given.strip()):
-            raise Refused(f"Invalid number: {given}")
+            raise DropInRefused(f"Invalid number: {given}")
         number = float(given)
         return int(number) if number.is_integer() else number
     if kind == "checkbox":
         return given.strip().lower() in _CHECKED
     if kind == "date" and calendar_day(given) is None:
-        raise Refused("Invalid date format. Use YYYY-MM-DD")
+        raise DropInRefused("Invalid date format. Use YYYY-MM-DD")
     if kind == "datetime" and not is_datetime(given):
-        raise Refused("Invalid datetime format. Use YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss")
+        raise DropInRefused("Invalid datetime format. Use YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss")
     return given
 
 
-def _compose(call: Call, action: Literal["merge", "extract"]) -> str:
+def _compose(call: DropInCall, action: Literal["merge", "extract"]) -> str:
     """Merge a note or take a part out of it, by the MCP tool; return `a -> b`, from which note to which."""
     from obsidian_mcp.tools.composer import compose_notes  # imports pydantic: only for these commands
 
@@ -280,9 +280,9 @@ def _compose(call: Call, action: Literal["merge", "extract"]) -> str:
     return f"{done.path} -> {done.into}"
 
 
-def note_merge(call: Call) -> str:
+def note_merge(call: DropInCall) -> str:
     return f"Merged: {_compose(call, 'merge')}"
 
 
-def note_extract(call: Call) -> str:
+def note_extract(call: DropInCall) -> str:
     return f"Extracted: {_compose(call, 'extract')}"

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, extension, is_note
 from obsidian_mcp.errors import AppError
 
 from .results import Reference
@@ -35,12 +38,18 @@ def link_lines(references: Iterable[Reference], catalog: Catalog, read: Callable
 
 def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[str, str]:
     """Return the texts that hold a file's links, by `LinkFact.at`; none when it cannot be read any more."""
-    from obsidian_mcp.core.index import extract
-
+    if entry is None or extension(entry.path) == DRAWING_EXTENSION:
+        return {}
     try:
-        return {} if entry is None else extract.texts(entry.path, read(entry))
+        body = printable(Text.decode(read(entry)[:BODY_LIMIT]).body)
     except AppError:
         return {}
+    if is_note(entry.path):
+        return {"": body}
+    from obsidian_mcp.core.note import canvas  # loaded when it is needed
+
+    cards = canvas.read(body).cards
+    return {printable(card.key): printable(card.text.value) for card in cards if card.text is not None}
 
 
 def _around(body: str, link: str, start: int) -> str:

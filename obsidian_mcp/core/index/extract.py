@@ -48,18 +48,6 @@ _CUT_CHARACTER = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff]
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def texts(path: str, data: bytes) -> dict[str, str]:
-    """Return the texts of a file in which positions count, by the `at` of the facts in them."""
-    body = printable(Text.decode(data[:BODY_LIMIT]).body)
-    if is_note(path):
-        return {"": body}
-    if extension(path) == DRAWING_EXTENSION:
-        return {}
-    return {
-        printable(card.key): printable(card.text.value) for card in canvas.read(body).cards if card.text is not None
-    }
-
-
 def unreadable(error: AppError) -> Facts:
     """Return the facts of a file that cannot be read: a warning that says why."""
     return Facts(warnings=(_one_line(error.message),))

@@ -248,6 +248,11 @@ class Vault:
         Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied, StorageFailed for a file
         that is only in the cloud.
         """
+        if not self.is_listed:
+            last = raw.rpartition("/")[2]
+            if (entry := self.named(last, last + NOTE_EXTENSION).find(raw)) is not None:
+                return entry, None
+            self.refresh()
         with self.lock:
             entry = self.catalog.find(raw)
             if entry is not None:

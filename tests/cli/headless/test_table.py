@@ -13,7 +13,7 @@ import pytest
 from obsidian_mcp import __version__
 from obsidian_mcp.cli import cells
 from obsidian_mcp.cli.headless import output, words
-from obsidian_mcp.cli.headless.table import COMMANDS, Command, Parameter
+from obsidian_mcp.cli.headless.table import COMMANDS, DropInCommand, DropInKey
 
 from .conftest import Run
 
@@ -58,7 +58,7 @@ VALUED = [
 
 
 @pytest.mark.parametrize(("command", "parameter"), VALUED, ids=[f"{one.name} {key.name}" for one, key in VALUED])
-def test_no_command_takes_an_empty_value(command: Command, parameter: Parameter, run: Run, vault: Path) -> None:
+def test_no_command_takes_an_empty_value(command: DropInCommand, parameter: DropInKey, run: Run, vault: Path) -> None:
     """HEADLESS-03: `daily:append date= content=x` wrote into today's note."""
     before = sorted(vault.rglob("*"))
     required = [f"{other.name}=1" for other in command.parameters if other.required and other != parameter]

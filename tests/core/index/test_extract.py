@@ -25,6 +25,7 @@ from obsidian_mcp.core.index.facts import (
     TaskFact,
 )
 from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.text.text import Text
 from tests.core.memory import MemoryVault
 
 RELATED = 'related: ["[[a#b]]", plain]'
@@ -101,7 +102,7 @@ def test_inline_fields_and_list_items_are_kept_as_dataview_reads_them() -> None:
 
 def test_positions_of_facts_give_the_source_back() -> None:
     for data in (NOTE.encode(), b"\xef\xbb\xbf" + NOTE.encode(), NOTE.replace("\n", "\r\n").encode()):
-        body = extract.texts("n.md", data)[""]
+        body = Text.decode(data).body
         found = extract.of("n.md", data, len(data)).links
         assert all(body.startswith(link.original, link.start) for link in found[2:])
 
