@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
 
 import psutil
 
-T = TypeVar("T")
+from . import processes
 
 _CANDIDATE = re.compile(r"obsid|electron", re.IGNORECASE)
 """Names worth a closer look; the path and arguments of every other process are never read."""
@@ -70,41 +69,23 @@ class AppProcess:
     """Finds the app in the process list. A process once found is only checked for being alive."""
 
     def __init__(
-        self,
-        platform: str = sys.platform,
-        processes: Callable[[], Iterable[psutil.Process]] = psutil.process_iter,
+        self, platform: str = sys.platform, listed: Callable[[], Iterable[psutil.Process]] = processes.processes
     ) -> None:
         self._platform = platform
-        self._processes = processes
+        self._listed = listed
         self._known: psutil.Process | None = None
 
     def running(self) -> bool:
         """Whether the app is running now."""
-        if self._known is not None and _is_alive(self._known):
+        if self._known is not None and processes.is_alive(self._known):
             return True
-        self._known = next((process for process in self._processes() if self._shows_app(process)), None)
+        self._known = next((process for process in self._listed() if self._shows_app(process)), None)
         return self._known is not None
 
     def _shows_app(self, process: psutil.Process) -> bool:
-        try:
-            name = process.name()
-            if not _CANDIDATE.search(name):
-                return False
-            return is_app(name, _ask_system(process.exe, ""), _ask_system(process.cmdline, []), self._platform)
-        except psutil.Error:
+        name = processes.answer(process.name, "")
+        if not _CANDIDATE.search(name):
             return False
-
-
-def _is_alive(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
-
-
-def _ask_system(question: Callable[[], T], otherwise: T) -> T:
-    """The answer to a question about a process; `otherwise` if the system refuses it."""
-    try:
-        return question()
-    except psutil.AccessDenied:
-        return otherwise
+        cmdline: list[str] = processes.answer(process.cmdline, [])
+        shown = is_app(name, processes.answer(process.exe, ""), cmdline, self._platform)
+        return shown and processes.is_alive(process)  # what has gone meanwhile has no command line either

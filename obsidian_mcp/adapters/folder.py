@@ -12,7 +12,7 @@ from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable
 from obsidian_mcp.errors import PermissionDenied, StorageFailed
 
 from .place import (
@@ -39,8 +39,6 @@ PIECE = 1024 * 1024
 """Bytes of one further read of a file that grows while it is read."""
 STUB = ".icloud"
 """Ends the name of the hidden file that iCloud puts in the place of one that it has evicted: `.Note.md.icloud`."""
-READ_LIMIT = 64 * 1024 * 1024
-"""Bytes. A larger file is refused (FILE-07)."""
 
 _READING = os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC
 
@@ -282,7 +280,7 @@ class VaultFolder:
         return False
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
-        most = READ_LIMIT if limit is None else limit
+        most = MAX_FILE_BYTES if limit is None else limit
         try:
             with self.place(disk) as place, self._opened(place, disk) as (descriptor, size):
                 if size > most:
@@ -315,6 +313,8 @@ class VaultFolder:
             try:
                 descriptor = opening()
             except PermissionError:
+                if stat_module.S_ISDIR(place.facts().st_mode):  # Windows opens no folder as a file
+                    raise FileNotFoundError(errno.ENOENT, "not a regular file") from None
                 descriptor = patiently(opening, PATIENCE_SECONDS / 10)
         except OSError as error:
             if error.errno == errno.ENOENT:

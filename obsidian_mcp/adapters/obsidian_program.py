@@ -11,9 +11,12 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
+from typing import IO
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, PermissionDenied
 
@@ -24,7 +27,7 @@ _OWN_NAME = "obsidian-mcp"
 _CREATION_FLAGS = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """On Windows a group of its own, which the kill reaches, and no console window that flashes up."""
 _LAST_WORDS = 2.0
-"""Seconds that a killed program gets to close its pipes."""
+"""Seconds that a killed program gets to end."""
 
 INSTALL_HINT = (
     "In Obsidian 1.12 or later turn on Settings > General > Command line interface, which registers the command, "
@@ -69,21 +72,45 @@ class ObsidianProgram:
             )
         except OSError as error:
             raise _not_started(self.command[0], error) from error
-        with process:
-            try:
-                stdout, stderr = process.communicate(timeout=timeout)
-            except BaseException as error:
-                kill_all(process)
-                with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
-                    process.communicate(timeout=_LAST_WORDS)
-                if not isinstance(error, subprocess.TimeoutExpired):
-                    raise
-                raise OperationTimeout(
-                    f"The obsidian command did not answer within {timeout:g} seconds and was stopped. Obsidian may be "
-                    "busy or may be waiting for an answer in one of its windows; if this was a change, look whether "
-                    "it was made before trying again.",
-                ) from error
-        return ProgramResult(stdout, stderr, process.returncode)
+        outputs = [_Output(pipe) for pipe in (process.stdout, process.stderr) if pipe is not None]
+        end = time.monotonic() + timeout
+        try:
+            process.wait(timeout)
+            for output in outputs:
+                output.join(max(end - time.monotonic(), 0))
+            if any(output.is_alive() for output in outputs):
+                raise subprocess.TimeoutExpired(command, timeout)
+        except BaseException as error:
+            kill_all(process)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_LAST_WORDS)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            raise OperationTimeout(
+                f"The obsidian command did not answer within {timeout:g} seconds and was stopped. Obsidian may be busy "
+                "or may be waiting for an answer in one of its windows; if this was a change, look whether it was made "
+                "before trying again.",
+            ) from error
+        return ProgramResult(outputs[0].data, outputs[1].data, process.returncode)
+
+
+class _Output(threading.Thread):
+    """Reads a pipe of the program to its end, and closes it there.
+
+    Nobody else closes it: on Windows, closing a pipe waits for the thread that reads it, for as long as any program
+    keeps the other end open.
+    """
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        super().__init__(name="obsidian-output", daemon=True)
+        self._pipe = pipe
+        self.data = b""
+        """All that came; complete when the thread has ended."""
+        self.start()
+
+    def run(self) -> None:
+        with self._pipe:
+            self.data = self._pipe.read()
 
 
 def _not_started(program: str, error: OSError) -> AppError:
@@ -100,18 +127,14 @@ def _not_started(program: str, error: OSError) -> AppError:
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
     """Kill a process that leads a session of its own, its group and its descendants."""
-    import psutil  # here: only a run that hangs needs it
+    from .processes import descendants_of, kill  # here: only a run that hangs needs psutil
 
-    try:  # before anything dies: orphans are no longer found below their parent
-        descendants = psutil.Process(process.pid).children(recursive=True)
-    except psutil.Error:
-        descendants = []
+    descendants = descendants_of(process.pid)  # before anything dies: orphans are no longer found below their parent
     if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)  # the leader of a session of its own: its pid is the group's id
     for descendant in descendants:
-        with contextlib.suppress(psutil.Error):
-            descendant.kill()
+        kill(descendant)
     process.kill()
 
 
@@ -219,8 +242,9 @@ def _split_command(
 ) -> tuple[str, ...]:
     words = [configured]
     if not is_program(configured) and any(character.isspace() for character in configured):
-        words = shlex.split(configured, posix=platform != "win32")
-    program = words[0].strip('"') if words else configured
+        words = shlex.split(configured, posix=platform != "win32")  # else a backslash of a path would be an escape
+        words = [word.strip('"') for word in words] if platform == "win32" else words
+    program = words[0] if words else configured
     if not any(separator in program for separator in "/\\"):
         there = (path for path in _on_path(program, platform, environment) if is_program(path))
         program = next((path for path in there if not is_ours(path)), program)

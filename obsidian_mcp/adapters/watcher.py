@@ -309,8 +309,8 @@ def _changes() -> list[type[FileSystemEvent]]:
 
 def filesystem_of(root: str) -> str:
     """Return the type of the file system that holds `root`, "" where it is unknown."""
-    import psutil  # not before somebody watches
+    from . import processes  # psutil not before somebody watches
 
-    mounts = {mount.mountpoint.rstrip(os.sep): mount.fstype for mount in psutil.disk_partitions(all=True)}
+    mounts = {point.rstrip(os.sep): kind for point, kind in processes.mounts().items()}
     holding = [point for point in mounts if root == point or root.startswith(point + os.sep)]
     return mounts[max(holding, key=len)] if holding else ""

@@ -150,15 +150,9 @@ def is_claude(path: str, platform: str) -> bool:
 
 def is_claude_running(platform: str) -> bool:
     """Whether Claude Desktop runs: while it does, it writes its own copy of its configuration file back (INST-08)."""
-    import psutil  # takes 20 ms to import
+    from obsidian_mcp.adapters import processes  # psutil takes 20 ms to import
 
-    for process in psutil.process_iter():
-        try:
-            if is_claude(process.exe(), platform):
-                return True
-        except psutil.Error:  # gone, or somebody else's
-            continue
-    return False
+    return any(is_claude(processes.answer(process.exe, ""), platform) for process in processes.processes())
 
 
 ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}

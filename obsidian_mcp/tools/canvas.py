@@ -28,6 +28,7 @@ from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, o
 from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
 from obsidian_mcp.core.vault.edit import stale
@@ -86,6 +87,7 @@ def read_canvas(
 def _render_outline(found: CanvasOutline) -> str:
     lines = []
     for card in found.cards:
+        checkpoint()
         where = f"{card.rect.x:g},{card.rect.y:g} {card.rect.width:g}x{card.rect.height:g}"
         color = f" color {card.color}" if card.color else ""
         indent = "  " * card.depth

@@ -26,7 +26,7 @@ SORTED_ROWS = 10_000
 """Rows that are sorted or grouped; of a longer result the first ones."""
 CELL_CHARACTERS = 200
 CELL_ITEMS = 20
-_LINK = re.compile(r"!?\[\[([^\]|#]*)([^\]|]*)(?:\|([^\]]*))?\]\]")
+_LINK = re.compile(r"!?\[\[([^\]|#]*+)([^\]|]*+)(?:\|([^\]]*))?\]\]")
 TASK_COLUMNS = ("description", "status", "due", "priority", "tags", "note")
 Layout = Literal["", "table", "cards", "list", "board"]
 

@@ -14,7 +14,7 @@ from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.note import canvas, edits
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.operations import bulk
-from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Span, check_size
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
 from obsidian_mcp.errors import InvalidArguments
 
@@ -23,9 +23,9 @@ from .changed import ChangedFiles, changed_files
 from .params import DryRun, Query, VaultName
 from .registry import tool
 
-MOST_CHARACTERS = 1 << 30
-"""Of the new texts together."""
 _CRLF = re.compile("\r\n")
+MOST_MATCHES = 1_000_000
+"""In one note."""
 _LITERAL = re.compile(r"/.+/[dgimsuvy]*", re.DOTALL)
 """A regular expression as JavaScript has it in a program."""
 
@@ -46,12 +46,11 @@ def replace(
     source = find if regex else escape(find.replace("\r\n", "\n"))
     template = content if regex else content.replace("$", "$$")
     by_character = regex and re.search(r"\r|\\r", find) is not None
-    budget = Budget(row_units=MOST_CHARACTERS)
     place = app.vaults.get(vault)
     entries = bulk.selected(place, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
     try:
         pattern = RegExp(source, "mui" if ignore_case else "mu")
-        find_edits = partial(_find_edits, pattern, template, budget, by_character=by_character)
+        find_edits = partial(_find_edits, pattern, template, by_character=by_character)
         plan = partial(
             bulk.rewriting,
             place,
@@ -77,10 +76,11 @@ def replace(
     return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
 
 
-def _find_edits(pattern: RegExp, template: str, budget: Budget, body: str, *, by_character: bool) -> list[Edit]:
+def _find_edits(pattern: RegExp, template: str, body: str, *, by_character: bool) -> list[Edit]:
     """Return the edits that replace every match in a text; line ends match `\n`, unless `by_character`.
 
-    Raises: ExpressionError for a match that takes too long to find.
+    Raises: ExpressionError for a match that takes too long to find, InvalidArguments for too many, StorageFailed for
+    a text that becomes too long.
     """
     ends = [] if by_character else [at.start() - number for number, at in enumerate(_CRLF.finditer(body))]
     has_groups = "$" in template.replace("$$", "")  # which would bring characters in the place of bytes
@@ -91,6 +91,13 @@ def _find_edits(pattern: RegExp, template: str, budget: Budget, body: str, *, by
         return offset + bisect_left(ends, offset)
 
     adapted = edits.adapting(body)
-    found = pattern.replacements(text, template, budget)
-    places = ((Span(stored(span.start), stored(span.end)), adapted(new)) for span, new in found)
-    return [Edit(span, new if seen is body else edits.keeping_bytes(span.of(body), new)) for span, new in places]
+    found: list[Edit] = []
+    size = len(body)
+    for span, new in pattern.replacements(text, template, Budget(row_units=3 * MAX_FILE_BYTES)):
+        place, content = Span(stored(span.start), stored(span.end)), adapted(new)
+        found.append(Edit(place, content if seen is body else edits.keeping_bytes(place.of(body), content)))
+        size += len(content) - (place.end - place.start)
+        check_size(size)
+        if len(found) > MOST_MATCHES:
+            raise InvalidArguments(f"find is more than {MOST_MATCHES:,} times in one note.", argument="find")
+    return found

@@ -28,7 +28,7 @@ _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
 TAKEN = "Destination file already exists!"
 TYPES = "types.json"
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\Z")
+_NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\Z")
 
 
 def append(call: DropInCall) -> str:

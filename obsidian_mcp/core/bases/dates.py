@@ -23,7 +23,7 @@ from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.values import ExpressionError
 
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?", re.ASCII)
-_TERM = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)
+_TERM = re.compile(r"\s*+([+-]?)\s*+(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)
 _ISO_DURATION = re.compile(
     r"([+-]?)P(?:([\d.]+)Y)?(?:([\d.]+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?",
     re.ASCII,

@@ -142,7 +142,7 @@ def _duration(scope: Scope, _: None, value: Value) -> Value:
     return duration
 
 
-_NUMERIC = re.compile(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+_NUMERIC = re.compile(r"\s*[+-]?(?:[0-9]++(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
 
 
 def _number(scope: Scope, _: None, value: Value) -> Value:

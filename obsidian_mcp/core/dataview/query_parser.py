@@ -37,14 +37,14 @@ _SLIPS = (
 )
 _COMPILED: list[tuple[re.Pattern[str], str]] = []
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
-_TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*', re.DOTALL)
+_TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+("?)|//[^\n]*', re.DOTALL)
 
 
 def hint_for(text: str) -> str:
     """A sentence that helps with the slip in a text that does not parse; empty where none is known."""
     if not _COMPILED:
         _COMPILED.extend((re.compile(pattern, re.IGNORECASE), hint) for pattern, hint in _SLIPS)
-    bare = _TEXTS_AND_COMMENTS.sub(lambda found: '""' if found[0][0] == '"' else "", text)
+    bare = _TEXTS_AND_COMMENTS.sub(lambda found: '"' + found[1] if found[1] is not None else "", text)
     if bare.count('"') % 2:
         return 'A text has no closing ".'
     for pattern, hint in _COMPILED:

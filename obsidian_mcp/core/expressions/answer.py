@@ -112,6 +112,9 @@ def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cel
     context.budget.charge(ITEM_UNITS)
     if depth >= MAX_CELL_DEPTH:
         raise ExpressionError(f"The value is nested more than {MAX_CELL_DEPTH} deep.")
+    if isinstance(value, list | dict):
+        context.budget.charge_items(len(value))
+        context.budget.tick()
     if isinstance(value, list):
         return [cell_of(item, cells, context, depth + 1) for item in value]
     if isinstance(value, dict):

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
-from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
+from obsidian_mcp.core.query.regexp import InvalidRegExp, limited, translate
 from obsidian_mcp.core.query.regexp import RegExp as Compiled
-from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.core.text.text import Span
 
 from .limits import Budget
 from .values import ExpressionError
 
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
-_TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]*)>)")
+_TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]{0,200})>)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,7 @@ class RegExp:
         """Yield every match, and the template filled in for it."""
         budget.charge(len(text))
         for found in self._found(text):
-            new = expand(template, found, self._compiled().groups)
-            budget.charge(len(new) + 1)
+            new = expand(template, found, self._compiled().groups, budget)
             yield Span(found.start(), found.end()), new
 
     def split(self, text: str, budget: Budget) -> list[str]:
@@ -84,15 +82,12 @@ class RegExp:
         return translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
 
     def _found(self, text: str) -> Iterator[Any]:
-        pattern, deadline, at = self._compiled().pattern, current_call.get().limit, 0
+        pattern, at = self._compiled().pattern, 0
         # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
         while at <= len(text):
-            checkpoint()
-            seconds = REGEXP_SECONDS if deadline is None else min(REGEXP_SECONDS, deadline.remaining)
             try:
-                found = pattern.search(text, at, timeout=seconds)
+                found = limited(lambda seconds: pattern.search(text, at, timeout=seconds))  # noqa: B023  runs here
             except TimeoutError:
-                checkpoint()
                 raise ExpressionError(
                     f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s "
                     "and was stopped."
@@ -108,25 +103,41 @@ def escape(text: str) -> str:
     return re.sub(r"[$()*+.?\[\\\]^{|}/]", r"\\\g<0>", text)
 
 
-def expand(template: str, found: Any, names: Sequence[str | None] = ()) -> str:
-    """A replacement template filled in for one match, by the rules of `String.replace`; `names` of its groups."""
+def expand(template: str, found: Any, names: Sequence[str | None], budget: Budget) -> str:
+    """A replacement template filled in for one match, by the rules of `String.replace`; `names` of its groups.
+
+    Raises: ExpressionError where that builds more than the budget allows.
+    """
+    budget.charge(len(template) + 1)
     if "$" not in template:
         return template
+
+    def charged(reference: re.Match[str]) -> str:
+        part = _part(reference, found, names)
+        budget.charge(len(part))
+        return part
+
+    return _TEMPLATE.sub(charged, template)
+
+
+def _part(reference: re.Match[str], found: Any, names: Sequence[str | None]) -> str:
+    """What one reference of a template stands for."""
+    sign, number, name = reference.groups()
     groups = found.groups()
-
-    def part(reference: re.Match[str]) -> str:
-        sign, number, name = reference.groups()
-        if sign is not None:
-            return str(
-                {"$": "$", "&": found[0], "`": found.string[: found.start()], "'": found.string[found.end() :]}[sign]
-            )
-        if name is not None:
-            if not any(names):
-                return reference[0]
-            return (groups[names.index(name)] or "") if name in names else ""
-        for digits in (number, number[:1]):
-            if 1 <= int(digits) <= len(groups):
-                return (groups[int(digits) - 1] or "") + number[len(digits) :]
-        return reference[0]
-
-    return _TEMPLATE.sub(part, template)
+    match sign:
+        case "$":
+            return "$"
+        case "&":
+            return str(found[0])
+        case "`":
+            return str(found.string[: found.start()])
+        case "'":
+            return str(found.string[found.end() :])
+    if name is not None:
+        if not any(names):
+            return reference[0]
+        return (groups[names.index(name)] or "") if name in names else ""
+    for digits in (number, number[:1]):
+        if 1 <= int(digits) <= len(groups):
+            return (groups[int(digits) - 1] or "") + number[len(digits) :]
+    return reference[0]

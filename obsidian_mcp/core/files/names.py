@@ -101,10 +101,12 @@ def spelled(catalog: Catalog, path: VaultPath) -> tuple[VaultPath, str]:
 def existing_folder(catalog: Catalog, folder: str) -> tuple[str, str]:
     """The spelling that the longest known part of `folder` has, in the vault and on disk."""
     known = catalog.folders()
-    parts = folder.split("/")
-    for length in range(len(parts), 0, -1):
-        spelled = known.get(name_key("/".join(parts[:length])))
-        if spelled is not None:
-            rest = parts[length:]
-            return "/".join([spelled[0], *rest]), "/".join([spelled[1], *rest])
-    return folder, folder
+    spelled, end = ("", ""), 0
+    while end < len(folder):
+        further = folder.find("/", end + 1)
+        further = further if further >= 0 else len(folder)
+        deeper = known.get(name_key(folder[:further]))
+        if deeper is None:  # and so is everything below it
+            break
+        spelled, end = deeper, further
+    return spelled[0] + folder[end:], spelled[1] + folder[end:]

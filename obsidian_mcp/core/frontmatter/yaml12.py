@@ -114,7 +114,7 @@ def resolve(text: str) -> Scalar:
     return text
 
 
-_TABBED_BLANK = re.compile(r"^[ \t]*\t[ \t]*(?=#|\r?$)", re.MULTILINE)
+_TABBED_BLANK = re.compile(r"^ *+\t[ \t]*+(?=#|\r?$)", re.MULTILINE)
 
 _TYPED_FIRST = frozenset("~nNtTfF+-.0123456789")
 _CONSTANTS: dict[str, Scalar] = {

@@ -19,7 +19,7 @@ from obsidian_mcp.core.note.links import Link, decode
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note
 
-_SCALAR = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|' + r"'(?:[^'\r\n]|'')*'")
+_SCALAR = re.compile(r'(?<!\\)"(?:[^"\\\r\n]|\\.)*"|' + r"'(?:[^'\r\n]|'')*'")
 
 
 class Unwritable(Exception):

@@ -267,7 +267,7 @@ def markdown_label(text: str, *, in_table: bool = False) -> str:
 
     Brackets are escaped where they would end it or make a wikilink.
     """
-    label = _LINE_BREAKS.sub(" ", text)
+    label = _WHITE_SPACE.sub(lambda found: " " if _LINE_BREAK.search(found[0]) else found[0], text)
     if not _balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)
     return label.replace("|", r"\|") if in_table else label
@@ -306,4 +306,5 @@ _ANGLE_BREAKS = re.compile(r"[\x00-\x1f\x7f\\<>%`|]")
 _ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,32};)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _LABEL_BREAKS = re.compile(r"[\\\[\]]")
-_LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")
+_WHITE_SPACE = re.compile(r"\s+")
+_LINE_BREAK = re.compile("[\r\n]")

@@ -2,7 +2,7 @@
 
 The recordings show which Markdown the app reads: CommonMark as remark-parse 8 understands it. So a container is a run
 of lines, each without a prefix at its start (`_starts`), and what is inside follows from those shortened lines alone.
-Work is kept on a stack of such runs, never in recursion, and deeper nesting than `MAX_NESTING` is plain text.
+Work is kept on a stack of such runs, never in recursion, and nesting that is too deep is plain text (NOTE-02).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
 from .elements import Area, AreaKind, BlockId, Footnote, Heading, ListItem, Section, SectionKind
-from .source_lines import MAX_NESTING, Item, Run, SourceLines
+from .source_lines import MOST_READ, USUAL_NESTING, Item, Run, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
 
@@ -55,12 +56,15 @@ class _Reader:
         self._body, self._starts, self._ends = body, self._lines.starts, self._lines.ends
         self._found = Blocks()
         self._stack: list[Run] = []
+        self._read = 0
+        """Lines of all containers so far, those of inner ones counted again."""
         self._items: list[Item] = []
 
     def read(self, first_line: int) -> Blocks:
         stack, found = self._stack, self._found
         stack.append(Run(first_line, len(self._starts)))
         while stack:
+            checkpoint()
             run = stack[-1]
             if run.at < run.end:
                 run.at = self._block(run, run.at)
@@ -71,6 +75,13 @@ class _Reader:
         found.block_ids += [BlockId(item.id, item.span) for item in found.list_items if item.id is not None]
         found.block_ids.sort(key=lambda block: block.span.start)
         return found
+
+    def _enter(self, runs: list[Run]) -> None:
+        """Read the lines of containers next, those of the first one first."""
+        self._stack += reversed(runs)
+        self._read += sum(run.end - run.at for run in runs)
+        if self._read > MOST_READ:
+            self._lines.deepest = USUAL_NESTING
 
     def _close(self, run: Run) -> None:
         """A block id at the end of a container's own text is the id of the container."""
@@ -301,7 +312,7 @@ class _Reader:
     # Containers
 
     def _quote(self, run: Run, i: int, at: int) -> int:
-        if run.depth >= MAX_NESTING:
+        if run.depth >= self._lines.deepest:
             return 0
         body, starts, ends = self._body, self._starts, self._ends
         start, k = starts[i], i
@@ -314,12 +325,12 @@ class _Reader:
             k += 1
         span = Span(start, ends[k - 1])
         self._add(run, "callout" if md.callout(body, starts[i], ends[i]) else "blockquote", span.start, span.end)
-        self._stack.append(Run(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True))
+        self._enter([Run(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True)])
         return k
 
     def _footnote(self, run: Run, i: int, at: int) -> int:
         opening = md.footnote(self._body, at, self._ends[i])
-        if opening is None or run.depth >= MAX_NESTING:
+        if opening is None or run.depth >= self._lines.deepest:
             return 0
         body, starts, ends = self._body, self._starts, self._ends
         start, last, k = starts[i], i, i + 1
@@ -339,11 +350,11 @@ class _Reader:
         span = Span(start, ends[last])
         self._found.footnotes.append(Footnote(opening[1], span))
         self._add(run, "footnoteDefinition", span.start, span.end)
-        self._stack.append(Run(i, last + 1, run.depth + 1, run.quoted, holder=run.holder))
+        self._enter([Run(i, last + 1, run.depth + 1, run.quoted, holder=run.holder)])
         return last + 1
 
     def _list(self, run: Run, i: int, at: int) -> int:
-        if run.depth >= MAX_NESTING or not md.list_item(self._body, at, self._ends[i]):
+        if run.depth >= self._lines.deepest or not md.list_item(self._body, at, self._ends[i]):
             return 0
         items = self._lines.list_lines(run, i)
         body, starts, ends = self._body, self._starts, self._ends
@@ -373,7 +384,7 @@ class _Reader:
             else:
                 runs.append(Run(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
         self._items += items
-        self._stack += reversed(runs)
+        self._enter(runs)
         return last + 1
 
     def _is_plain(self, start: int, end: int) -> bool:

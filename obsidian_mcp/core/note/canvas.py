@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from .edits import Edit
@@ -97,6 +98,7 @@ def _places(body: str) -> dict[int, dict[str, Quoted]]:
     for token in _TOKEN.finditer(body):
         match token[0]:
             case "{":
+                checkpoint()
                 path.append("")
                 at_key = True
             case "[":

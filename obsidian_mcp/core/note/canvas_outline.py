@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from obsidian_mcp.core.text.call import checkpoint
 
 from .canvas_layout import Rect
 from .canvas_text import CONTENT, number, text_of
@@ -61,33 +64,39 @@ def _ordered(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
     groups = sorted(
         (card for card in cards if card.kind == "group"), key=lambda card: -card.rect.width * card.rect.height
     )
-    parents: dict[int, OutlinedCard] = {}
+    ranks = {id(group): rank for rank, group in enumerate(groups)}
+    inside: dict[int, list[OutlinedCard]] = {}
+    """By the smallest group around them; 0 for those in none."""
     for card in cards:
-        holding = [group for group in groups if group is not card and group.rect.holds(card.rect)]
-        holding = [group for group in holding if group.rect != card.rect or groups.index(group) < _rank(groups, card)]
-        if holding:
-            parents[id(card)] = holding[-1]
-
-    def below(parent: OutlinedCard | None, depth: int) -> Iterator[OutlinedCard]:
-        for card in _rows([card for card in cards if parents.get(id(card)) is parent]):
-            yield OutlinedCard(card.id, card.kind, card.shows, card.rect, card.color, depth)
-            if card.kind == "group":
-                yield from below(card, depth + 1)
-
-    yield from below(None, 0)
-
-
-def _rank(groups: list[OutlinedCard], card: OutlinedCard) -> int:
-    return next((place for place, group in enumerate(groups) if group is card), len(groups))
-
-
-def _rows(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
-    waiting = sorted(cards, key=lambda card: (card.rect.y, card.rect.x))
+        checkpoint()
+        rank = ranks.get(id(card), len(groups))
+        around = (
+            group
+            for group in reversed(groups)
+            if group is not card
+            and group.rect.holds(card.rect)
+            and (group.rect != card.rect or ranks[id(group)] < rank)  # of two on one place, the first is in the other
+        )
+        inside.setdefault(id(next(around, None) or 0), []).append(card)
+    waiting = [(card, 0) for card in _rows(inside.get(id(0), []))][::-1]
     while waiting:
-        middle = waiting[0].rect.y + waiting[0].rect.height / 2
-        row = [card for card in waiting if card.rect.y < middle or card is waiting[0]]
-        yield from sorted(row, key=lambda card: card.rect.x)
-        waiting = waiting[len(row) :]
+        card, depth = waiting.pop()
+        yield OutlinedCard(card.id, card.kind, card.shows, card.rect, card.color, depth)
+        if card.kind == "group":
+            waiting += [(inner, depth + 1) for inner in _rows(inside.get(id(card), []))][::-1]
+
+
+def _rows(cards: list[OutlinedCard]) -> list[OutlinedCard]:
+    rows: list[OutlinedCard] = []
+    waiting = sorted(cards, key=lambda card: (card.rect.y, card.rect.x))
+    start = 0
+    while start < len(waiting):
+        checkpoint()
+        middle = waiting[start].rect.y + waiting[start].rect.height / 2
+        end = max(bisect_left(waiting, middle, start, key=lambda card: card.rect.y), start + 1)
+        rows += sorted(waiting[start:end], key=lambda card: card.rect.x)
+        start = end
+    return rows
 
 
 def _card(node: Mapping[str, Any]) -> OutlinedCard:

@@ -16,7 +16,7 @@ from os.path import commonprefix
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.text.line_matcher import Matcher
-from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, printable, split_lines
+from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, check_size, printable, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
 from . import blocks
@@ -160,6 +160,7 @@ def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
         raise _nowhere(body, find)
     if not every and seen.find(find, first + 1) >= 0:
         raise _several(seen, find)
+    check_size(len(body) + seen.count(find) * (len(content) - len(find)))
     if seen is body:
         return body.replace(find, content)
     spans = [Span(*found.span()) for found in re.finditer(re.escape(find), seen)]

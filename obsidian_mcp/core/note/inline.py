@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.text import compat, tags
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from .blocks import Region
@@ -57,6 +58,7 @@ def read(body: str, regions: Iterable[Region]) -> Inlines:
     """Return the inline elements of these regions of the body."""
     scanner = _Scanner(body)
     for region in regions:
+        checkpoint()
         if _trigger.search(body, region.start, region.end):
             scanner.scan(region)
     found = scanner.found
@@ -122,6 +124,7 @@ class _Scanner:
             at = trigger.start()
             if at < done:
                 continue
+            checkpoint()
             match text[at]:
                 case "#":
                     done = self._tag(at)

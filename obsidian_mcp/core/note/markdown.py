@@ -79,12 +79,7 @@ def blank(text: str, start: int, end: int) -> bool:
 
 def columns(text: str, start: int, end: int) -> int:
     """Return the width, in columns, of the white space from `start` to `end`, with tab stops every four columns."""
-    if text.find("\t", start, end) < 0:
-        return end - start
-    width = 0
-    for char in text[start:end]:
-        width += INDENT - width % INDENT if char == "\t" else 1
-    return width
+    return len(text[start:end].expandtabs(INDENT))
 
 
 def skip_columns(text: str, start: int, end: int, width: int) -> int:

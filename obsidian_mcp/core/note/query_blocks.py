@@ -14,7 +14,6 @@ LANGUAGES = ("base", "dataview", "dataviewjs", "query", "tasks")
 
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*")
-_SPAN = re.compile(r"(`+)(.*)\1", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,7 @@ def _embedded(note: Note) -> Iterator[QueryBlock]:
 
 def inline_text(source: str) -> str:
     """What stands in a code span, without its backticks and the blanks beside them."""
-    found = _SPAN.fullmatch(source)
-    return (found[2] if found else source).strip()
+    return source.strip("`").strip()
 
 
 def _inside(note: Note, area: Area) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from obsidian_mcp.core.text import compat
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
@@ -12,6 +13,9 @@ from .elements import ListItem
 
 MAX_NESTING = 100
 """Maximum nesting depth of quotes, lists and footnotes; every level reads its lines once more."""
+USUAL_NESTING = 10
+"""Maximum nesting depth where MOST_READ lines of quotes, lists and footnotes have been read."""
+MOST_READ = 50_000
 
 
 @dataclass(slots=True)
@@ -62,6 +66,8 @@ class SourceLines:
     def __init__(self, body: str, line_starts: list[int]) -> None:
         self.body = body
         self.starts = line_starts.copy()
+        self.deepest = MAX_NESTING
+        """Nesting depth at which a container is plain text."""
         ends = [start - 1 for start in line_starts[1:]]
         if "\r\n" in body:
             ends = [
@@ -97,7 +103,7 @@ class SourceLines:
             case "#":
                 return md.heading(body, at, end) is not None
             case ">":
-                return run.depth < MAX_NESTING
+                return run.depth < self.deepest
             case "`" | "~":
                 return md.fence(body, at, end) is not None
             case "<":
@@ -129,7 +135,7 @@ class SourceLines:
     def _opens_list(self, run: Run, i: int, at: int) -> bool:
         """Return whether a list may interrupt a paragraph here: a numbered one only with 1."""
         item = md.list_item(self.body, at, self.ends[i])
-        return item is not None and item[2] in (None, "1") and run.depth < MAX_NESTING
+        return item is not None and item[2] in (None, "1") and run.depth < self.deepest
 
     def _opens_comment(self, i: int, at: int) -> bool:
         body = self.body
@@ -155,6 +161,7 @@ class SourceLines:
                 bullet, number, delimiter, white = mark.groups()
                 if kind not in ("", bullet or delimiter) or md.thematic_break(body, at, end):
                     break
+                checkpoint()
                 kind = bullet or delimiter
                 if gap:
                     items[-1].spaced, gap = True, False

@@ -9,13 +9,16 @@ from typing import TypeVar
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
 from obsidian_mcp.core.vault.planned_change import PlannedChange, rewritten
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag
+from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag, StorageFailed
 
 MOST_NOTES = 10_000
 """Notes of one change."""
+MOST_CHARACTERS = 2 * MAX_FILE_BYTES
+"""Of the new texts of one change."""
 PLANS_AHEAD = 2
 """Times that a change is planned before other writers have to wait for it."""
 
@@ -61,17 +64,23 @@ def rewriting(
     Raises: NotText, OperationTimeout, and what `change` raises, with the path.
     """
     found = []
+    characters = 0
     for done, entry in enumerate(entries):
         report_progress(done, len(entries), label)
         is_canvas = in_canvas is not None and extension(entry.path) == CANVAS_EXTENSION
         content = vault.read_text(entry) if is_canvas else vault.read_note(entry)
         try:
             after = (in_canvas if in_canvas and is_canvas else change)(content.text.body)
-        except PropertiesUnreadable as error:  # nobody can tell which note of several is meant
-            raise PropertiesUnreadable(
-                f"{str(entry.path)!r}: {error.message} Nothing was written.", path=entry.path, **error.data
-            ) from error
+        except (PropertiesUnreadable, StorageFailed) as error:  # nobody can tell which note of several is meant
+            message = f"{str(entry.path)!r}: {error.message} Nothing was written."
+            raise type(error)(message, path=entry.path, **error.data) from error
         if after != content.text.body:
+            characters += len(after)
+            if characters > MOST_CHARACTERS:
+                raise InvalidArguments(
+                    f"The notes that would change hold more than {MOST_CHARACTERS:,} characters together, more than "
+                    "one change may have. Nothing was written; change fewer notes at once."
+                )
             found.append(rewritten(content, after))
     return PlannedChange(tuple(found))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Literal
 
@@ -163,7 +164,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
     """Return the operation that restores one file; None if it is unchanged. Raises: UndoConflict."""
-    now = vault.files.read(disk) if vault.files.exists(disk) else None
+    now = vault.files.read(disk, sys.maxsize) if vault.files.exists(disk) else None
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(
             f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in the trash: restore it "

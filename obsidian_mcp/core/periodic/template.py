@@ -10,14 +10,16 @@ from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.calendar.periods import PERIODS, Period, start_of
+from obsidian_mcp.core.text.call import checkpoint
 
 from .notes import weeks_of
 from .settings import PeriodRule, TemplateSettings
 
-_PLAIN = re.compile(r"\{\{(title|date|time)(?::((?:(?!\}\})[^\n])*))?\}\}", re.IGNORECASE)
+_PLAIN = re.compile(r"\{\{(title|date|time)(?::((?:(?!\}\})[^\n])*+))?(\}\})?", re.IGNORECASE)
+"""A variable without `}}` is found up to the end of its line, so that the rest is not searched once more."""
 _PERIODIC = re.compile(
     r"\{\{\s*(title|date|time|yesterday|tomorrow|" + "|".join([*WEEKDAYS, *PERIODS[1:]]) + r")"
-    r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::((?:(?!\}\})[^\n])*))?\}\}",
+    r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::((?:(?!\}\})[^\n])*+))?(\}\})?",
     re.IGNORECASE,
 )
 
@@ -39,6 +41,9 @@ def fill(template: str, variables: Variables) -> str:
     """Return a template with `{{title}}`, `{{date}}`, `{{time}}` and `{{date:FORMAT}}` replaced; others stay."""
 
     def value(found: re.Match[str]) -> str:
+        checkpoint()
+        if not found[3]:
+            return found[0]
         name = found[1].lower()
         if name == "title":
             return found[0] if found[2] else variables.title
@@ -54,6 +59,7 @@ def fill_periodic(template: str, variables: Variables, rule: PeriodRule, day: da
     at = datetime.combine(day, variables.now.time())
 
     def value(found: re.Match[str]) -> str:
+        checkpoint()
         try:
             written = _value(found, variables, rule, at)
         except (ValueError, OverflowError):  # a date outside the calendar
@@ -65,6 +71,8 @@ def fill_periodic(template: str, variables: Variables, rule: PeriodRule, day: da
 
 def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: datetime) -> str | None:
     """The text of one variable; None leaves it as it is."""
+    if not found[5]:
+        return None
     name, count, unit, pattern = found[1].lower(), found[2], found[3], (found[4] or "").strip()
     bare = not count and not pattern
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -16,12 +17,17 @@ from obsidian_mcp.core.calendar.moment_parse import parse_moment, search_moment
 from obsidian_mcp.core.calendar.periods import start_of
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
 
 from .templater_parse import Call, Command, Value, read
 
 INCLUDE_DEPTH = 10
 """Templates that may include each other."""
+MAX_INCLUDES = 500
+"""Notes that one template may include, those that includes include counted too."""
+MAX_CHARACTERS = 10_000_000
+"""Of the text that one template may become, with what its commands join on the way."""
 
 _DURATION = re.compile(
     r"(?P<sign>[-+])?P(?:(?P<y>[-+]?\d+)Y)?(?:(?P<M>[-+]?\d+)M)?(?:(?P<w>[-+]?\d+)W)?(?:(?P<d>[-+]?\d+)D)?"
@@ -83,6 +89,15 @@ class _Run:
     included: list[str] = field(default_factory=list)
     """The frontmatter of the notes that were included, to be merged into that of the whole."""
     command: Command | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    """Includes and characters so far, of the template and of all that it includes."""
+
+    def count(self, what: str, number: int, most: int) -> None:
+        """Raises: TemplateFailed where there are too many, OperationTimeout when the call's time is over."""
+        checkpoint()
+        self.counts[what] += number
+        if self.counts[what] > most:
+            raise self.failure(f"it makes more than {most:,} {what}. Nothing was written.")
 
     def failure(self, problem: str) -> TemplateFailed:
         line = self.command.line if self.command else 1
@@ -102,6 +117,7 @@ def render(name: str, text: str, target: Target, surroundings: Surroundings) -> 
     run = _Run(target, surroundings, name)
     rendered = _render(text, run)
     for block in run.included:
+        checkpoint()
         rendered = _with_properties(rendered, block, run)
     return Rendered(rendered, tuple(dict.fromkeys(run.warnings)))
 
@@ -134,7 +150,11 @@ def take_cursor(text: str) -> tuple[str, tuple[int, int] | None]:
 
 def _render(text: str, run: _Run) -> str:
     parts = list(read(text, run.template, _is_known))  # the whole template is read before any of it runs
-    return "".join(part if isinstance(part, str) else _evaluate(part, run) for part in parts)
+    written = []
+    for part in parts:
+        written.append(part if isinstance(part, str) else _evaluate(part, run))
+        run.count("characters", len(written[-1]), MAX_CHARACTERS)
+    return "".join(written)
 
 
 def _evaluate(command: Command, run: _Run) -> str:
@@ -146,6 +166,7 @@ def _evaluate(command: Command, run: _Run) -> str:
             result = found
         elif isinstance(result, str) or isinstance(found, str):
             result = _written(result) + _written(found)
+            run.count("characters", len(result), MAX_CHARACTERS)
         else:
             raise run.failure(f"{command.source} calculates: only Templater in the app can run that.")
     return _written(result if result is not None else "")
@@ -262,6 +283,7 @@ def _include(run: _Run, link: _Result) -> str:
         raise run.failure(f"{written} includes itself.")
     if len(run.including) >= INCLUDE_DEPTH:
         raise run.failure(f"templates include each other more than {INCLUDE_DEPTH} deep.")
+    run.count("includes", 1, MAX_INCLUDES)
     text = run.surroundings.include(target)
     if text is None:
         raise run.failure(f"{written}, which it includes, is not in the vault.")

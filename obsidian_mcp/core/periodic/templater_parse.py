@@ -6,8 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import TemplateFailed
 
+MAX_DEPTH = 50
+"""Calls inside each other in one command."""
 _TOKEN = re.compile(
     r"""\s*(?:(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])"""
     r"""|(?P<mark>[()\[\],+]|[_-]?%>)|(?P<name>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*))"""
@@ -40,10 +43,14 @@ def read(text: str, template: str, is_known: IsKnown) -> Iterator[str | Command]
 
     Raises: TemplateFailed for what is no command, or calls what is not known.
     """
-    position = 0
+    position = counted = 0
+    line = 1
     cut = ""
     while (start := text.find("<%", position)) >= 0:
-        command, end, ending = _read_command(text, start, template, is_known)
+        checkpoint()
+        line += text.count("\n", counted, start)
+        counted = start
+        command, end, ending = _read_command(text, start, line, template, is_known)
         opening = text[start + 2 : start + 3]
         literal = _cut_start(text[position:start], cut)
         yield _cut_end(literal, opening if opening in "_-" else "")
@@ -64,8 +71,7 @@ def _cut_end(text: str, mark: str) -> str:
     return re.sub(r"\r?\n\Z", "", text) if mark == "-" else text
 
 
-def _read_command(text: str, start: int, template: str, is_known: IsKnown) -> tuple[Command, int, str]:
-    line = text.count("\n", 0, start) + 1
+def _read_command(text: str, start: int, line: int, template: str, is_known: IsKnown) -> tuple[Command, int, str]:
     body = start + 2 + (text[start + 2 : start + 3] in ("_", "-"))
     reader = _Reader(text, body, is_known)
     try:
@@ -98,6 +104,7 @@ class _Reader:
         self.position = position
         self.is_known = is_known
         self.ending = ""
+        self._depth = 0
 
     def command(self) -> tuple[Value, ...]:
         kind, word = self._next()
@@ -155,6 +162,9 @@ class _Reader:
         if found is None or found["mark"] != "(":
             return None
         self.position = found.end()
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise _NotReadable
         arguments: list[Value] = []
         kind, word = self._next()
         while word != ")" or kind != "mark":
@@ -164,6 +174,7 @@ class _Reader:
                 kind, word = self._next()
             elif word != ")":
                 raise _NotReadable
+        self._depth -= 1
         return tuple(arguments)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import regex
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import SPACED, substring
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.errors import OperationTimeout
 
 from .regexp_characters import InvalidRegExp
@@ -20,12 +21,33 @@ __all__ = ["InvalidRegExp", "RegExp", "translate"]
 
 SECONDS = 1.0
 """Longest search for one match of a regular expression in one text."""
+LEAST_SECONDS = 0.001
+"""Shortest limit of one attempt: `regex` takes 0 for no time at all."""
+Found = TypeVar("Found")
 
 _IN_WORDS = (
     rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9]|\\[wd])+\]"
     r"|\((?:\?:)?|\)|\||[*+?]|\{[0-9]+(?:,[0-9]*)?\})+"
 )
 """Sources made only of letters, digits and classes of them, groups and repeats; compiled by the first such query."""
+
+
+def limited(attempt: Callable[[float], Found]) -> Found:
+    """Return the result of a search that may take as many seconds as it is given, and raises TimeoutError after them.
+
+    The clock of `regex` counts the work of all threads on some systems and runs ahead of ours, by which alone a search
+    is stopped: one that `regex` has stopped before goes on from its beginning.
+    Raises: TimeoutError after SECONDS, OperationTimeout when the time of the call is over.
+    """
+    end = time.monotonic() + SECONDS
+    while (left := end - time.monotonic()) > 0:
+        checkpoint()
+        limit = current_call.get().limit
+        try:
+            return attempt(left if limit is None else max(min(left, limit.remaining), LEAST_SECONDS))
+        except TimeoutError:
+            continue
+    raise TimeoutError
 
 
 class RegExp(NamedTuple):
@@ -51,7 +73,7 @@ class RegExp(NamedTuple):
     def first(self, text: str, start: int, end: int) -> int:
         """Return where the first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""
         try:
-            found = self.pattern.search(text, start, end, timeout=SECONDS)
+            found = limited(lambda seconds: self.pattern.search(text, start, end, timeout=seconds))
         except TimeoutError:
             raise self._timeout() from None
         return found.start() if found else -1
@@ -63,7 +85,7 @@ class RegExp(NamedTuple):
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
         try:
-            return self.pattern.search(text, timeout=SECONDS) is not None
+            return limited(lambda seconds: self.pattern.search(text, timeout=seconds)) is not None
         except TimeoutError:
             raise self._timeout() from None
 
@@ -71,9 +93,8 @@ class RegExp(NamedTuple):
         """Yield the matches that are not empty. Raises: OperationTimeout."""
         at = 0
         while at <= len(text):
-            checkpoint()
             try:
-                found = self.pattern.search(text, at, timeout=SECONDS)
+                found = limited(lambda seconds: self.pattern.search(text, at, timeout=seconds))  # noqa: B023  runs here
             except TimeoutError:
                 raise self._timeout() from None
             if found is None:

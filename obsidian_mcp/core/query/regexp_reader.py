@@ -42,12 +42,12 @@ _TEXT_ANCHORS = {"^": r"\A", "$": r"\Z"}
 """What the two mean without the flag `m`."""
 _ANY_BUT_LINE_END = r"(?-i:[^\n\r\u2028\u2029])"
 _ANY = r"(?-i:[\s\S])"
-_QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d+)(,?)(\d*)\}", re.ASCII)
+_QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d++)(,?)(\d*+)\}", re.ASCII)
 _PROPERTY = re.compile(r"[pP]\{[A-Za-z_0-9]+(?:=[A-Za-z_0-9]+)?\}")
-_NAMED = re.compile(r"\(\?<([^\s>=!][^\s>]*)>")
-_CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
+_NAMED = re.compile(r"\(\?<([^\s<>(=!][^\s<>(]*+)>")
+_CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\Z)|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
 _DIGITS = re.compile(r"[0-9]+")
-_NAME = re.compile(r"k<([^>]*)>")
+_NAME = re.compile(r"k<([^<>]*+)>")
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
 
 

@@ -14,7 +14,7 @@ from .filters import Environment, Filter, parse_filter
 from .task import Task
 
 _DELIMITERS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'))
-_is_boolean = re.compile(r"(?:AND|OR|XOR|NOT)\s*[(\[{\"]|[(\[{\"].+[)\]}\"]", re.DOTALL).search
+_is_boolean = re.compile(r"(?:AND|OR|XOR|NOT)\s*[(\[{\"]|\A[^(\[{\"]*+[(\[{\"].+[)\]}\"]", re.DOTALL).search
 _PRECEDENCE: dict[Operator, int] = {"NOT": 4, "XOR": 3, "AND": 2, "OR": 1}
 _OPERATORS = re.compile(r"AND|XOR|OR|NOT")
 

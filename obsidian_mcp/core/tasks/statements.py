@@ -14,7 +14,10 @@ from .settings import TaskSettings
 
 _MAX_ROUNDS = 10
 _MAX_STATEMENTS = 1000
-_find_placeholders = re.compile(r"\{\{(.*?)\}\}")
+_MAX_CHARACTERS = 200_000
+"""Of an instruction with its placeholders filled in; a value may hold placeholders, which multiply it each round."""
+_find_placeholders = re.compile(r"\{\{(.*?)(?:(\}\})|$)", re.MULTILINE)
+"""One that is not closed is found up to the end of its line, so that the rest is not searched once more."""
 _is_plain_name = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*", re.ASCII).fullmatch
 _is_property = re.compile(r"query\.file\.(property|hasProperty)\((['\"])([^'\"]*)\2\)").fullmatch
 _is_preset = re.compile(r"preset +(.*)", re.IGNORECASE).fullmatch
@@ -125,10 +128,13 @@ def _filled(statement: Statement, settings: TaskSettings, note: QueryNote | None
     for _ in range(_MAX_ROUNDS):
         before = source
         source = _find_placeholders.sub(
-            lambda match: _value(match[1].strip(), match[0], statement, settings, note), source
+            lambda match: _value(match[1].strip(), match[0], statement, settings, note) if match[2] else match[0],
+            source,
         )
         if source == before:
             break
+        if len(source) > _MAX_CHARACTERS:
+            raise statement.invalid(f"Its placeholders stand for more than {_MAX_CHARACTERS:,} characters.")
     lines = [filled.line for filled in join_lines(source)] if source != statement.line else [source]
     if len(lines) == 1:
         return [replace(statement, line=lines[0])]

@@ -61,7 +61,7 @@ def _regexp_problem(source: str, flags: str) -> str:
     return ""
 
 
-_REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)
+_REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\Z)|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)
 
 
 def _repetitions(source: str) -> tuple[int, bool]:

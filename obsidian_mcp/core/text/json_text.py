@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from .call import checkpoint
+
 DEEPEST = 200
 """Maximum nesting depth. Settings files have less than a tenth of it."""
 
@@ -234,6 +236,7 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def value(self, depth: int) -> Node:
+        checkpoint()
         start, opening = self.at, self.peek()
         if depth > DEEPEST:
             raise Unreadable(f"it is nested deeper than {DEEPEST} levels", start)

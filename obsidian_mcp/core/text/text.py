@@ -13,9 +13,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+from obsidian_mcp.errors import StorageFailed
+
 BOM = "\ufeff"
 UNREADABLE = "\ufffd"
 """Stands for a byte that is not UTF-8, and for half of a character, wherever a text is shown."""
+MAX_FILE_BYTES = 64 * 2**20
+"""Largest file that is read at once, and so the largest that is written."""
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LINE_END = re.compile("\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -39,6 +43,17 @@ class Span(NamedTuple):
 
     def of(self, text: str) -> str:
         return text[self.start : self.end]
+
+
+def check_size(size: int, path: str = "") -> None:
+    """Check the size of a file that is about to be made, in bytes or in characters. Raises: StorageFailed."""
+    if size > MAX_FILE_BYTES:
+        named = repr(printable(path)) if path else "The file"
+        raise StorageFailed(
+            f"{named} would be larger than {MAX_FILE_BYTES:,} bytes, the most that can be read back. Write less, "
+            "or into several files.",
+            **({"path": printable(path)} if path else {}),
+        )
 
 
 class Text(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
 from obsidian_mcp.core.text.call import begin_commit, current_call
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Text, check_size
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, parent
 from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
 
@@ -47,10 +48,14 @@ MISTAKES_SHOWN = 10
 
 
 def _check_readable(operation: Operation) -> None:
-    """No change makes a text unreadable that was readable before (FILE-10). Raises: InvalidArguments."""
+    """No change makes a text unreadable that was readable before, or a file that is too large to be read.
+
+    FILE-10, SAFE-24. Raises: InvalidArguments, StorageFailed.
+    """
     if not isinstance(operation, Write | Create):
         return
     before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
+    check_size(len(after), normal_form(operation.disk))
     problem = _problem(operation.disk, after)
     if problem is not None and _problem(operation.disk, before) is None:
         path = normal_form(operation.disk)
@@ -162,7 +167,8 @@ class Changes:
             if current_call.get().is_planning:
                 raise Planned(tool, PlannedChange(steps=tuple(operations), undoes=undoes))
             made = self._folders_made(operations)
-            steps = [self._step(operation) for operation in operations]
+            limit = None if undoes is None else sys.maxsize  # a file that others have made larger is undone too
+            steps = [self._step(operation, limit) for operation in operations]
             begin_commit()
             number = self._journal.begin(tool, [*made, *steps], undoes)
             self._moving = {move.disk: move.target for move in operations if isinstance(move, Move)}
@@ -228,8 +234,8 @@ class Changes:
             made |= {folder: Step("folder", folder) for folder in reversed(missing)}
         return list(made.values())
 
-    def _step(self, operation: Operation) -> Step:
-        """Return the journal's record of an operation. Raises: StaleEtag, StorageFailed."""
+    def _step(self, operation: Operation, limit: int | None) -> Step:
+        """Return the journal's record of an operation; `limit` as in `Files.read`. Raises: StaleEtag, StorageFailed."""
         if isinstance(operation, Create):
             return Step("create", operation.disk, after=operation.data)
         if isinstance(operation, Move):
@@ -238,12 +244,12 @@ class Changes:
             return Step("folder", operation.disk)
         if isinstance(operation, Remove):
             try:
-                return Step("remove", operation.disk, before=self._files.read(operation.disk))
+                return Step("remove", operation.disk, before=self._files.read(operation.disk, limit))
             except StorageFailed:
                 if operation.permanent:  # a file too large for the journal could never come back
                     raise
                 return Step("remove", operation.disk)
-        if self._files.read(operation.disk) != operation.before:
+        if self._files.read(operation.disk, limit) != operation.before:
             raise StaleEtag(
                 f"{normal_form(operation.disk)!r} was changed by another program in this moment. "
                 "Nothing was written; read it again and repeat the edit.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -43,7 +44,7 @@ def _take_back_step(files: Files, step: Step) -> None:
     for left in reversed(range(ATTEMPTS)):
         now: bytes | None = None
         with suppress(NoteNotFound):  # also where a folder has the name
-            now = files.read(step.disk)
+            now = files.read(step.disk, sys.maxsize)
         wanted = _without(step, now)
         if wanted == now:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 
 import regex
 
@@ -15,10 +16,11 @@ from obsidian_mcp.core.dataview.text import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_milliseconds
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
-from obsidian_mcp.core.query.regexp import SECONDS
+from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
 
-_PLAIN_LINK = re.compile(r"\[\[([^|]*?)\]\]")
-_SHOWN_LINK = re.compile(r"\[\[.*?\|(.*?)\]\]")
+_PLAIN_LINK = re.compile(r"\[\[(?:([^|]*?)\]\]|[^|]*)")
+_SHOWN_LINK = re.compile(r"\[\[(?:[^|\n]*\|(.*?)\]\]|.*)")
+"""A link that is not closed is found with all the text in which no other one can be, so that none is searched twice."""
 _MARKDOWN = (
     (r"(?m)^(?:-\s*?|\*\s*?|_\s*?){3,}\s*", ""),
     (r"(?m)^(\s*)(?:[*\-+]|[0-9]+\.)\s+", r"\1"),
@@ -62,15 +64,27 @@ def _default(_run: Run, value: Value, fallback: Value) -> Value:
 
 def without_markdown(text: str) -> str:
     """The text as it reads without Markdown; links by their display (DV-98). Raises: ExpressionError."""
-    text = _SHOWN_LINK.sub(r"\1", _PLAIN_LINK.sub(r"\1", text), count=1)
+
+    def inner(found: re.Match[str]) -> str:
+        return found[0] if found[1] is None else str(found[1])
+
+    text = _PLAIN_LINK.sub(inner, text)
+    shown = next((found for found in _SHOWN_LINK.finditer(text) if found[1] is not None), None)
+    if shown is not None:
+        text = text[: shown.start()] + shown[1] + text[shown.end() :]
     if not _COMPILED:
         _COMPILED.extend((regex.compile(pattern), replacement) for pattern, replacement in _MARKDOWN)
-    try:
+
+    def without_marks(seconds: float) -> str:
+        end, left = time.monotonic() + seconds, text
         for pattern, replacement in _COMPILED:
-            text = pattern.sub(replacement, text, timeout=SECONDS)
+            left = pattern.sub(replacement, left, timeout=max(end - time.monotonic(), LEAST_SECONDS))
+        return left
+
+    try:
+        return limited(without_marks)
     except TimeoutError:
         raise ExpressionError("display() took too long on a text.") from None
-    return text
 
 
 def _display_link(_run: Run, link: Link) -> Value:

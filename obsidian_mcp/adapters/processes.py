@@ -1,0 +1,60 @@
+"""What psutil says about other processes and about disks. Whatever goes wrong there means "not found".
+
+psutil raises plain OSError where a system call fails in a way that it does not know (WinError 87, 998, 1450).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TypeVar
+
+import psutil
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+def answer(question: Callable[[], T], otherwise: T) -> T:
+    """Return psutil's answer to a question, `otherwise` where it has none. An error that is none of psutil's own is
+    logged, once of a kind."""
+    try:
+        return question()
+    except psutil.Error:  # gone, or somebody else's
+        return otherwise
+    except Exception as error:  # noqa: BLE001  no error there is worth a call of ours
+        _log_once(type(error).__name__, str(error))
+        return otherwise
+
+
+@cache
+def _log_once(kind: str, text: str) -> None:
+    log.warning("The system does not say which processes run or disks are there (%s: %s).", kind, text)
+
+
+def processes() -> Sequence[psutil.Process]:
+    """Return all processes, as far as the system lists them."""
+    found: list[psutil.Process] = []
+    answer(lambda: found.extend(psutil.process_iter()), None)  # those before the one that failed count
+    return found
+
+
+def descendants_of(pid: int) -> Sequence[psutil.Process]:
+    """Return the processes that a process has started, and theirs."""
+    return answer(lambda: psutil.Process(pid).children(recursive=True), [])
+
+
+def kill(process: psutil.Process) -> None:
+    """Kill a process if it is there and may be killed."""
+    answer(process.kill, None)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Return whether a process runs."""
+    return answer(lambda: process.is_running() and process.status() != psutil.STATUS_ZOMBIE, False)
+
+
+def mounts() -> dict[str, str]:
+    """Return the type of the file system at each mount point."""
+    return answer(lambda: {mount.mountpoint: mount.fstype for mount in psutil.disk_partitions(all=True)}, {})
