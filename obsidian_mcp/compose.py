@@ -80,7 +80,7 @@ def _allow_open_files() -> None:
 
 def api_keys(config: Config) -> tuple[policy.ApiKey, ...]:
     """Return the API keys of the policy file. Raises: PolicyInvalid."""
-    return policy.keys(_policy_text(config))
+    return policy.keys(policy_text(config))
 
 
 def build_for_keys(app: App) -> dict[bytes, App]:
@@ -124,7 +124,8 @@ def _held(config: Config, key: policy.ApiKey | None) -> Config:
     return config
 
 
-def _policy_text(config: Config) -> str:
+def policy_text(config: Config) -> str:
+    """Return the policy file's text; empty where there is none. Raises: PolicyInvalid where it cannot be read."""
     file = config.policy_file
     if not file.exists():
         return ""
@@ -136,7 +137,7 @@ def _policy_text(config: Config) -> str:
 
 def policy_of(config: Config, folder: Path) -> policy.Policy:
     """Return what the user allows in the vault at a folder. Raises: PolicyInvalid."""
-    text = _policy_text(config)
+    text = policy_text(config)
     return policy.parse(text, folder.name, str(folder), read_only=config.read_only, scope=config.scope, key=config.key)
 
 

@@ -12,7 +12,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import CONFIRMABLE
 from obsidian_mcp.core.vault.planned_change import Move
-from obsidian_mcp.errors import PermissionDenied
+from obsidian_mcp.errors import PermissionDenied, StaleEtag
 from obsidian_mcp.tools import TOOLS, call
 from tests.conftest import app_on
 from tests.vaults import answer, contents, write_files
@@ -48,6 +48,35 @@ def opened(root: Path) -> Iterator[Callable[..., App]]:
     yield open_app
     for app in apps:
         app.vaults.close()
+
+
+def test_an_etag_opens_no_other_note(opened: Callable[..., App], root: Path) -> None:  # POL-17
+    free = opened("")
+    read = call(free, "obsidian_read_note", {"name": "Private/Diary"}).data
+    call(free, "obsidian_edit_note", {"name": "Private/Diary", "operation": "append", "content": "later"})
+    edit = {"operation": "replace_text", "find": "open", "content": "changed", "etag": read["etag"]}
+    with pytest.raises(StaleEtag) as raised:
+        call(opened(), "obsidian_edit_note", {"name": "Home", **edit})
+    assert not any(mark in raised.value.message for mark in MARKS)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("edit_note", {"name": "Home", "operation": "append", "content": "more"}),
+        ("edit_note", {"name": "Open", "operation": "rename_heading", "heading": "Part", "content": "Whole"}),
+        ("compose_notes", {"action": "merge", "name": "Home", "into": "Table"}),
+        ("move_note", {"name": "Home", "to": "Elsewhere.md"}),
+        ("replace", {"find": "open", "content": "closed", "query": "open"}),
+    ],
+)
+def test_a_dry_run_shows_no_plan_that_the_call_would_refuse(
+    opened: Callable[..., App], root: Path, tool: str, arguments: dict[str, Any]
+) -> None:  # POL-17
+    (root / "Work/Open.md").write_text("# Part\nopen\n", encoding="utf-8")
+    app = opened('write = ["Allowed/"]\n')
+    with pytest.raises(PermissionDenied):
+        call(app, f"obsidian_{tool}", {**arguments, "dry_run": True})
 
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [

@@ -247,13 +247,15 @@ class SqliteJournal:
         (data,) = database.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
         return zlib.decompress(data)
 
-    def version(self, etag: str) -> bytes | None:
+    def version(self, disk: str, etag: str) -> bytes | None:
         if len(etag) != ETAG_DIGITS or not etag.isalnum():
             return None
+        sql = (
+            "SELECT DISTINCT data FROM step JOIN content ON digest IN (before, after) "
+            "WHERE disk = ? AND digest >= ? AND digest < ?"
+        )
         with self._database() as database:
-            rows = database.execute(
-                "SELECT data FROM content WHERE digest >= ? AND digest < ?", (etag, etag + "g")
-            ).fetchall()
+            rows = database.execute(sql, (_raw(disk), etag, etag + "g")).fetchall()
             return zlib.decompress(rows[0][0]) if len(rows) == 1 else None
 
     def prune(self) -> None:

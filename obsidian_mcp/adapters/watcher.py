@@ -111,6 +111,7 @@ class Watcher:
 
             # it finds a new folder twice, and prints the list of all folders then
             warnings.filterwarnings("ignore", "Callback with id .* already exists", RuntimeWarning)
+            logging.getLogger("watchdog.observers.inotify").addFilter(_is_news)
             report = self.report
 
             class Handler(FileSystemEventHandler):
@@ -253,6 +254,11 @@ class _Losses(logging.Handler):
 
 
 _losses = _Losses()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a message is no error of watchdog's about an event that it held back until it was stopped."""
+    return "when the thread is inactive" not in record.getMessage()
 
 
 def _check_room(observer: BaseObserver) -> None:

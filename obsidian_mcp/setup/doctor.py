@@ -6,6 +6,7 @@ Beside compose, the only place that names concrete adapters: it tries each of th
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import sqlite3
@@ -28,8 +29,11 @@ from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program, this_environment
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config, expanded
+from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, ClientConfigRefused
+from obsidian_mcp.errors import AppError, ClientConfigRefused, PolicyInvalid
 
 from . import api_keys, install, probe
 from .clients import CLIENTS
@@ -104,7 +108,20 @@ def folders(config: Config) -> Iterator[Finding]:
 
 
 def check_policy(config: Config) -> Iterator[Finding]:
-    """Where the policy is, or would be; what is wrong in it is told with each vault."""
+    """Where the policy is, or would be; what is wrong in it, and tables of vaults that do not exist (DOC-06)."""
+    try:
+        folders = compose.vault_folders(config).items()
+        unmatched = policy.unmatched_vaults(compose.policy_text(config), [(name, str(path)) for name, path in folders])
+    except PolicyInvalid as error:
+        yield Finding("Policy", "problem", error.message, "Correct the file: until then nothing is allowed.")
+        return
+    except AppError:  # no vaults: that is reported with them
+        unmatched = []
+    for name in unmatched:
+        message = (
+            f"[vaults.{json.dumps(name, ensure_ascii=False)}] in {config.policy_file} is the name of no vault here."
+        )
+        yield Finding("Policy", "problem", message, "Correct the name: its rules protect nothing.")
     there = config.policy_file.exists()
     rule = "says" if there else "is not there: nothing in the vaults is hidden or protected. A file there would say"
     yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
@@ -193,6 +210,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "note", f"{summary}; it can be read but not written.")
     else:
         yield Finding(subject, "fine", summary)
+    yield from concealed(name, vault)
     vault.indexer.begin()
     subject = f"Index of {name}"
     status, progress = vault.indexer.index.status(), vault.indexer.progress
@@ -203,6 +221,30 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "note", f"{status.files} files; {changed}")
     else:
         yield Finding(subject, "fine", f"{status.files} files, up to date")
+
+
+def concealed(name: str, vault: Vault) -> Iterator[Finding]:
+    """What each pattern of the policy hides in a vault (DOC-06)."""
+    patterns = [pattern for globs in vault.policy.hidden for pattern in globs.patterns if not pattern.startswith("!")]
+    if not patterns:
+        return
+    paths = [normal_form(file.disk) for file in vault.files.scan("")]
+    folders = {path[:at] for path in paths for at, letter in enumerate(path) if letter == "/"}
+    for pattern in patterns:
+        globs = policy.Globs([pattern])
+        notes = sum(is_note(path) and globs.match(path) for path in paths)
+        files = sum(map(globs.match, paths)) - notes
+        hidden = {folder for folder in folders if globs.match(f"{folder}/")}
+        outermost = sum(folder.rpartition("/")[0] not in hidden for folder in hidden)
+        counts = [(outermost, "folder"), (notes, "note"), (files, "other file")]
+        told = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
+        subject = f"Hidden in {name}"
+        if told:
+            yield Finding(subject, "fine", f"{pattern}: {told}")
+        else:
+            yield Finding(
+                subject, "note", f"{pattern} matches nothing.", "Correct the pattern, if it is to hide something."
+            )
 
 
 def watching(config: Config) -> Iterator[Finding]:

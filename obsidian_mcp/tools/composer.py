@@ -56,6 +56,7 @@ def compose_notes(
     place = app.vaults.get(vault)
     place.indexer.complete()  # without the lock, which a wait for the index must not hold (INDEX-43)
     with place.changing():
+        place.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
         entry = place.find(name)
         if action == "merge":
             planned = composer.merge(place, entry, place.find(into), position)
@@ -63,7 +64,9 @@ def compose_notes(
             planned = composer.extract(
                 place, entry, part, into, position=position, left=leave, update_links=update_links
             )
-        if not dry_run:
+        if dry_run:
+            place.check("compose_notes", planned.operations)
+        else:
             place.commit("compose_notes", planned.operations)
     own = (planned.source, planned.target)
     updated, more_updated = first_of(

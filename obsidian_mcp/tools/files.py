@@ -41,6 +41,8 @@ class FileListing:
     total: int
     """Files that match, on all pages."""
     next_offset: int | None = None
+    folders_total: int | None = None
+    """Folders on all pages, where they are not all on this one."""
 
 
 @tool(title="List files of a folder")
@@ -80,13 +82,15 @@ def list_files(
         ranks = {path: rank for rank, path in enumerate(latest)}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
-    shown_folders, more_folders = page_of(sorted(set(map(normal_form, folders))), offset, limit)
+    names = sorted(set(map(normal_form, folders)))
+    shown_folders, more_folders = page_of(names, offset, limit)
     return FileListing(
         folder=spelled,
         folders=list(shown_folders),
         files=[_list_folder(place, entry) for entry in page],
         total=len(files),
         next_offset=following or more_folders,
+        folders_total=len(names) if len(shown_folders) < len(names) else None,
     )
 
 

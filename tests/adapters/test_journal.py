@@ -75,8 +75,8 @@ def test_the_oldest_changes_go_first_when_the_journal_is_too_large(journal: Sqli
     journal.prune()
 
     assert numbers(journal) == kept[:-4:-1]
-    assert journal.version(etag_of(texts[-1])) == texts[-1]
-    assert journal.version(etag_of(texts[0])) is None
+    assert journal.version("a.md", etag_of(texts[-1])) == texts[-1]
+    assert journal.version("a.md", etag_of(texts[0])) is None
     enormous = os.urandom(200_000)
     last = record(journal, enormous)
     journal.prune()

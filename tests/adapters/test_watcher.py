@@ -154,6 +154,16 @@ def test_a_watcher_that_is_not_running_lets_scans_tell(root: Path) -> None:
 
 
 # WATCH-02
+def test_a_clean_end_after_a_file_went_is_no_error(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (root / "a.md").write_bytes(b"1")
+    watcher = Watcher(root)
+    watcher.start()
+    eventually(lambda: watcher.mode == "events")
+    (root / "a.md").rename(root.parent / "a.md")  # watchdog waits half a second for where it went
+    watcher.stop()
+    assert caplog.records == []
+
+
 def test_a_scan_follows_a_burst_and_a_folder_that_was_lost_sight_of_is_watched_anew(root: Path) -> None:  # WATCH-11
     now = [0.0]
     watcher = Watcher(root, clock=lambda: now[0])

@@ -93,6 +93,26 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
     assert "with 2 tools" in found["Cursor (obsidian)"].message
 
 
+def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(
+    settings: Config, system: System, tmp_path: Path, basic: Path
+) -> None:
+    # DOC-06
+    file = tmp_path / "policy.toml"
+    file.write_text('hidden = ["Projects/", "Privat/"]\n[vaults.Nots]\nread_only = true\n', encoding="utf-8")
+    settings = settings._replace(policy_file=file)
+
+    found = [finding for finding in doctor.examine(settings, system) if finding.status != "fine"]
+    shown = [finding.message for finding in doctor.examine(settings, system) if finding.subject == "Hidden in basic"]
+    count = len(list((basic / "Projects").rglob("*.md")))
+    assert f"Projects/: 1 folder, {count} notes" in shown[0]
+    assert shown[1] == "Privat/ matches nothing."
+    assert any(finding.message.startswith('[vaults."Nots"]') and finding.status == "problem" for finding in found)
+
+    for broken in ("hidden = [", "hidden = 3", "[vaults.basic]\nreadonly = true"):
+        file.write_text(broken, encoding="utf-8")
+        assert [finding.status for finding in doctor.check_policy(settings)] == ["problem"]
+
+
 def test_it_says_where_the_policy_is_and_whether_there_is_one(settings: Config, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
 

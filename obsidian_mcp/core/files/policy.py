@@ -223,6 +223,18 @@ def keys(text: str) -> tuple[ApiKey, ...]:
     return _keys(text, _read(text).get("keys", {}))
 
 
+def unmatched_vaults(text: str, vaults: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the tables `[vaults.…]` that name none of the vaults, which are given by name and folder.
+
+    Raises: PolicyInvalid for a mistake anywhere in the file.
+    """
+    known = list(vaults)
+    for name, folder in known or [("", "")]:
+        parse(text, name, folder)
+    named = _table(text, "vaults", _read(text).get("vaults", {}))
+    return [own for own in named if not any(_is_named(own, name, folder) for name, folder in known)]
+
+
 def digest(key: str) -> bytes:
     """Return the hash of a key: all have one length, so that comparing keys takes the same time."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -264,8 +264,8 @@ class Journal(Protocol):
         """Close the files; a running call closes them when it ends."""
         ...
 
-    def version(self, etag: str) -> bytes | None:
-        """Content that once was in the vault, by its etag."""
+    def version(self, disk: str, etag: str) -> bytes | None:
+        """Content that a file once had, by its etag; never that of another file, which may be hidden (POL-17)."""
         ...
 
 

@@ -93,7 +93,9 @@ def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = Fals
     """
     vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
     if dry_run:
-        return plan()
+        planned = plan()
+        vault.check(tool, planned.operations)
+        return planned
     vault.indexer.complete()  # so that no plan waits for the index while it holds the lock (INDEX-43)
     made = _made(vault, tool, plan)
     vault.indexer.catch_up()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from obsidian_mcp.core.calendar.calendar import Calendar
@@ -23,6 +23,7 @@ from obsidian_mcp.core.files.settings import (
     enabled_plugins,
     property_types,
 )
+from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, parse
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 
@@ -392,6 +393,14 @@ class Vault:
         """Make all operations or none; see `Changes.commit`."""
         return self._changes.commit(tool, operations, undoes)
 
+    def check(self, tool: str, operations: Sequence[Operation]) -> None:
+        """Raise what `commit` would raise, but for a person's consent; nothing is written (POL-17)."""
+        from .planned_change import Planned
+
+        if operations:
+            with call_with(is_planning=True), suppress(Planned):
+                self.commit(tool, operations)
+
     def edit(
         self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
     ) -> Edited:
@@ -404,12 +413,15 @@ class Vault:
         from .edit import edited
         from .planned_change import Write
 
+        version = partial(self.journal.version, entry.disk)
         if dry_run:
-            return edited(self.read_note(entry), change, etag, self.journal.version)
+            planned = edited(self.read_note(entry), change, etag, version)
+            self.check(tool, [Write(entry.disk, planned.before.data, planned.after.data)])
+            return planned
         attempts = ATTEMPTS
         while True:
             with self.changing():
-                made = edited(self.read_note(entry), change, etag, self.journal.version)
+                made = edited(self.read_note(entry), change, etag, version)
                 try:
                     if made.after.data != made.before.data:
                         self.commit(tool, [Write(entry.disk, made.before.data, made.after.data)])
