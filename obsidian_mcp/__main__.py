@@ -16,13 +16,6 @@ COLLECT_OBJECTS = 200_000
 """Objects between two collections in a short command: what a vault's list of files makes stays."""
 
 
-def has_app() -> bool:
-    """Whether the Obsidian app or its command is here, for the first list of tools."""
-    from obsidian_mcp.adapters.app_access import AppAccess
-
-    return AppAccess("", os.environ, (), assume_running=False, timeout=0).is_there()
-
-
 def speak_utf8() -> None:
     """Read names of files and write text in UTF-8, as the app does, whatever the system's habits (CLI-03)."""
     if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
@@ -50,7 +43,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def main() -> None:
-    """Run the command line; a server answers its first questions before the rest of the program is loaded."""
+    """Run the command line; a server answers its first messages before the rest of the program is loaded."""
     speak_utf8()
     arguments = sys.argv[1:]
     if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119  pathlib takes 10 ms
@@ -61,13 +54,6 @@ def main() -> None:
         sys.exit(answer(os.environ))
     if arguments and (arguments[0] in HELP or not arguments[0].startswith("-")) and arguments[0] not in SERVERS:
         sys.exit(run_command(arguments))
-    from obsidian_mcp.serve.stdio import handshake
-
-    if handshake.is_server(arguments):
-        import gc
-
-        gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
-        handshake.begin(os.environ, has_app)
     from obsidian_mcp.cli.main import main as command
 
     command(arguments)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from obsidian_mcp.core.files.ports import Obsidian
 from obsidian_mcp.core.text.call import Client, current_call
-from obsidian_mcp.core.vault.vault import Vault
 
-from .config import Config
+if TYPE_CHECKING:
+    from obsidian_mcp.core.files.ports import Obsidian
+    from obsidian_mcp.core.vault.vault import Vault
+
+    from .config import Config
 
 
 class Vaults(Protocol):

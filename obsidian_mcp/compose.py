@@ -1,4 +1,7 @@
-"""From a configuration to the App: the only file that names concrete adapters."""
+"""From a configuration to the App: the only file that names concrete adapters.
+
+What opens a vault is imported when one is opened: the first answers of a server do not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +18,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp import install_command
-from obsidian_mcp.adapters import media
 from obsidian_mcp.adapters.app_access import AppAccess
 from obsidian_mcp.adapters.app_registry import registered_vaults
-from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.log import logger
-from obsidian_mcp.adapters.outside import read_allowed
-from obsidian_mcp.core.calendar.calendar import Calendar
 from obsidian_mcp.core.files import policy
-from obsidian_mcp.core.files.ports import ONE_SHOT, Changer, Obsidian
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
-from obsidian_mcp.core.vault.sync_tree import Scanning
-from obsidian_mcp.core.vault.vault import Vault
 
 from .app import App, HiddenTextReads
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
+    from obsidian_mcp.adapters.disk import Disk
     from obsidian_mcp.adapters.watcher import Watcher
+    from obsidian_mcp.core.calendar.calendar import Calendar
+    from obsidian_mcp.core.files.ports import Changer, Obsidian
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
     from obsidian_mcp.core.semantic.choice import Choice
     from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
+    from obsidian_mcp.core.vault.vault import Vault
     from obsidian_mcp.serve.http.dialect import Contract
 
     from .contracts.plugin.client import BridgeClient
@@ -55,6 +54,9 @@ def build(config: Config, *, serving: bool = False) -> App:
 
     Raises: PolicyInvalid, InvalidArguments for an API key that does not exist.
     """
+    from obsidian_mcp.adapters import media
+    from obsidian_mcp.adapters.outside import read_allowed
+
     key = _key(config)
     config = _held(config, key)
     if serving:
@@ -162,6 +164,8 @@ def calendar(config: Config) -> Calendar:
 
     def now() -> datetime:
         return config.today or datetime.now()  # noqa: DTZ005  local, as a person's day is
+
+    from obsidian_mcp.core.calendar.calendar import Calendar
 
     return Calendar(now, config.language, config.week_start)
 
@@ -467,7 +471,11 @@ class FolderVaults:
         if folder not in self._scopes:
             self._scopes[folder] = policy_of(self._config, folder).common_scopes
         scopes = self._scopes[folder]
-        return not scopes or not folder.is_dir() or all(_has_folder(Disk(folder), scope) for scope in scopes)
+        if not scopes or not folder.is_dir():
+            return True
+        from obsidian_mcp.adapters.disk import Disk
+
+        return all(_has_folder(Disk(folder), scope) for scope in scopes)
 
     def _folder(self, name: str) -> Path:
         folders = self._folders()
@@ -495,6 +503,12 @@ class FolderVaults:
 
     def _begun(self, folder: Path) -> Vault:
         """Raises: PolicyInvalid, AppCommandFailed."""
+        from obsidian_mcp.adapters.disk import Disk
+        from obsidian_mcp.adapters.journal import SqliteJournal
+        from obsidian_mcp.core.files.ports import ONE_SHOT
+        from obsidian_mcp.core.vault.sync_tree import Scanning
+        from obsidian_mcp.core.vault.vault import Vault
+
         disk = Disk(folder)
         allowed = policy_of(self._config, folder)
         for scope in allowed.scopes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -74,12 +75,12 @@ def _run(arguments: Sequence[str]) -> int:
         return 0
     if words and words[0] != VERBATIM and words[0] not in grammar.groups():
         words = _without_rest_of_path(words, options)
-    if is_verbose or not words or words[0] in ("serve", "bridge", "http"):
-        _log(is_verbose=is_verbose)
-    if not words:
+    if not words or tuple(words) == ("serve",):
         from .serve_commands import serve_vaults
 
-        return serve_vaults(options)
+        return serve_vaults(options, partial(_log, is_verbose=is_verbose))
+    if is_verbose or words[0] in ("bridge", "http"):
+        _log(is_verbose=is_verbose)
     if words[0] == VERBATIM:
         from .headless.command import run as run_obsidian
 

@@ -1,39 +1,56 @@
-"""Commands that serve: MCP on stdio, a plugin's tools, and HTTP."""
+"""Commands that serve: MCP on stdio, a plugin's tools, and HTTP.
+
+A server on stdio answers its first messages before anything is imported that these do not need.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.errors import InvalidArguments
 
 from .options import Options
 
+if TYPE_CHECKING:
+    from obsidian_mcp.serve.stdio.sdk import SdkServer
 
-def serve_vaults(options: Options) -> int:
-    """Serve the vaults on stdio, or a plugin's tools where the environment names one; returns the exit status."""
+
+def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None) -> int:
+    """Serve the vaults on stdio, or a plugin's tools where the environment names one; returns the exit status.
+
+    `start_log` is called when the first messages can be answered. Raises: InvalidArguments, PolicyInvalid.
+    """
     import gc
 
     gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
     from obsidian_mcp import compose
-    from obsidian_mcp.serve.stdio import call_handler, handshake
+    from obsidian_mcp.serve.dispatch import Dispatcher
     from obsidian_mcp.serve.stdio import server as stdio
+    from obsidian_mcp.tools import entries
 
     settings = options.config()
     if settings.bridge:
+        start_log()
         return compose.serve_plugin(settings)
     app = compose.build(settings, serving=True)
+    entries.profile(app.config.tools)  # one without tools is refused before the first message is read
 
-    def load() -> stdio.SdkServer:
-        from obsidian_mcp.serve.mcp import server as mcp
+    def prepare() -> None:
+        start_log()
+        app.vaults.warm()
+        from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 
-        server = mcp.build_server(app)
-        return stdio.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
+    def load() -> SdkServer:
+        from obsidian_mcp.serve.mcp.server import build_server
+        from obsidian_mcp.serve.stdio.sdk import SdkServer
 
-    app.vaults.warm()
-    first, answered = handshake.finish()
+        server = build_server(app)
+        return SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
+
     try:
-        return stdio.run(load, call_handler.CallHandler(app), first=first, answered=answered)
+        return stdio.run(load, Dispatcher(app), prepare=prepare)
     finally:
         app.vaults.close()
 

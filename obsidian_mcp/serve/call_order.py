@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-import anyio
-
 from obsidian_mcp.core.text.deadline import Deadline
-from obsidian_mcp.tools import Tool
-from obsidian_mcp.tools.registry import VIEW_TOOLS
 
 UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
 """Requests that do not look at a vault, and so have no place in the order."""
@@ -68,6 +64,8 @@ class CallOrder:
     @asynccontextmanager
     async def turn(self, *, writes: bool, seconds: float) -> AsyncIterator[None]:
         """Wait for a call's turn, and end it with the block. Raises: OperationTimeout after so many seconds."""
+        import anyio  # which a server on stdin does without
+
         begun = anyio.Event()
         turn = self.begin(begun.set, writes=writes)
         try:
@@ -86,17 +84,3 @@ class CallOrder:
             if turn.writes:
                 self._writing = turn
             turn.start()
-
-
-def changes_vault(message: object, tools: Mapping[str, Tool]) -> bool:
-    """Whether a JSON-RPC request calls one of the tools to change a vault."""
-    match message:
-        case {"method": "tools/call", "params": {"name": str(name), **params}}:
-            arguments = params.get("arguments")
-            try:
-                tool = tools.get(name) or VIEW_TOOLS.get(name)
-            except OSError:  # it cannot be loaded, as with too many open files: the call says so in its answer
-                return True
-            return tool is not None and tool.would_write(arguments if isinstance(arguments, dict) else {})
-        case _:
-            return False

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.errors import AppError, InternalError
-from obsidian_mcp.tools import Outcome
+
+if TYPE_CHECKING:
+    from obsidian_mcp.config import ErrorStyle
+    from obsidian_mcp.tools import Outcome
 
 Result = Mapping[str, Any]
 """A CallToolResult as JSON, its members in the SDK's order."""
@@ -30,8 +33,11 @@ def text_block(text: str) -> dict[str, str]:
     return {"text": text, "type": "text"}
 
 
-def failure(error: AppError) -> Result:
-    """Return an application error as a result, for hosts that hide JSON-RPC errors from the model."""
+def failure(error: AppError, style: ErrorStyle) -> Result | None:
+    """Return an error of a tool as a result, for hosts that hide JSON-RPC errors from the model; None where it goes out
+    as an error: in that style, and for faults of the request itself."""
+    if style == "error" or not error.application:
+        return None
     data = {"success": False, "error": {"code": error.code, "message": error.message, "data": error.payload()}}
     return _result([text_block(error.to_text())], data, is_error=True)
 

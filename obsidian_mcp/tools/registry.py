@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -18,11 +19,13 @@ from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, Note
 from . import arguments as argument_reader
 from . import entries, table
 from .arguments import ToolParameter
-from .entries import CONFIRM, PREFIX, RESEARCH, profile
+from .entries import CONFIRM, PREFIX, profile
 from .outcome import DocumentAnswer, Outcome, PictureAnswer, as_json
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""
+MODELS_ONLY = {"ui": {"visibility": ["model"]}}
+"""Said of a tool to hosts that show views: they do not call it."""
 EVERY_VAULT = "*"
 """In place of a vault's name."""
 VAULTS_NAMED = 5
@@ -158,7 +161,7 @@ class Tool:
     def entry(self) -> entries.ToolEntry:
         """What clients are told of it, where it opens no view."""
         takes_confirm = not self.read_only and not self.is_registered
-        return entries.ToolEntry(self.published, self.command, self.needs_app, takes_confirm, ui={})
+        return entries.ToolEntry(self.published, self.command, self.needs_app, takes_confirm, MODELS_ONLY)
 
 
 def _other_vaults(app: App) -> str:
@@ -221,8 +224,14 @@ class Tools(Mapping[str, Tool]):
         """The command of every tool."""
         self._tools: dict[str, Tool] = {}
 
+    def only(self, names: Collection[str]) -> Tools:
+        """Return those of these names. Their modules are imported when they are first looked up, too."""
+        chosen = copy(self)
+        chosen.modules = {name: module for name, module in self.modules.items() if name in names}
+        return chosen
+
     def __getitem__(self, name: str) -> Tool:
-        if name not in self._tools:
+        if name not in self.modules or name not in self._tools:
             import_module(f"{self.package}.{self.modules[name]}")
         return self._tools[name]
 
@@ -302,20 +311,6 @@ def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
     return {name: tool for name, tool in offered(app, tools).items() if not (absent and tool.needs_app)}
 
 
-def published(app: App, tools: Mapping[str, Tool] = TOOLS, shows_views: bool = False) -> list[Mapping[str, Any]]:
-    """Return the answer to `tools/list` with the tools of a front: ours, and those of other programs behind them.
-
-    Raises: InvalidArguments for a profile that names no tools.
-    """
-    config = app.config
-    audience = entries.Audience(
-        config.tools, config.read_only, app.vaults.asks(), app.vaults.has_app(), shows_views and bool(view_tools(app))
-    )
-    others = [tool for name, tool in tools.items() if name not in TOOLS and name not in RESEARCH_TOOLS]
-    shown = [tool.entry for tool in others if tool.read_only or not config.read_only]
-    return [*entries.listed(audience), *(entries.shown(entry, audience) for entry in shown)]
-
-
 def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
     """Return the tools of the configured profile, and those of other programs (TOOL-16).
 
@@ -325,14 +320,13 @@ def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
         return tools
     chosen = profile(app.config.tools)
     if tools is TOOLS:
-        return {name: TOOLS[name] for name in chosen}
+        return TOOLS.only(chosen)
     return {name: tool for name, tool in tools.items() if name in chosen or tool.is_registered}
 
 
 def view_tools(app: App) -> Mapping[str, Tool]:
-    """Return the tools of views that may be called: with the profile `all`, or where the user switched views on."""
-    is_on = app.config.views == "on" or (app.config.views == "auto" and app.config.tools == "all")
-    return VIEW_TOOLS if is_on and app.config.tools != RESEARCH else {}
+    """Return the tools of views that may be called (VIEW-03)."""
+    return VIEW_TOOLS if entries.offers_views(app.config.tools, app.config.views) else {}
 
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
@@ -345,9 +339,8 @@ def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, 
         return found.call(app, arguments)
     except AppError as error:
         if _TOOL_NAMES.search(error.message):
-            usable: Container[str] = callable_here
-            if app.config.read_only:  # looking at a tool imports its module
-                usable = {name for name, tool in callable_here.items() if tool.read_only}
+            offered_here = entries.offered(entries.Audience(app.config.tools, app.config.read_only))
+            usable = {name for name in callable_here if name in offered_here or name not in TOOLS}
             error.message = _with_usable_advice(error.message, usable)
         raise
 

@@ -14,8 +14,9 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import begin_commit, report_progress
 from obsidian_mcp.errors import OperationTimeout
+from obsidian_mcp.serve.dispatch import Dispatcher
 from obsidian_mcp.serve.mcp import server as mcp
-from obsidian_mcp.serve.stdio import call_handler
+from obsidian_mcp.serve.stdio import sdk
 from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.registry import Tool
@@ -58,9 +59,9 @@ def main() -> int:
     writing = Tool("bury", "Bury", "Bury.", "bury", bury, read_only=False, destructive=True, idempotent=False)
     tools = {**TOOLS, "dig": tool, "bury": writing}
     server = mcp.build_server(app, lambda: tools)
-    served = stdio.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
-    handler = None if options.sdk else call_handler.CallHandler(app, lambda: tools)
-    return stdio.run(lambda: served, handler, drain_timeout=options.drain)
+    served = sdk.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
+    dispatcher = None if options.sdk else Dispatcher(app, lambda: tools)
+    return stdio.run(lambda: served, dispatcher, drain_timeout=options.drain)
 
 
 if __name__ == "__main__":

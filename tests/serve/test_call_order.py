@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import threading
 from collections.abc import Iterator
@@ -16,13 +15,11 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
-from obsidian_mcp.serve.call_order import CallOrder, Turn, changes_vault
-from obsidian_mcp.tools import TOOLS, table
-from obsidian_mcp.tools.registry import Tools
+from obsidian_mcp.serve.call_order import CallOrder, Turn
+from obsidian_mcp.serve.dispatch import changes_vault
 from tests.serve.raw import initialize_params, notification, request, tool_call
 from tests.serve.serving import serving
-from tests.serve.stdio.test_call_handler import server_on
-from tests.serve.stdio.test_handshake import started
+from tests.serve.vault_server import slow, started
 
 READ, EDIT = "obsidian_read_note", "obsidian_edit_note"
 MARKS = 25
@@ -70,7 +67,7 @@ def test_reads_run_side_by_side_and_a_cancelled_write_holds_up_nothing() -> None
 
 def test_a_dry_run_and_a_question_are_no_writes() -> None:
     def writes(name: str, arguments: Any) -> bool:
-        return changes_vault(request(1, "tools/call", {"name": name, "arguments": arguments}), TOOLS)
+        return changes_vault(request(1, "tools/call", {"name": name, "arguments": arguments}), {})
 
     assert writes("obsidian_create_note", {"name": "x"})
     assert writes("obsidian_create_note", None)
@@ -79,17 +76,7 @@ def test_a_dry_run_and_a_question_are_no_writes() -> None:
     assert not writes("obsidian_set_properties", {"names": ["x"], "properties": {"a": 1}, "dry_run": True})
     assert not writes(READ, {"name": "x"})
     assert not writes("no_such_tool", {})
-    assert not changes_vault({"method": "resources/read", "params": []}, TOOLS)
-
-
-def test_a_call_of_a_tool_that_cannot_be_loaded_now_is_taken_and_waits_its_turn_as_a_write() -> None:
-    # GUARD-04: it was never answered when too many files were open
-
-    class Unloadable(Tools):
-        def __getitem__(self, name: str) -> Any:
-            raise OSError(errno.EMFILE, "Too many open files", name)
-
-    assert changes_vault(request(1, "tools/call", {"name": READ, "arguments": {}}), Unloadable(table.TOOLS))
+    assert not changes_vault({"method": "resources/read", "params": []}, {})
 
 
 def marks(text: str) -> list[int]:
@@ -133,7 +120,7 @@ def gate() -> Iterator[Gate]:
 def test_pipelined_writes_on_stdio_take_effect_in_order_and_the_next_read_sees_them(
     basic: Path, log: Path, plain: bool
 ) -> None:
-    # TOOL-15, DIRECT-05
+    # TOOL-15, CALL-03
     meta: dict[str, Any] = {} if plain else {"_meta": {"traceparent": "00-1-2-00"}}
     with started(basic) as server:
         server.initialize()
@@ -172,7 +159,7 @@ def test_plain_and_other_calls_on_stdio_share_one_order(basic: Path, log: Path) 
 
 def test_a_call_that_waits_too_long_for_a_write_is_told_so(basic: Path) -> None:
     # TOOL-15, TOOL-09
-    with server_on(basic, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
+    with slow(basic, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
         server.initialize()
         server.send(tool_call("write", "bury", {"steps": 150}), tool_call("read", READ, {"name": "Alpha"}))
         first, second = server.read(), server.read()

@@ -18,7 +18,7 @@ import pytest
 
 from obsidian_mcp import DISTRIBUTION, install_command
 from obsidian_mcp.app import App
-from obsidian_mcp.serve.mcp.server import instructions
+from obsidian_mcp.serve.instructions import introduction
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.launcher import Running, command_line
 from obsidian_mcp.tools import TOOLS, call
@@ -70,7 +70,7 @@ def test_at_least_four_fifths_of_the_arguments_of_a_tool_are_described() -> None
 
 def test_the_instructions_are_as_short_as_hosts_show() -> None:
     # TOOL-21
-    assert 0 < len(instructions(TOOLS).encode()) <= 2_000
+    assert 0 < len(introduction(TOOLS).encode()) <= 2_000
 
 
 def links(kind: str) -> list[str]:

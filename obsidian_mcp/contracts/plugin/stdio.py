@@ -23,13 +23,12 @@ from obsidian_mcp import __version__
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
 from obsidian_mcp.serve import results
-from obsidian_mcp.serve.call_order import changes_vault
+from obsidian_mcp.serve.dispatch import changes_vault
 from obsidian_mcp.serve.mcp.error_middleware import handle_errors
 from obsidian_mcp.serve.mcp.request_thread import Context
 from obsidian_mcp.serve.mcp.subscriptions import ToolListSubscribers
-from obsidian_mcp.serve.stdio import handshake
 from obsidian_mcp.serve.stdio import server as stdio
-from obsidian_mcp.serve.stdio.server import SdkServer
+from obsidian_mcp.serve.stdio.sdk import SdkServer
 from obsidian_mcp.tools import TOOLS
 
 from .offered import Pause, PluginTool, PluginTools, pause_after
@@ -165,9 +164,8 @@ def run(plugin: PluginSource, settings: Config, app: App | None) -> int:
     served = build(PluginClient(plugin, settings.timeout), settings, app)
     if app is not None:
         app.vaults.warm()
-    first, answered = handshake.finish()
     try:
-        return stdio.run(lambda: served, writes=writes_vault, first=first, answered=answered, grace=GRACE_SECONDS)
+        return stdio.run(lambda: served, writes=writes_vault, grace=GRACE_SECONDS)
     finally:
         if app is not None:
             app.vaults.close()
@@ -203,9 +201,9 @@ def build(plugin: PluginClient, settings: Config, app: App | None = None) -> Sdk
         try:
             result = await plugin.call(name, params.arguments or {})
         except AppError as error:
-            if settings.error_style == "result" and error.application:
-                return types.CallToolResult.model_validate(results.failure(error), by_name=False)
-            raise
+            if (failed := results.failure(error, settings.error_style)) is None:
+                raise
+            return types.CallToolResult.model_validate(failed, by_name=False)
         completions[context.request_id] = partial(_complete_result, result)
         return types.CallToolResult(content=[])
 
@@ -255,7 +253,7 @@ def _for_the_vault(app: App) -> tuple[Server[dict[str, Any]], ToolListSubscriber
 
 def writes_vault(message: Mapping[str, Any]) -> bool:
     """Whether a request calls one of the vault's own tools to change a vault; a plugin's tools have no such order."""
-    return changes_vault(message, TOOLS)
+    return changes_vault(message, {})
 
 
 def name_tools(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bool) -> dict[str, PluginTool]:

@@ -9,19 +9,21 @@ from __future__ import annotations
 from typing import Any, Final
 
 import anyio
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from anyio import to_thread
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, OperationTimeout
-from obsidian_mcp.serve.call_order import CallOrder, changes_vault
+from obsidian_mcp.serve.call_order import CallOrder
+from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Peer
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.serve.mcp.server import instructions
+from obsidian_mcp.serve.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error, result
 from obsidian_mcp.serve.results import content, text_block
-from obsidian_mcp.serve.stdio.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error, result
 
 from .dialect import CORS, Contract, Dialect, Reason, Refusal, Reply, Request, json_reply
 from .tool_service import sort_by_name
 
+NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])
+"""A client without a session introduces itself in vain: nothing is remembered."""
 METHOD_NOT_FOUND: Final = -32601
 MAX_BATCH: Final = 50
 PREFLIGHT: Final = {
@@ -76,14 +78,14 @@ class JsonRpc(Dialect):
             problem = "Invalid Request: a batch holds 1 to 50 messages"
             return json_reply(error(None, INVALID_REQUEST, problem), 400, CORS)
         answers: list[dict[str, Any] | None] = [None] * len(values)
-        order, tools = CallOrder(), service.tools()
+        order = CallOrder()
 
         async def serve(place: int, value: Any) -> None:
             if fault := fault_of(value):
                 answers[place] = error(None, INVALID_REQUEST, fault)
                 return
             try:
-                async with order.turn(writes=changes_vault(value, tools), seconds=service.timeout):
+                async with order.turn(writes=service.dispatcher.writes(value), seconds=service.timeout):
                     answers[place] = await self._serve(value, service)
             except OperationTimeout as late:  # before its turn
                 answers[place] = failure(value.get("id"), late)
@@ -101,11 +103,11 @@ class JsonRpc(Dialect):
         request_id, method, params = message["id"], message["method"], message.get("params")
         match method:
             case "initialize":
-                answer = _initialize(params, instructions(service.tools()))
+                answer = _initialize(params, service.dispatcher.instructions())
             case "ping":
                 answer = {}
             case "tools/list":
-                answer = {"tools": sort_by_name(await service.published())}
+                answer = {"tools": sort_by_name(await to_thread.run_sync(service.dispatcher.tools, NOBODY))}
             case "tools/call":
                 return await self._call(request_id, params, service)
             case _:
@@ -158,7 +160,7 @@ def fault_of(value: Any) -> str:
 def _initialize(params: Any, advice: str) -> dict[str, Any]:
     """Return the handshake. Nothing is remembered; an unknown revision gets the newest one that has a handshake."""
     wanted = params.get("protocolVersion") if isinstance(params, dict) else None
-    known = wanted if wanted in HANDSHAKE_PROTOCOL_VERSIONS else HANDSHAKE_PROTOCOL_VERSIONS[-1]
+    known = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
     return {
         "protocolVersion": known,
         "capabilities": {"tools": {"listChanged": False}},

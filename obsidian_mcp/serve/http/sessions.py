@@ -15,9 +15,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, changes_vault
+from obsidian_mcp.serve import jsonrpc
+from obsidian_mcp.serve.call_order import UNORDERED, CallOrder
 from obsidian_mcp.serve.mcp.server import VaultServer
-from obsidian_mcp.serve.stdio import jsonrpc
 
 from .dialect import CORS, Reply, Request, json_reply
 from .rpc import fault_of
@@ -54,7 +54,7 @@ class Sessions:
                 order = self._orders.setdefault(session, CallOrder())
                 scope[CallOrder.SCOPE_KEY] = order
                 try:
-                    async with order.turn(writes=changes_vault(call, service.tools()), seconds=service.timeout):
+                    async with order.turn(writes=service.dispatcher.writes(call), seconds=service.timeout):
                         yield
                 finally:
                     if order.idle:

@@ -13,10 +13,11 @@ from anyio import to_thread
 from obsidian_mcp.app import App
 from obsidian_mcp.core.dataview.collation import collation_key
 from obsidian_mcp.errors import AppError, InternalError
+from obsidian_mcp.serve.dispatch import Dispatcher
 from obsidian_mcp.serve.mcp.server import run
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, listed
 from obsidian_mcp.tools.entries import RESEARCH
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered, published
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,8 @@ class ToolService:
     def __init__(self, app: App, *others: Callable[[], Mapping[str, Tool]]) -> None:
         """`others` return further tools; of the same name, the first has it, and no one replaces the vault's."""
         self._app = app
+        self.dispatcher = Dispatcher(app._replace(config=app.config._replace(error_style="result")), self.tools)
+        """Answers clients that speak MCP; wire row 21: errors of tools are results."""
         self._others = others
         self.timeout = app.config.timeout
         """Seconds that a call may take, its wait for earlier calls included."""
@@ -59,10 +62,6 @@ class ToolService:
     async def listed(self) -> tuple[Tool, ...]:
         """Return the tools that are of use here and now."""
         return tuple((await to_thread.run_sync(listed, self._app, self.tools())).values())
-
-    async def published(self) -> list[Mapping[str, Any]]:
-        """Return the answer to `tools/list` in MCP's form."""
-        return await to_thread.run_sync(published, self._app, self.tools())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: AppError and nothing else."""

@@ -13,7 +13,7 @@ from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.tools import CONFIRM, Outcome
 
-from .request_thread import Context
+from .request_thread import Context, peer_of
 
 QUESTION = "confirm"
 """Names the question in a result that asks for input (2026-07-28)."""
@@ -40,7 +40,7 @@ async def call_with_consent(
     try:
         return await run(arguments)
     except ConfirmationRequired as error:
-        if not _can_ask(context):
+        if not peer_of(context).can_be_asked:
             raise
         question = f"Shall this be done: {error.data['action']}?"
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -60,9 +60,3 @@ def _agreed(arguments: Mapping[str, Any], answered: types.ElicitResult) -> Mappi
     if answered.action != "accept" or (answered.content or {}).get(CONFIRM) is not True:
         raise PermissionDenied("The user was asked and did not agree. Nothing was changed; do not try again.")
     return {**arguments, CONFIRM: True}
-
-
-def _can_ask(context: Context) -> bool:
-    capabilities = context.session.client_capabilities
-    elicitation = capabilities.elicitation if capabilities is not None else None
-    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from mcp import MCPError
@@ -13,14 +13,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from obsidian_mcp.errors import AppError
+from obsidian_mcp.serve import params
 from obsidian_mcp.serve.results import internal
-from obsidian_mcp.serve.stdio.jsonrpc import kind
 
 logger = logging.getLogger(__name__)
-
-_MAX_FIELDS: Final = 8
-_MAX_SHOWN: Final = 60
-"""Characters."""
 
 
 async def handle_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -77,34 +73,14 @@ def _not_initialized(method: str) -> MCPError:
 
 
 def _invalid_params(method: str, error: ValidationError) -> MCPError:
-    fields = []
-    sentences = []
-    for problem in error.errors(include_url=False)[:_MAX_FIELDS]:
+    found = []
+    for problem in error.errors(include_url=False):
         loc = problem["loc"]
         field = ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
         if problem["type"] == "missing":
-            expected, got = "a value", "nothing"
-            sentences.append(f"{field} is missing")
+            found.append(params.missing(field))
         else:
             expected = problem["msg"].removeprefix("Input should be ")
-            got = _shown(problem["input"])
-            sentences.append(f"{field} should be {expected}, {got} came")
-        fields.append({"field": field, "expected": expected, "got": got})
-    return MCPError(
-        INVALID_PARAMS,
-        f"Invalid params of {method}: {'; '.join(sentences)}.",
-        {"errorCode": "INVALID_PARAMS", "fields": fields},
-    )
-
-
-def _shown(value: object) -> str:
-    """Return a short form of a value: a scalar as written, of a container only its kind."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return f"the number {value}"[:_MAX_SHOWN]
-        case str():
-            return f"the string {value!r}" if len(value) <= _MAX_SHOWN else "a string"
-        case _:
-            return kind(value)
+            found.append(params.Fault(field, expected, params.shown(problem["input"])))
+    text, data = params.invalid(method, found)
+    return MCPError(INVALID_PARAMS, text, data)

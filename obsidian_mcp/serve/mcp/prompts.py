@@ -19,11 +19,11 @@ from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import name_key, parse_folder
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.serve.dispatch import require_first_page
 
 from . import completion, resources
 from .completion import Completes
 from .request_thread import Context, in_thread
-from .resources import require_first_page
 
 NOTE_CHARACTERS: Final = 40_000
 """The most that a prompt quotes of one note; hosts cut longer messages."""
@@ -143,7 +143,7 @@ class Prompts:
         self._prompts = prompts
 
     async def list(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        require_first_page(params)
+        require_first_page(params.cursor if params is not None else None)
         return types.ListPromptsResult(prompts=[prompt.entry for prompt in self._prompts.values()])
 
     async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:

@@ -14,6 +14,7 @@ from mcp.server.context import ServerRequestContext
 
 from obsidian_mcp.core.text.call import Client, ProgressReport, set_call
 from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.serve.dispatch import Peer
 from obsidian_mcp.serve.throttle import throttled
 
 T = TypeVar("T")
@@ -53,10 +54,20 @@ def session_of(context: Context) -> str:
     return context.request.headers.get("mcp-session-id", "") if context.request is not None else ""
 
 
+def peer_of(context: Context) -> Peer:
+    """Return who sent the request."""
+    introduced = context.session.client_params
+    capabilities = context.session.client_capabilities
+    return Peer(
+        context.protocol_version,
+        introduced.client_info.name if introduced is not None else "",
+        capabilities.model_dump(by_alias=True, exclude_none=True) if capabilities is not None else {},
+    )
+
+
 def client_of(context: Context) -> Client:
     """Return whose request it is, for the journal (SAFE-20)."""
-    introduced = context.session.client_params
-    return Client(introduced.client_info.name if introduced is not None else "", session_of(context))
+    return Client(peer_of(context).name, session_of(context))
 
 
 def _progress_report(context: Context, limit: Deadline) -> ProgressReport | None:

@@ -18,10 +18,11 @@ from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+from obsidian_mcp.serve.dispatch import no_page, require_first_page, shows_views
 from obsidian_mcp.tools.registry import view_tools
 
 from . import views
-from .request_thread import Context, in_thread
+from .request_thread import Context, in_thread, peer_of
 
 PAGE: Final = 200
 """Resources on one page of the list."""
@@ -63,14 +64,14 @@ class Resources:
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = params.cursor if params is not None else None
         listed = await in_thread(self._app.config.timeout, partial(page, self._app, cursor), context)
-        if cursor is None and views.shows_views(self._app, context):
+        if cursor is None and shows_views(self._app.config, peer_of(context)):
             listed.resources.extend(views.entries())
         return listed
 
     async def templates(
         self, _: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        require_first_page(params)
+        require_first_page(params.cursor if params is not None else None)
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
@@ -78,12 +79,6 @@ class Resources:
             return types.ReadResourceResult(contents=[shown])
         content = await in_thread(self._app.config.timeout, partial(read, self._app, params.uri), context)
         return types.ReadResourceResult(contents=[content])
-
-
-def require_first_page(params: types.PaginatedRequestParams | None) -> None:
-    """For lists that have one page. Raises: InvalidArguments for any cursor."""
-    if params is not None and params.cursor is not None:
-        raise _bad_cursor(params.cursor)
 
 
 def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
@@ -123,17 +118,10 @@ def _place_of(cursor: str) -> str:
     try:
         path = base64.b64decode(cursor.encode(), b"-_", validate=True).decode("utf-8", "surrogateescape")
     except (binascii.Error, ValueError) as error:
-        raise _bad_cursor(cursor) from error
+        raise no_page(cursor) from error
     if not path.startswith(_CURSOR) or _cursor_after(path[len(_CURSOR) :]) != cursor:
-        raise _bad_cursor(cursor)
+        raise no_page(cursor)
     return path[len(_CURSOR) :]
-
-
-def _bad_cursor(cursor: str) -> InvalidArguments:
-    return InvalidArguments(
-        f"Invalid cursor: {cursor[:60]!r}. Send the nextCursor of the page before, or none for the first page.",
-        argument="cursor",
-    )
 
 
 def read(app: App, address: str) -> types.TextResourceContents | types.BlobResourceContents:

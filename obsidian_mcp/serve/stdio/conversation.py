@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import math
+import threading
+import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from obsidian_mcp.core.text.call import Client
+from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
+from obsidian_mcp.serve.dispatch import Dispatcher, Peer, is_modern
+from obsidian_mcp.serve.jsonrpc import Message, Refusal, RequestId
 
-from . import jsonrpc
-from .call_handler import CallHandler, RunningCalls, is_plain
-from .jsonrpc import Message, Refusal, RequestId
+from .calls import Calls
 from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
+from .sdk import SdkLink, SdkServer
+from .timers import Timers
 
-logger = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    import logging
 
 MAX_LINE: Final = 64 * 2**20
 """Longest line taken, in bytes."""
@@ -32,10 +34,8 @@ MAX_IN_FLIGHT: Final = 1000
 """Requests, above which no further one is begun."""
 FAREWELL_SECONDS: Final = 1.0
 """What subscriptions get for their last message."""
-QUIET_SECONDS: Final = 1.0
-"""Time without a call after which the SDK is loaded although nothing has needed it."""
-LINES_AT_ONCE: Final = 200
-"""Lines after which other tasks get a turn on the event loop."""
+REPLAYED: Final = "obsidian-mcp:initialize"
+"""Id of the client's `initialize` where the SDK gets to know it later; its answer has been given."""
 
 
 class _InFlight(NamedTuple):
@@ -45,47 +45,47 @@ class _InFlight(NamedTuple):
 
 
 class Conversation:
-    """Reads lines, has them served by `RunningCalls` or by the SDK, and writes the answers.
+    """Reads lines, has them answered by the dispatcher or by the SDK, and writes the answers.
 
-    All methods are for the event loop's thread, so nothing here needs a lock.
+    The methods may be called from any thread: one lock guards everything, and `conclude` waits on it.
     """
 
     def __init__(
         self,
-        handler: CallHandler | None,
+        dispatcher: Dispatcher | None,
+        load: Callable[[], SdkServer],
         writes: Callable[[Message], bool],
         drain_timeout: float,
-        answered: RequestId | None,
     ) -> None:
-        """`handler` answers plain calls; without one the SDK gets every request. `writes`: whether a request changes a
-        vault.
+        """Without a `dispatcher` the SDK gets every request. `load` makes what serves those that it gets; `writes`:
+        whether a request changes a vault.
         """
-        self._loop = asyncio.get_running_loop()
-        self.reader = Reader(take_stdin(), self._loop, self.feed)
-        self.writer = Writer(take_stdout(), self._loop, self._proceed, self._hang_up)
+        self._dispatcher = dispatcher
+        self._writes = writes
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        """Notified whenever `conclude` has to look again."""
+        self.writer = Writer(take_stdout(), self._proceed, self._hang_up)
+        stdin = take_stdin()
+        self.reader = Reader(stdin, self.feed, self.writer.fd, self.writer.hang_up)
         self.drain_timeout = drain_timeout
         self.patience = drain_timeout
         """Seconds to wait for a client that does not take its answers."""
-        self.on_shutdown: Callable[[], None] | None = None
-        self._writes = writes
-        self._calls: RunningCalls | None = None
-        if handler is not None:
-            self._calls = RunningCalls(handler, self._loop, self.writer.put, self._settle, self._pass_on)
-        self._initializing: RequestId | None = None
-        """The `initialize` that the SDK has to answer before any call."""
-        self._initialized = False
-        self._answered = answered
+        self.timers = Timers(self._changed.notify)
+        self._sdk = SdkLink(load, self._send, self._fail)
+        self._calls: Calls | None = None
+        if dispatcher is not None:
+            self._calls = Calls(dispatcher, self._lock, self.timers, self.writer.put, self._settle, self._pass_on)
+        self._peer: Peer | None = None
+        """Whom the latest valid `initialize` introduced."""
+        self._introduction: Message | None = None
+        """That `initialize`, until the SDK knows it."""
         self._splitter = LineSplitter(MAX_LINE)
         self._lines: deque[bytes | None] = deque()
         self._held = 0
         """Bytes of `_lines`."""
-        self._scheduled = False
         self._taking = False
-        self.for_sdk: asyncio.Queue[Message | None] = asyncio.Queue()
-        """The messages for the SDK; None when the conversation is over."""
-        self._sdk_needed: asyncio.Future[bool] = self._loop.create_future()
-        self._progress = asyncio.Event()
-        """Set whenever `conclude` has to look again."""
+        """A thread is taking lines: one at a time does."""
         self._in_flight: dict[RequestId, deque[_InFlight]] = {}
         """By id: the SDK lets a client use one id twice."""
         self._order = CallOrder()
@@ -94,86 +94,96 @@ class Conversation:
         """Requests to the client that it has not answered."""
         self._ending = False
         self._deadline = math.inf
-        if handler is None:
-            self._decide_sdk(needed=True)
+        self._failure: BaseException | None = None
 
     # --- reading
 
     def feed(self, data: bytes) -> None:
         """Take bytes from stdin; b"" is the end of input."""
         lines = self._splitter.feed(data) if data else self._splitter.flush()
-        self._lines.extend(lines)
-        self._held += sum(len(line or b"") for line in lines)
-        if self._held > MAX_HELD:
-            self.reader.pause()
-        if not data:
-            self.end("end of input", self.drain_timeout)
-        elif not self._scheduled:
-            self._take_lines()
+        with self._lock:
+            self._lines.extend(lines)
+            self._held += sum(len(line or b"") for line in lines)
+            if self._held > MAX_HELD:
+                self.reader.pause()
+            if not data:
+                self.end("end of input", self.drain_timeout)
+        self._take_lines()
 
     def _take_lines(self) -> None:
-        if self._taking:  # ending one request may make room for the next
-            return
-        self._taking = True
-        self._scheduled = False
-        try:
-            for _ in range(LINES_AT_ONCE):
-                if not self._lines or len(self._in_flight) >= MAX_IN_FLIGHT or self.writer.unsent > MAX_UNSENT:
+        with self._lock:
+            if self._taking:  # ending one request may make room for the next
+                return
+            self._taking = True
+        while True:
+            with self._lock:
+                full = len(self._in_flight) >= MAX_IN_FLIGHT or self.writer.unsent > MAX_UNSENT
+                if not self._lines or full:
+                    self._taking = False
+                    self._changed.notify()
                     return
                 line = self._lines.popleft()
                 self._held -= len(line or b"")
                 if self._held < MAX_HELD:
                     self.reader.resume()
-                self._take(jsonrpc.refuse_long_line(MAX_LINE) if line is None else jsonrpc.decode(line))
-        finally:
-            self._taking = False
-        if self._lines:
-            self._scheduled = True
-            self._loop.call_soon(self._proceed)
+            self._take(jsonrpc.refuse_long_line(MAX_LINE) if line is None else jsonrpc.decode(line))
 
     def _take(self, message: Message | Refusal) -> None:
         if isinstance(message, Refusal):
-            logger.warning("refused a line: %s", message.reason)
+            _log().warning("refused a line: %s", message.reason)
             if message.answer is not None:
-                self.writer.put(jsonrpc.encode(message.answer))
+                self._put(message.answer)
         elif "method" not in message:
-            if message["id"] is not None:
-                self._questions.pop(jsonrpc.correlated(message["id"]), None)
-            self._pass_on(message)
+            with self._lock:
+                if message["id"] is not None:
+                    self._questions.pop(jsonrpc.correlated(message["id"]), None)
+            self._sdk.put(message, is_modern=False)
         elif message.get("id") is None:
             self._take_notification(message)
-        elif message["method"] == "subscriptions/listen":
-            self._subscriptions.add(jsonrpc.correlated(message["id"]))
-            self._pass_on(message)
         else:
             self._take_request(message)
 
     def _take_request(self, message: Message) -> None:
-        method, request_id = message["method"], message["id"]
-        if method == "initialize":
-            match message.get("params"):
-                case {"clientInfo": {"name": str(name)}} if self._calls is not None:
-                    self._calls.client = Client(name)
-            if not self._initialized and request_id == self._answered:
-                self._initialized = True
-                self.for_sdk.put_nowait(message)
-                return
-            self._initializing = request_id
-        start = partial(self._begin, message, self._loop.time())
-        turn = None
-        if method in UNORDERED:
-            start()
+        dispatcher = self._dispatcher
+        if dispatcher is None:
+            self._begin(message, partial(self._sdk.put, message, is_modern=is_modern(message)))
+            return
+        peer = dispatcher.peer(message, self._peer)
+        if not isinstance(peer, Peer):
+            self._put(peer)
+        elif not dispatcher.serves(message):
+            self._begin(message, partial(self._pass_on, message, peer))
+        elif message["method"] == "tools/call":
+            self._begin(message, partial(self._call, message, peer, time.monotonic()))
         else:
-            turn = self._order.begin(start, writes=self._writes(message))
-            if not turn.begun and self._calls is not None:
-                self._loop.call_later(self._calls.timeout, self._expire, turn, message)
-        self._in_flight.setdefault(jsonrpc.correlated(request_id), deque()).append(_InFlight(request_id, turn))
+            line = dispatcher.answer(message, peer)
+            with self._lock:
+                if message["method"] == "initialize" and (introduced := dispatcher.introduced(message)) is not None:
+                    self._peer, self._introduction = introduced, message
+                if line is not None:
+                    self.writer.put(line)
 
-    def _begin(self, message: Message, arrived: float) -> None:
-        if self._calls is not None and self._initialized and self._initializing is None and is_plain(message):
-            self._calls.begin(message, waited=self._loop.time() - arrived)
-        else:
-            self._pass_on(message)
+    def _begin(self, message: Message, start: Callable[[], None]) -> None:
+        """Start a request when it is its turn."""
+        request_id = message["id"]
+        key = jsonrpc.correlated(request_id)
+        with self._lock:
+            if message["method"] == "subscriptions/listen":
+                self._subscriptions.add(key)
+                start()
+                return
+            turn = None
+            if message["method"] in UNORDERED:
+                start()
+            else:
+                turn = self._order.begin(start, writes=self._writes(message))
+                if not turn.begun and self._calls is not None:
+                    self.timers.after(self._calls.timeout, partial(self._expire, turn, message))
+            self._in_flight.setdefault(key, deque()).append(_InFlight(request_id, turn))
+
+    def _call(self, message: Message, peer: Peer, arrived: float) -> None:
+        if self._calls is not None:
+            self._calls.begin(message, peer, waited=time.monotonic() - arrived)
 
     def _expire(self, turn: Turn, message: Message) -> None:
         """Answer a call whose time was over before its turn came."""
@@ -183,70 +193,62 @@ class Conversation:
 
     def _take_notification(self, message: Message) -> None:
         if message["method"] == "exit":
-            self._lines.clear()
-            self.end("exit notification", self.drain_timeout)
+            with self._lock:
+                self._lines.clear()
+                self.end("exit notification", self.drain_timeout)
             return
         if message["method"] == "notifications/cancelled":
             cancelled = (message.get("params") or {}).get("requestId")
             if jsonrpc.is_id(cancelled) and self._cancel(cancelled):
                 return
-        self.for_sdk.put_nowait(message)
+        self._sdk.tell(message)
 
     def _cancel(self, request_id: RequestId) -> bool:
         """Stop a request; False where the SDK has to stop it."""
-        requests = self._in_flight.get(jsonrpc.correlated(request_id))
-        turn = requests[-1].turn if requests else None
-        waiting = turn is not None and not turn.begun
-        ours = waiting or (self._calls is not None and self._calls.cancel(request_id))
-        self._settle(request_id, latest=True)
-        return ours
-
-    def _pass_on(self, message: Message) -> None:
-        """Leave a message to the SDK, which now has to be loaded."""
-        self.for_sdk.put_nowait(message)
-        self._decide_sdk(needed=True)
+        with self._lock:
+            requests = self._in_flight.get(jsonrpc.correlated(request_id))
+            turn = requests[-1].turn if requests else None
+            waiting = turn is not None and not turn.begun
+            ours = waiting or (self._calls is not None and self._calls.cancel(request_id))
+            self._settle(request_id, latest=True)
+            return ours
 
     # --- the SDK
 
-    async def needs_sdk(self) -> bool:
-        """Wait until the SDK is needed, or the client is quiet; False where the conversation ends before."""
-        self._loop.call_later(QUIET_SECONDS, self._load_sdk_when_quiet)
-        return await self._sdk_needed
+    def _pass_on(self, message: Message, peer: Peer) -> None:
+        """Leave a request to the SDK, which is loaded for the first one, and gets to know the client before."""
+        if self._introduction is not None and not peer.is_modern:
+            self._sdk.put({**self._introduction, "id": REPLAYED}, is_modern=False)
+            self._sdk.put({"jsonrpc": "2.0", "method": "notifications/initialized"}, is_modern=False)
+            self._introduction = None
+        self._sdk.put(message, is_modern=peer.is_modern)
 
-    def _load_sdk_when_quiet(self) -> None:
-        if self._in_flight:
-            self._loop.call_later(QUIET_SECONDS, self._load_sdk_when_quiet)
-        else:
-            self._decide_sdk(needed=True)
-
-    def _decide_sdk(self, *, needed: bool) -> None:
-        if not self._sdk_needed.done():
-            self._sdk_needed.set_result(needed)
-
-    def send(self, line: bytes, message: Message) -> None:
+    def _send(self, line: bytes, message: Message) -> None:
         """Write a line of the SDK's; `message` is its content."""
-        if "method" not in message:
-            if message["id"] is not None:
-                self._send_answer(line, message["id"], succeeded="result" in message)
-            return
-        if "id" in message:
-            self._questions[jsonrpc.correlated(message["id"])] = message["id"]
-            self._order.release()  # later calls do not wait for the person
-            self._progress.set()
-        elif self.writer.unsent > 4 * MAX_UNSENT:
-            logger.warning("dropped %s: the client does not read", message["method"])
-            return
-        self.writer.put(line)
+        with self._lock:
+            if "method" not in message:
+                if message["id"] is not None and message["id"] != REPLAYED:
+                    self.writer.put(line)
+                    self._settle(message["id"])
+                return
+            if "id" in message:
+                self._questions[jsonrpc.correlated(message["id"])] = message["id"]
+                self._order.release()  # later calls do not wait for the person
+                self._changed.notify()
+            elif self.writer.unsent > 4 * MAX_UNSENT:
+                _log().warning("dropped %s: the client does not read", message["method"])
+                return
+            self.writer.put(line)
 
-    def _send_answer(self, line: bytes, request_id: RequestId, *, succeeded: bool) -> None:
-        if self._answered is not None and request_id == self._answered:
-            self._answered = None
-            return
-        if request_id == self._initializing:
-            self._initializing = None
-            self._initialized = self._initialized or succeeded
-        self.writer.put(line)
-        self._settle(request_id)
+    def _fail(self, error: BaseException) -> None:
+        """The SDK cannot go on, and so the conversation cannot."""
+        with self._lock:
+            self._failure = error
+            self._hang_up()
+
+    def _put(self, message: Message) -> None:
+        with self._lock:
+            self.writer.put(jsonrpc.encode(message))
 
     def _settle(self, request_id: RequestId, *, latest: bool = False) -> None:
         """A request has ended: of several under its id the first, or the `latest`."""
@@ -265,61 +267,66 @@ class Conversation:
         if self._lines:
             self._take_lines()
         if self._ending:
-            self._progress.set()
+            with self._lock:
+                self._changed.notify()
 
     # --- ending
 
     def end(self, reason: str, patience: float) -> None:
         """Take no more lines and finish what was begun within `patience` seconds. A second call can only hasten it."""
         self.reader.stop()
-        if not self._ending:
-            logger.info("shutting down: %s", reason)
-        self._ending = True
-        self._deadline = min(self._deadline, self._loop.time() + patience)
-        self.patience = min(self.patience, patience)
-        self._loop.call_at(self._deadline, self._progress.set)
-        self._proceed()
+        with self._lock:
+            if not self._ending:
+                _log().info("shutting down: %s", reason)
+            self._ending = True
+            self._deadline = min(self._deadline, time.monotonic() + patience)
+            self.patience = min(self.patience, patience)
+            self._changed.notify()
 
     def _hang_up(self) -> None:
         """End at once: the client is gone."""
-        self._lines.clear()
-        self._in_flight.clear()
-        self._subscriptions.clear()
-        self._questions.clear()
-        self.end("the client closed our stdout", 0)
+        with self._lock:
+            self._lines.clear()
+            self._in_flight.clear()
+            self._subscriptions.clear()
+            self._questions.clear()
+            self.end("the client closed our stdout", 0)
 
-    async def conclude(self) -> None:
-        """Wait for the end of the conversation, and end it in order."""
-        try:
-            while not self._ending or self._lines or self._in_flight:
-                if self._loop.time() >= self._deadline:
+    def conclude(self) -> None:
+        """Wait for the end of the conversation, and end it in order. Raises what the SDK has failed with."""
+        with self._lock:
+            while not self._ending or self._lines or self._taking or self._in_flight:
+                if time.monotonic() >= self._deadline:
                     break
                 if self._ending:
                     self._answer_questions()
-                await self._wait_for_progress()
+                self._wait(self._deadline)
             self._lines.clear()
             self._abandon_calls()
-            await self._end_subscriptions()
-        finally:
-            self.for_sdk.put_nowait(None)
-            self._decide_sdk(needed=False)
+            self._end_subscriptions()
+        self._sdk.close(FAREWELL_SECONDS)
+        if self._failure is not None:
+            raise self._failure
 
-    async def _wait_for_progress(self) -> None:
-        await self._progress.wait()
-        self._progress.clear()
+    def _wait(self, until: float) -> None:
+        """Wait until something changes, and do what is due meanwhile."""
+        due = self.timers.run()
+        rest = until - time.monotonic()
+        seconds = rest if due is None else min(due, rest)
+        self._changed.wait(None if math.isinf(seconds) else max(seconds, 0))
 
     def _answer_questions(self) -> None:
         """Answer our requests for the client, which is gone, so that no call waits for it in vain (END-08)."""
         while self._questions:
             _, request_id = self._questions.popitem()
             reason = "The client closed the connection without an answer."
-            self._pass_on(jsonrpc.error(request_id, jsonrpc.CONNECTION_CLOSED, reason))
+            self._sdk.put(jsonrpc.error(request_id, jsonrpc.CONNECTION_CLOSED, reason), is_modern=False)
 
     def _abandon_calls(self) -> None:
         """Answer what is still in flight when the time is over (END-05)."""
         waiting = [request for requests in self._in_flight.values() for request in requests]
         if waiting:
-            logger.warning("gave up %d calls in flight at shutdown", len(waiting))
+            _log().warning("gave up %d calls in flight at shutdown", len(waiting))
         self._in_flight.clear()
         for request in waiting:
             if request.turn is not None and not request.turn.begun:
@@ -328,12 +335,16 @@ class Conversation:
         if self._calls is not None:
             self._calls.abandon()
 
-    async def _end_subscriptions(self) -> None:
+    def _end_subscriptions(self) -> None:
         """Let subscriptions send their last message, within `FAREWELL_SECONDS`."""
-        if self.on_shutdown is None:
-            return
-        self.on_shutdown()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(FAREWELL_SECONDS):
-                while self._subscriptions:
-                    await self._wait_for_progress()
+        until = time.monotonic() + FAREWELL_SECONDS
+        if self._subscriptions:
+            self._sdk.end_subscriptions()
+        while self._subscriptions and time.monotonic() < until:
+            self._wait(until)
+
+
+def _log() -> logging.Logger:
+    import logging  # takes 4 ms, which the first answer does not wait for
+
+    return logging.getLogger(__name__)

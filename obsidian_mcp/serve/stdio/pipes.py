@@ -1,13 +1,12 @@
 """This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…).
 
-The event loop reads and writes POSIX pipes and sockets itself as long as that cannot block: a hop to a thread and back
-costs a third of a small call. Whatever may block (files, terminals, Windows, a client that does not read) is left to
-daemon threads.
+A thread reads. Answers are written by the thread that has made them as long as that cannot block: a hop to another one
+costs a third of a small call. Whatever may block (files, terminals, Windows, a client that does not read) is left to a
+thread.
 """
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import os
 import select
@@ -15,10 +14,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final, TextIO
-
-from .handshake import is_pipe
 
 if sys.platform == "win32":
     import msvcrt
@@ -27,8 +23,6 @@ else:
 
 _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
-_READ_AHEAD: Final = 8
-"""Reads by which the thread may be ahead of the loop."""
 
 
 class LineSplitter:
@@ -69,121 +63,98 @@ class LineSplitter:
 
 
 class Reader:
-    """Calls `on_data` on the loop with the bytes read, and once with b"" at the end of input."""
+    """Reads in a thread of its own: calls `on_data` with the bytes, and once with b"" at the end of input."""
 
-    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop, on_data: Callable[[bytes], None]) -> None:
+    def __init__(self, fd: int, on_data: Callable[[bytes], None], output: int, on_hang_up: Callable[[], None]) -> None:
+        """Call `on_hang_up` when the reader of the pipe `output` has gone, so that an idle server notices."""
         self._fd = fd
-        self._loop = loop
         self._on_data = on_data
-        self._by_loop = _is_for_loop(fd)
+        self._output = output
+        self._on_hang_up = on_hang_up
         self._ended = False
         self._may_read = threading.Event()
-        self._credit = threading.Semaphore(_READ_AHEAD)
+        self._may_read.set()
 
     def start(self) -> None:
-        self.resume()
-        if not self._by_loop:
-            threading.Thread(target=self._run, name="stdio reader", daemon=True).start()
+        threading.Thread(target=self._run, name="stdio reader", daemon=True).start()
 
     def pause(self) -> None:
         """Read no further; bytes already read are still delivered."""
-        if self._may_read.is_set():
-            self._may_read.clear()
-            if self._by_loop:
-                self._loop.remove_reader(self._fd)
+        self._may_read.clear()
 
     def resume(self) -> None:
-        if not self._may_read.is_set() and not self._ended:
-            self._may_read.set()
-            if self._by_loop:
-                self._loop.add_reader(self._fd, self._on_readable)
+        self._may_read.set()
 
     def stop(self) -> None:
-        """Call `on_data` no more. A thread stays in its read; it is a daemon."""
-        self.pause()
+        """Call `on_data` no more. The thread may stay in its read; it is a daemon."""
         self._ended = True
 
-    def _on_readable(self) -> None:
-        try:
-            data = os.read(self._fd, _READ_SIZE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        self._deliver(data)
-
-    def _deliver(self, data: bytes) -> None:
-        if self._ended:
-            return
-        if not data:
-            self.stop()
-        self._on_data(data)
-
     def _run(self) -> None:
+        wait = self._waiting() if takes_turns(self._fd) and _is_fifo(self._output) else None
         data = b"-"
         while data:
-            self._credit.acquire()
             self._may_read.wait()
-            data = _read(self._fd)
-            try:
-                self._loop.call_soon_threadsafe(self._deliver_from_thread, data)
-            except RuntimeError:  # the loop has closed
+            if wait is not None and not wait():
+                self._on_hang_up()
                 return
+            data = _read(self._fd)
+            if self._ended:
+                return
+            self._on_data(data)
 
-    def _deliver_from_thread(self, data: bytes) -> None:
-        self._credit.release()
-        self._deliver(data)
+    def _waiting(self) -> Callable[[], bool]:
+        """Return what waits for input; it returns False once the reader of the output has gone."""
+        poll = select.poll()
+        poll.register(self._fd, select.POLLIN)
+        poll.register(self._output, 0)
+
+        def wait() -> bool:
+            ready = dict(poll.poll())
+            return self._fd in ready or not ready.get(self._output, 0) & select.POLLERR
+
+        return wait
 
 
 class Writer:
-    """Writes whole lines to the client. The methods are for the loop's thread."""
+    """Writes whole lines to the client, one caller at a time."""
 
-    def __init__(
-        self,
-        fd: int,
-        loop: asyncio.AbstractEventLoop,
-        on_progress: Callable[[], None],
-        on_broken: Callable[[], None],
-    ) -> None:
-        """Call `on_progress` on the loop when less is `unsent`, and `on_broken` when the client has closed its end."""
-        self._fd = fd
-        self._loop = loop
+    def __init__(self, fd: int, on_progress: Callable[[], None], on_broken: Callable[[], None]) -> None:
+        """Call `on_progress` when less is `unsent`, and `on_broken` when the client has closed its end."""
+        self.fd = fd
         self._on_progress = on_progress
         self._on_broken = on_broken
-        self._by_loop = _is_for_loop(fd)
+        self._takes_turns = takes_turns(fd)
         self._broken = False
         self._ready = threading.Condition()
         """For the two below, which the thread shares."""
         self._queued = bytearray()
         self._closed = False
-        self._thread = threading.Thread(target=self._run, name="stdio writer", daemon=True)
+        self._thread: threading.Thread | None = None
+        """Writes what would block; there is none before something does."""
 
     @property
     def unsent(self) -> int:
         """Bytes accepted but not yet taken by the operating system."""
         return len(self._queued)
 
-    def start(self) -> None:
-        self._thread.start()
-        if sys.platform != "win32" and stat.S_ISFIFO(os.fstat(self._fd).st_mode):
-            # A pipe whose reader has gone becomes "readable" at its writing end, so that an idle server notices.
-            self._loop.add_reader(self._fd, self._on_hang_up)
-
     def put(self, line: bytes) -> None:
         """Send lines, line ends included. Never blocks."""
         if self._broken:
             return
         rest: bytes | memoryview = line
-        if self._by_loop and not self._queued:  # the thread has nothing to write
+        if self._takes_turns and not self._queued:  # the thread has nothing to write
             try:
-                rest = _write_without_blocking(self._fd, line)
+                rest = _write_without_blocking(self.fd, line)
             except OSError:
-                self._break()
+                self.hang_up()
                 return
         if rest:
             with self._ready:
                 self._queued += rest
                 self._ready.notify()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="stdio writer", daemon=True)
+                self._thread.start()
 
     def close(self) -> None:
         """Write what is queued, then end."""
@@ -192,19 +163,15 @@ class Writer:
             self._ready.notify()
 
     def join(self, patience: float) -> None:
-        """After `close`, not on the loop: wait for as long as the client takes something every `patience` seconds."""
-        while self._thread.is_alive():
+        """After `close`: wait for as long as the client takes something every `patience` seconds."""
+        while self._thread is not None and self._thread.is_alive():
             before = self.unsent
             self._thread.join(patience)
             if self.unsent == before:
                 return
 
-    def _on_hang_up(self) -> None:
-        self._loop.remove_reader(self._fd)
-        if _poll_for_writing(self._fd) & select.POLLERR:
-            self._break()
-
-    def _break(self) -> None:
+    def hang_up(self) -> None:
+        """Send nothing any more: the client has gone."""
         if not self._broken:
             self._broken = True
             self._on_broken()
@@ -217,20 +184,16 @@ class Writer:
             if not chunk:
                 return
             try:
-                count = os.write(self._fd, chunk)
+                count = os.write(self.fd, chunk)
             except BlockingIOError:
-                select.select([], [self._fd], [])
+                select.select([], [self.fd], [])
                 continue
             except OSError:
-                self._notify(self._break)
+                self.hang_up()
                 return
             with self._ready:
                 del self._queued[:count]
-            self._notify(self._on_progress)
-
-    def _notify(self, callback: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop has closed
-            self._loop.call_soon_threadsafe(callback)
+            self._on_progress()
 
 
 def take_stdin() -> int:
@@ -269,9 +232,17 @@ def _duplicate(fd: int) -> int:
         return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
-def _is_for_loop(fd: int) -> bool:
-    """Files cannot be waited for, a terminal may block although it is ready, and Windows has only these."""
-    return sys.platform != "win32" and is_pipe(fd)
+def takes_turns(fd: int) -> bool:
+    """Whether the system says when reading and writing do not block: files cannot be waited for, a terminal may block
+    although it is ready, and Windows has only these."""
+    if sys.platform == "win32":
+        return False
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_fifo(fd: int) -> bool:
+    return stat.S_ISFIFO(os.fstat(fd).st_mode)
 
 
 def _write_without_blocking(fd: int, line: bytes) -> memoryview:

@@ -1,9 +1,13 @@
-"""The streams that the SDK's `Server.run` reads and writes, over a `Conversation` (specs/stdio.md, MSG-01, MSG-02)."""
+"""The streams that the SDK's `Server.run` reads and writes (specs/stdio.md, MSG-01, MSG-02)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 import anyio
-from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from anyio.abc import ObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
@@ -15,42 +19,35 @@ from mcp_types import (
 )
 from pydantic_core import PydanticSerializationError
 
-from . import jsonrpc
-from .conversation import Conversation
+from obsidian_mcp.serve import jsonrpc
 
-
-class ReadStream(ObjectReceiveStream[SessionMessage | Exception]):
-    """The client's messages in order (the SDK's ReadStream protocol)."""
-
-    def __init__(self, conversation: Conversation) -> None:
-        self._conversation = conversation
-
-    async def receive(self) -> SessionMessage | Exception:
-        """Return the next message. Raises: anyio.EndOfStream at the end."""
-        message = await self._conversation.for_sdk.get()
-        if message is None:
-            raise anyio.EndOfStream
-        return SessionMessage(model(message))
-
-    async def aclose(self) -> None:
-        self._conversation.reader.stop()
+CAPACITY: Final = 100_000
+"""Messages that the SDK has not taken yet."""
 
 
 class WriteStream(ObjectSendStream[SessionMessage]):
     """What the SDK writes (its WriteStream protocol)."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        self._conversation = conversation
+    def __init__(self, write: Callable[[bytes, jsonrpc.Message], None]) -> None:
+        """`write` takes each line, and the message in it."""
+        self._write = write
         self._closed = False
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Queue one message for the client. Raises: anyio.ClosedResourceError after `aclose`."""
+        """Write one message. Raises: anyio.ClosedResourceError after `aclose`."""
         if self._closed:
             raise anyio.ClosedResourceError
-        self._conversation.send(encode(item.message), members(item.message))
+        self._write(encode(item.message), members(item.message))
 
     async def aclose(self) -> None:
         self._closed = True
+
+
+def read_stream() -> tuple[
+    MemoryObjectSendStream[SessionMessage | Exception], MemoryObjectReceiveStream[SessionMessage | Exception]
+]:
+    """Return where messages for the SDK are put, and its ReadStream with them."""
+    return anyio.create_memory_object_stream[SessionMessage | Exception](CAPACITY)
 
 
 def model(message: jsonrpc.Message) -> JSONRPCMessage:

@@ -81,7 +81,7 @@ def test_views_are_listed_for_hosts_that_show_them(
 
 
 def test_the_first_list_on_stdio_has_them_too(basic: Path) -> None:
-    """VIEW-03: the list that is answered before the program is loaded (START-07) is not sent to such a host."""
+    """VIEW-03."""
     with started(basic) as server:
         client = {"name": "claude-ai", "version": "1"}
         server.call("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})

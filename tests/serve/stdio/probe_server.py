@@ -1,6 +1,6 @@
 """A small SDK server over our transport, run as a subprocess by the tests: each tool misbehaves in one way.
 
-Arguments: --drain SECONDS, --grace SECONDS, --first TEXT (bytes "read before"), --answered ID, --subscriptions (serve
+Arguments: --drain SECONDS, --grace SECONDS, --subscriptions (serve
 subscriptions/listen), --sdk (the SDK's own transport, for comparison).
 """
 
@@ -25,6 +25,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from obsidian_mcp.errors import NoteNotFound
 from obsidian_mcp.serve.mcp.error_middleware import handle_errors
 from obsidian_mcp.serve.stdio import server as stdio
+from obsidian_mcp.serve.stdio.sdk import SdkServer
 
 Context = ServerRequestContext[Any, Any]
 
@@ -129,8 +130,6 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--drain", type=float, default=30.0)
     parser.add_argument("--grace", type=float, default=stdio.GRACE_SECONDS)
-    parser.add_argument("--first", default="")
-    parser.add_argument("--answered", type=int)
     parser.add_argument("--sdk", action="store_true")
     parser.add_argument("--subscriptions", action="store_true")
     chosen = parser.parse_args()
@@ -154,12 +153,10 @@ def main() -> int:
 
         anyio.run(serve)
         return 0
-    served = stdio.SdkServer(server, options, listen.close if chosen.subscriptions else None)
+    served = SdkServer(server, options, listen.close if chosen.subscriptions else None)
     return stdio.run(
         lambda: served,
         drain_timeout=chosen.drain,
-        first=chosen.first.encode(),
-        answered=chosen.answered,
         grace=chosen.grace,
     )
 

@@ -21,8 +21,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 
 from obsidian_mcp.serve.stdio.server import GRACE_SECONDS
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
-
-from .test_jsonrpc import BROKEN
+from tests.serve.test_jsonrpc import BROKEN
 
 PROBE = [sys.executable, str(Path(__file__).with_name("probe_server.py"))]
 INITIALIZED = notification("notifications/initialized")
@@ -406,13 +405,3 @@ def test_a_process_started_without_its_standard_streams_ends_quietly() -> None:
     # PIPE-07
     command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *PROBE]
     assert subprocess.run(command, timeout=PATIENCE, check=False).returncode == 0
-
-
-def test_bytes_read_before_the_start_are_served_first_and_an_answered_request_only_once() -> None:
-    # START-01
-    first = json.dumps(request(0, "initialize", initialize_params("2025-06-18"))) + "\n" + '{"jsonrpc":"2.0",'
-    with probe("--first", first, "--answered", "0") as server:
-        server.write(b'"method":"notifications/initialized"}\n')
-        assert server.call("tools/call", {"name": "echo", "arguments": {"text": "x"}})["result"]
-        assert server.call("ping", request_id=0)["result"] == {}
-        assert server.close() == 0

@@ -19,8 +19,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from obsidian_mcp.serve.stdio import jsonrpc
-from obsidian_mcp.serve.stdio.jsonrpc import Refusal, correlated, decode
+from obsidian_mcp.serve import jsonrpc
+from obsidian_mcp.serve.jsonrpc import Refusal, correlated, decode
 from obsidian_mcp.serve.stdio.sdk_streams import encode, model
 
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

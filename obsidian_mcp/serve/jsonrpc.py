@@ -1,7 +1,7 @@
-"""Converts lines of JSON-RPC to messages and back (specs/stdio.md, MSG-…).
+"""Reads and writes messages of JSON-RPC, on stdin and over HTTP (specs/stdio.md, MSG-…).
 
-The SDK's transports drop what they cannot parse; here every line that expects an answer gets one that says what was
-wrong. This module does not use the SDK, which is not loaded yet when the first lines come.
+Every line that expects an answer gets one that says what was wrong. The standard library is enough for this, so that
+the first messages wait for nothing else.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from obsidian_mcp.core.text import json_codec
 
@@ -18,6 +17,7 @@ PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
+METHOD_NOT_FOUND: Final = -32601
 CONNECTION_CLOSED: Final = -32000
 
 RequestId = int | str
@@ -33,8 +33,7 @@ _ERROR_WORDS: Final = {
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A line that is no valid message.
 
     `answer` is for the client; None where JSON-RPC forbids one (a notification). `reason` is for the log.
@@ -110,7 +109,7 @@ def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
 
 
-def error(request_id: RequestId | None, code: int, message: str, data: Mapping[str, Any] | None = None) -> Message:
+def error(request_id: RequestId | None, code: int, message: str, data: object = None) -> Message:
     details = {"code": code, "message": message} | ({} if data is None else {"data": data})
     return {"jsonrpc": "2.0", "id": request_id, "error": details}
 

@@ -1,4 +1,4 @@
-"""Plain calls are answered past the SDK, and nobody can tell (specs/stdio.md, DIRECT)."""
+"""Calls of tools are answered without the SDK, as the SDK answers them (specs/stdio.md, CALL)."""
 
 from __future__ import annotations
 
@@ -13,25 +13,11 @@ from typing import Any
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from obsidian_mcp.serve.stdio.call_handler import is_plain
-from tests.serve import slow_server
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
-
-from .test_handshake import started
+from tests.serve.vault_server import slow, started
 
 READ = "obsidian_read_note"
 HOST_META = {"claudecode/toolUseId": "toolu_1", "example.com/deep": {"a": [1, None, True]}}
-
-
-def server_on(vault: Path, *arguments: str, **environment: str) -> RawServer:
-    own = {
-        "OBSIDIAN_MCP_CACHE": str(vault.parent / "cache"),
-        "OBSIDIAN_MCP_STATE": str(vault.parent / "state"),
-        "OBSIDIAN_MCP_POLICY": str(vault.parent / "policy.toml"),
-    }
-    root = Path(slow_server.__file__).parents[2]
-    command = [sys.executable, "-m", "tests.serve.slow_server", str(vault), *arguments]
-    return RawServer(command, env={**own, **environment}, cwd=root)
 
 
 @pytest.fixture
@@ -94,38 +80,49 @@ def answers(server: RawServer, messages: list[Message]) -> Iterator[bytes]:
 @pytest.mark.parametrize(
     ("version", "style"), [*((version, "error") for version in HANDSHAKE_PROTOCOL_VERSIONS), ("2025-11-25", "result")]
 )
-def test_a_plain_call_is_answered_byte_for_byte_as_by_the_sdk(vault: Path, version: str, style: str) -> None:
-    # DIRECT-01
+def test_a_call_is_answered_as_by_the_sdk(vault: Path, version: str, style: str) -> None:
+    # CALL-01
     messages = calls()
-    assert all(map(is_plain, messages))
     with (
-        server_on(vault, OBSIDIAN_MCP_ERRORS=style) as ours,
-        server_on(vault, "--sdk", OBSIDIAN_MCP_ERRORS=style) as theirs,
+        slow(vault, OBSIDIAN_MCP_ERRORS=style) as ours,
+        slow(vault, "--sdk", OBSIDIAN_MCP_ERRORS=style) as theirs,
     ):
         ours.initialize(version)
         theirs.initialize(version)
         for message, got, expected in zip(messages, answers(ours, messages), answers(theirs, messages), strict=True):
-            assert got == expected, message
+            assert json.loads(got) == json.loads(expected), message
+        assert ours.close() == 0
+        assert theirs.close() == 0
+
+
+def test_a_call_of_2026_is_answered_as_by_the_sdk(vault: Path) -> None:
+    # CALL-01
+    messages = [{**message, "params": {"_meta": {}, **message["params"]}} for message in calls()]
+    for message in messages:
+        message["params"]["_meta"] = {**message["params"]["_meta"], **MODERN}
+    with slow(vault) as ours, slow(vault, "--sdk") as theirs:
+        for message, got, expected in zip(messages, answers(ours, messages), answers(theirs, messages), strict=True):
+            assert json.loads(got) == json.loads(expected), message
         assert ours.close() == 0
         assert theirs.close() == 0
 
 
 def test_progress_is_told_as_by_the_sdk(vault: Path) -> None:
-    # DIRECT-01, TOOL-10
+    # CALL-01, TOOL-10
     dig = request(1, "tools/call", {"name": "dig", "arguments": {"steps": 30}, "_meta": {"progressToken": "t"}})
     firsts = []
     for arguments in ((), ("--sdk",)):
-        with server_on(vault, *arguments) as server:
+        with slow(vault, *arguments) as server:
             server.initialize()
             server.send(dig)
             firsts.append(server.line())
             assert server.read()
-    assert firsts[0] == firsts[1]
+    assert json.loads(firsts[0]) == json.loads(firsts[1])
     assert json.loads(firsts[0])["method"] == "notifications/progress"
 
 
-def test_a_plain_call_does_not_wait_for_the_sdk(vault: Path, tmp_path: Path) -> None:
-    # DIRECT-02
+def test_a_call_does_not_wait_for_the_sdk(vault: Path, tmp_path: Path) -> None:
+    # DISPATCH-04
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("import time; time.sleep(600)", encoding="utf-8")
     with started(vault, PYTHONPATH=str(tmp_path)) as server:
@@ -136,19 +133,8 @@ def test_a_plain_call_does_not_wait_for_the_sdk(vault: Path, tmp_path: Path) -> 
             )
 
 
-def test_the_sdk_is_loaded_when_the_client_is_quiet(vault: Path, tmp_path: Path) -> None:
-    # START-08
-    (tmp_path / "mcp").mkdir()
-    loaded = "import sys, time; print('loading the SDK', file=sys.stderr, flush=True); time.sleep(600)"
-    (tmp_path / "mcp" / "__init__.py").write_text(loaded, encoding="utf-8")
-    with started(vault, PYTHONPATH=str(tmp_path)) as server:
-        server.initialize()
-        server.wait_for_log("loading the SDK")  # although nothing has needed it
-        assert "result" in server.call("tools/call", ALPHA)
-
-
-def test_a_conversation_of_plain_calls_ends_without_the_sdk(vault: Path, tmp_path: Path) -> None:
-    # DIRECT-02, END-01
+def test_a_conversation_of_calls_ends_without_the_sdk(vault: Path, tmp_path: Path) -> None:
+    # DISPATCH-04, END-01
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ImportError('not wanted')", encoding="utf-8")
     with started(vault, PYTHONPATH=str(tmp_path)) as server:
@@ -162,33 +148,8 @@ def test_a_conversation_of_plain_calls_ends_without_the_sdk(vault: Path, tmp_pat
 ALPHA = {"name": READ, "arguments": {"name": "Alpha"}}
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        request(1, "tools/list", {}),
-        request(1, "tools/call"),
-        request(1, "tools/call", {"arguments": {}}),
-        request(1, "tools/call", {"name": 5}),
-        request(1, "tools/call", {**ALPHA, "arguments": [1]}),
-        request(1, "tools/call", {**ALPHA, "_meta": MODERN}),
-        request(1, "tools/call", {**ALPHA, "_meta": None}),
-        request(1, "tools/call", {**ALPHA, "_meta": {"progressToken": 1.5}}),
-        request(1, "tools/call", {**ALPHA, "_meta": {"progressToken": True}}),
-        request(1, "tools/call", {**ALPHA, "_meta": {"traceparent": "00-1-2-00"}}),
-        request(1, "tools/call", {**ALPHA, "_meta": {"tools.mcp.com/x": 1}}),
-        request(1, "tools/call", {**ALPHA, "_meta": {"dev.MCP/x": 1}}),
-        request(1, "tools/call", {**ALPHA, "task": {"ttl": 60}}),
-        request(1, "tools/call", {**ALPHA, "inputResponses": {}}),
-        {**request(1, "tools/call", ALPHA), "extra": 1},
-    ],
-)
-def test_what_is_unusual_in_the_least_is_left_to_the_sdk(message: Message) -> None:
-    # DIRECT-03
-    assert not is_plain(message)
-
-
 def test_before_the_handshake_a_call_is_refused(vault: Path) -> None:
-    # DIRECT-03, GUARD-02
+    # GUARD-02
     with started(vault) as server:
         assert server.call("tools/call", ALPHA)["error"]["code"] == -32600
         server.initialize()
@@ -198,21 +159,9 @@ def test_before_the_handshake_a_call_is_refused(vault: Path) -> None:
         assert server.close() == 0
 
 
-def test_calls_behind_a_second_handshake_wait_for_it(vault: Path) -> None:
-    # DIRECT-03
-    with started(vault) as server:
-        first = server.initialize("2024-11-05")["result"]
-        again = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-        server.send(request(1001, "initialize", again), tool_call(2, READ, {"name": "Alpha"}))
-        second, called = server.read(), server.read()
-        assert (first["protocolVersion"], second["result"]["protocolVersion"]) == ("2024-11-05", "2025-06-18")
-        assert (second["id"], called["id"]) == (1001, 2)
-        assert server.close() == 0
-
-
 def test_of_two_calls_under_one_id_the_later_one_is_cancelled(vault: Path) -> None:
-    # DIRECT-04
-    with server_on(vault) as server:
+    # CALL-02
+    with slow(vault) as server:
         server.initialize()
         server.send(tool_call("7", "dig", {"steps": 60}), tool_call(7, "dig", {"steps": 100_000}))
         server.wait_for_log("digging 100000")
@@ -224,8 +173,8 @@ def test_of_two_calls_under_one_id_the_later_one_is_cancelled(vault: Path) -> No
 
 
 def test_a_flood_of_cancellations_is_survived(vault: Path) -> None:
-    # DIRECT-04
-    with server_on(vault) as server:
+    # CALL-02
+    with slow(vault) as server:
         server.initialize()
         flood: list[Message] = []
         for number in range(3000):
@@ -238,8 +187,8 @@ def test_a_flood_of_cancellations_is_survived(vault: Path) -> None:
 
 
 def test_a_call_that_takes_too_long_is_told_so_and_stops(vault: Path) -> None:
-    # DIRECT-04
-    with server_on(vault, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
+    # CALL-02
+    with slow(vault, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
         server.initialize()
         answer = server.call("tools/call", {"name": "dig", "arguments": {"steps": 100_000}})
         assert answer["error"]["code"] == -32006
@@ -252,7 +201,7 @@ def test_a_commit_that_outlasts_the_limit_is_finished_and_the_answer_says_so(
     vault: Path, arguments: tuple[str, ...]
 ) -> None:
     # SAFE-19
-    with server_on(vault, *arguments, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
+    with slow(vault, *arguments, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
         server.initialize()
         answer = server.call("tools/call", {"name": "bury", "arguments": {"steps": 60}})
         said = json.loads(answer["result"]["content"][0]["text"])["data"]
@@ -262,8 +211,8 @@ def test_a_commit_that_outlasts_the_limit_is_finished_and_the_answer_says_so(
 
 
 def test_quick_calls_do_not_wait_behind_slow_ones(vault: Path) -> None:
-    # DIRECT-05
-    with server_on(vault) as server:
+    # CALL-03
+    with slow(vault) as server:
         server.initialize()
         server.send(*[tool_call(f"slow {number}", "dig", {"steps": 100_000}) for number in range(10)])
         begun = time.monotonic()
@@ -276,7 +225,7 @@ def test_quick_calls_do_not_wait_behind_slow_ones(vault: Path) -> None:
 
 def test_calls_that_outlast_the_end_are_given_up_with_an_answer(vault: Path) -> None:
     # END-05
-    with server_on(vault, "--drain", "0.2") as server:
+    with slow(vault, "--drain", "0.2") as server:
         server.initialize()
         server.send(tool_call(1, "dig", {"steps": 100_000}))
         server.wait_for_log("digging")

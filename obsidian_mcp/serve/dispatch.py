@@ -1,0 +1,340 @@
+"""Answers requests of MCP in both eras of the protocol, on stdin and over HTTP (specs/stdio.md, DISPATCH-…).
+
+    message ─▶ Dispatcher.peer ─▶ who sent it, and in which revision
+            ─▶ Dispatcher.serves? ─▶ Dispatcher.answer     initialize, server/discover, ping, tools/list, tools/call
+                        └─ no ────▶ the SDK                resources, prompts, completion, subscriptions, questions
+
+A message is served in the era in which it is written, so nothing binds a connection to one. Everything here but a call
+of a tool needs the standard library alone: a client's first messages wait neither for pydantic nor for the SDK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from obsidian_mcp import __version__
+from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments
+from obsidian_mcp.tools import entries
+
+from . import jsonrpc, params, results
+from .instructions import introduction
+from .jsonrpc import Message, RequestId
+
+if TYPE_CHECKING:
+    from obsidian_mcp.app import App
+    from obsidian_mcp.config import Config
+    from obsidian_mcp.tools import Tool
+
+HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The revisions in which a client introduces itself with `initialize`."""
+MODERN_VERSIONS: Final = ("2026-07-28",)
+"""The revisions in which every request says in `_meta` who sent it."""
+UNSUPPORTED_VERSION: Final = -32022
+VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
+CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
+CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
+SERVER_KEY: Final = "io.modelcontextprotocol/serverInfo"
+UI_EXTENSION: Final = "io.modelcontextprotocol/ui"
+UI_PAGE: Final = "text/html;profile=mcp-app"
+SILENT_CLIENT: Final = "claude-ai"
+"""Shows views but does not say so."""
+
+CONSTANT_MS: Final = 3_600_000
+"""How long a client may keep a list that cannot change in this process."""
+CHANGING_MS: Final = 60_000
+"""How long it may keep one that can: a list of tools to which views belong, or tools of an app that may appear."""
+
+_OF_SDK: Final = frozenset(
+    (
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "prompts/list",
+        "prompts/get",
+        "completion/complete",
+    )
+)
+_HANDSHAKE_METHODS: Final = _OF_SDK | {
+    *("initialize", "ping", "tools/list", "tools/call"),
+    *("resources/subscribe", "resources/unsubscribe"),
+}
+_MODERN_METHODS: Final = _OF_SDK | {"server/discover", "tools/list", "tools/call", "subscriptions/listen"}
+_ANSWERED: Final = frozenset(("initialize", "server/discover", "ping", "tools/list", "tools/call"))
+
+_SERVER: Final = {"name": "obsidian-mcp", "title": "Obsidian vault", "version": __version__}
+
+
+class Peer(NamedTuple):
+    """Who sent a request, by its `initialize` or, in the revisions without one, by its own `_meta`."""
+
+    version: str
+    name: str = ""
+    capabilities: Mapping[str, Any] = {}
+
+    @property
+    def is_modern(self) -> bool:
+        return self.version in MODERN_VERSIONS
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether the client can put a question to a person."""
+        asks = self.capabilities.get("elicitation")
+        return isinstance(asks, dict) and ("form" in asks or "url" not in asks)
+
+    @property
+    def shows_views(self) -> bool:
+        extensions = self.capabilities.get("extensions")
+        ui = extensions.get(UI_EXTENSION) if isinstance(extensions, dict) else None
+        pages = ui.get("mimeTypes") if isinstance(ui, dict) else None
+        return self.name == SILENT_CLIENT or (isinstance(pages, list) and UI_PAGE in pages)
+
+
+class Dispatcher:
+    """Safe to share between threads."""
+
+    def __init__(self, app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> None:
+        """`tools` returns the tools that can be called, where there are others beside the vault's."""
+        self.app = app
+        self._tools = tools
+        self.timeout = app.config.timeout
+        """Seconds that a call may take."""
+
+    def peer(self, message: Message, introduced: Peer | None) -> Peer | Message:
+        """Return who sent a request, or the error that refuses it: in the era in which it is written.
+
+        `introduced`: whom the connection's `initialize` introduced; None before it.
+        """
+        method = message["method"]
+        if not is_modern(message):
+            if method not in _HANDSHAKE_METHODS:
+                return _method_not_found(message)
+            if introduced is None and method not in ("initialize", "ping"):
+                return _not_initialized(message)
+            return introduced or Peer(HANDSHAKE_VERSIONS[-1])
+        meta = message["params"]["_meta"]
+        if CAPABILITIES_KEY not in meta:
+            problem = f"params._meta is missing the required envelope key(s): {CAPABILITIES_KEY}"
+            return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
+        version = meta[VERSION_KEY]
+        if not isinstance(version, str):
+            problem = "the protocol-version envelope value must be a string"
+            return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
+        if version not in MODERN_VERSIONS:
+            known = {"supported": list(MODERN_VERSIONS), "requested": version}
+            return jsonrpc.error(message["id"], UNSUPPORTED_VERSION, "Unsupported protocol version", known)
+        if faults := list(params.faults(meta, _ENVELOPE, "_meta.")):
+            return params.refuse(message, faults)
+        if method not in _MODERN_METHODS:
+            return _method_not_found(message)
+        return Peer(version, (meta.get(CLIENT_KEY) or {}).get("name", ""), meta[CAPABILITIES_KEY])
+
+    def serves(self, message: Message) -> bool:
+        """Whether `answer` answers a request of a peer; the SDK serves any other."""
+        return message["method"] in _ANSWERED and "inputResponses" not in (message.get("params") or {})
+
+    def answer(self, message: Message, peer: Peer) -> bytes | None:
+        """Return the line that answers a request; None for a call that a person has to agree to first. Never raises.
+
+        A call of a tool takes its time; its deadline, its client and its progress are those of the calling thread.
+        """
+        method = message["method"]
+        try:
+            if faults := list(params.faults(message.get("params"), _SHAPES[method])):
+                return jsonrpc.encode(params.refuse(message, faults))
+            if method == "tools/call":
+                return self._call(message, peer)
+            return jsonrpc.encode(_answer(message, peer, self._told(message, peer)))
+        except AppError as error:
+            return jsonrpc.encode(self.failure(message, error))
+        except BaseException:  # sys.exit() in a tool, too
+            import logging
+
+            logging.getLogger(__name__).exception("%s failed", method)
+            return jsonrpc.encode(self.failure(message, results.internal(method)))
+
+    def failure(self, message: Message, error: AppError) -> Message:
+        """Return the answer that reports an error, in the configured style."""
+        failed = results.failure(error, self.app.config.error_style) if message["method"] == "tools/call" else None
+        if failed is not None:
+            return jsonrpc.result(message["id"], failed)
+        return jsonrpc.error(message["id"], error.code, error.message, error.payload())
+
+    def introduced(self, message: Message) -> Peer | None:
+        """Return whom a valid `initialize` introduces; None for an invalid one."""
+        given = message.get("params")
+        if given is None or list(params.faults(given, _SHAPES["initialize"])):
+            return None
+        version = given["protocolVersion"]
+        known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        return Peer(known, given["clientInfo"]["name"], given["capabilities"])
+
+    def writes(self, message: object) -> bool:
+        """Whether a request calls one of the tools to change a vault (TOOL-15)."""
+        return changes_vault(message, self._others())
+
+    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
+        """Return the tools that a peer is told of. Raises: InvalidArguments for a profile that names no tools."""
+        audience = self._audience(peer)
+        others = (entry for entry in self._others().values() if entry.read_only or not audience.read_only)
+        return [*entries.listed(audience), *(entries.shown(entry, audience) for entry in others)]
+
+    def _audience(self, peer: Peer) -> entries.Audience:
+        config, vaults = self.app.config, self.app.vaults
+        shows = shows_views(config, peer)
+        audience = entries.Audience(config.tools, config.read_only, vaults.asks(), shows_views=shows)
+        if any(entry.needs_app for entry in entries.offered(audience).values()):
+            return audience._replace(has_app=vaults.has_app())
+        return audience
+
+    def _offers_views(self) -> bool:
+        return entries.offers_views(self.app.config.tools, self.app.config.views)
+
+    def _others(self) -> Mapping[str, entries.ToolEntry]:
+        """The tools of other programs."""
+        if self._tools is None:
+            return {}
+        ours = entries.table()
+        known = {*ours.tools, *ours.views, *ours.research}
+        return {name: tool.entry for name, tool in self._tools().items() if name not in known}
+
+    def _call(self, message: Message, peer: Peer) -> bytes | None:
+        from obsidian_mcp.tools import TOOLS, call  # with pydantic, which nothing else here needs
+
+        given = message["params"]
+        try:
+            tools = TOOLS if self._tools is None else self._tools()
+            outcome = call(self.app, given["name"], given.get("arguments") or {}, tools)
+        except ConfirmationRequired:
+            if peer.can_be_asked:
+                return None
+            raise
+        return jsonrpc.encode(_answer(message, peer, results.success(outcome)))
+
+    def _told(self, message: Message, peer: Peer) -> Mapping[str, Any]:
+        """Return the result of any other request."""
+        match message["method"]:
+            case "tools/list":
+                require_first_page((message.get("params") or {}).get("cursor"))
+                return {"tools": self.tools(peer), **(_kept(self._list_can_change()) if peer.is_modern else {})}
+            case "ping":
+                return {}
+            case "server/discover":
+                return {
+                    "supportedVersions": list(MODERN_VERSIONS),
+                    "capabilities": self._capabilities(is_modern=True),
+                    "instructions": self.instructions(),
+                    **_kept(can_change=False),
+                }
+            case _:
+                version = message["params"]["protocolVersion"]
+                return {
+                    "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
+                    "capabilities": self._capabilities(is_modern=False),
+                    "serverInfo": _SERVER,
+                    "instructions": self.instructions(),
+                }
+
+    def _capabilities(self, *, is_modern: bool) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "completions": {},
+            "prompts": {"listChanged": is_modern},
+            "resources": {"listChanged": True, "subscribe": True},
+            "tools": {"listChanged": is_modern},
+        }
+        if is_modern and self._offers_views():
+            found["extensions"] = {UI_EXTENSION: {}}
+        return found
+
+    def instructions(self) -> str:
+        """Return what the server says of itself to models. Raises: InvalidArguments for a profile without tools."""
+        config = self.app.config
+        return introduction(entries.offered(entries.Audience(config.tools, config.read_only)))
+
+    def _list_can_change(self) -> bool:
+        """Whether the list of tools depends on more than how this process was started."""
+        config = self.app.config
+        offered = entries.offered(entries.Audience(config.tools, config.read_only))
+        return self._offers_views() or any(entry.needs_app for entry in offered.values())
+
+
+def changes_vault(message: object, others: Mapping[str, entries.ToolEntry]) -> bool:
+    """Whether a request calls one of the vault's tools, or of the `others`, to change a vault."""
+    match message:
+        case {"method": "tools/call", "params": {"name": str(name), **rest}}:
+            given = rest.get("arguments")
+            if isinstance(given, dict) and given.get("dry_run") is True:
+                return False
+            ours = entries.table()
+            found = ours.tools.get(name) or ours.views.get(name) or others.get(name)
+            return found is not None and not found.read_only
+        case _:
+            return False
+
+
+def shows_views(config: Config, peer: Peer) -> bool:
+    """Whether a client is offered views (VIEW-03)."""
+    return entries.offers_views(config.tools, config.views) and (config.views == "on" or peer.shows_views)
+
+
+def progress_token(message: Message) -> RequestId | None:
+    """Return under which token the client of a request wants to be told of progress; None where it does not."""
+    match message.get("params"):
+        case {"_meta": {"progressToken": token}} if jsonrpc.is_id(token):
+            return token
+        case _:
+            return None
+
+
+def is_modern(message: Message) -> bool:
+    """Whether a request is written in the era in which each says who sent it; `initialize` is of the other one."""
+    meta = (message.get("params") or {}).get("_meta")
+    return isinstance(meta, dict) and VERSION_KEY in meta and message["method"] != "initialize"
+
+
+def require_first_page(cursor: str | None) -> None:
+    """Check the cursor of a list that has one page. Raises: InvalidArguments for any."""
+    if cursor is not None:
+        raise no_page(cursor)
+
+
+def no_page(cursor: str) -> InvalidArguments:
+    """Return the error for a cursor that no answer has given."""
+    return InvalidArguments(
+        f"Invalid cursor: {cursor[:60]!r}. Send the nextCursor of the page before, or none for the first page.",
+        argument="cursor",
+    )
+
+
+_ENVELOPE: Final[params.Shape] = {CAPABILITIES_KEY: dict, f"{CLIENT_KEY}?": {"name": str, "version": str}}
+_META: Final[params.Shape] = {"_meta?": {"progressToken?": jsonrpc.RequestId}}
+_SHAPES: Final[Mapping[str, params.Shape]] = {
+    "initialize": {"capabilities": dict, "clientInfo": {"name": str, "version": str}, "protocolVersion": str, **_META},
+    "server/discover": _META,
+    "ping": _META,
+    "tools/list": {"cursor?": str, **_META},
+    "tools/call": {"name": str, "arguments?": dict, **_META},
+}
+
+
+def _answer(message: Message, peer: Peer, value: Mapping[str, Any]) -> Message:
+    if peer.is_modern:
+        value = {**value, "resultType": "complete", "_meta": {SERVER_KEY: _SERVER}}
+    return jsonrpc.result(message["id"], value)
+
+
+def _kept(can_change: bool) -> dict[str, Any]:
+    """How long a client may keep a list."""
+    return {"ttlMs": CHANGING_MS if can_change else CONSTANT_MS, "cacheScope": "private"}
+
+
+def _method_not_found(message: Message) -> Message:
+    return jsonrpc.error(message["id"], jsonrpc.METHOD_NOT_FOUND, "Method not found", message["method"])
+
+
+def _not_initialized(message: Message) -> Message:
+    problem = (
+        "Invalid Request: Server not initialized. Send initialize and notifications/initialized before "
+        f"{message['method']}."
+    )
+    return jsonrpc.error(message["id"], jsonrpc.INVALID_REQUEST, problem, {"errorCode": "NOT_INITIALIZED"})

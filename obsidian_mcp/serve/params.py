@@ -1,0 +1,82 @@
+"""Says what is wrong with the params of a request (specs/stdio.md, GUARD-03)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from .jsonrpc import INVALID_PARAMS, Message, RequestId, error, is_id, kind
+
+MAX_FAULTS: Final = 8
+_MAX_SHOWN: Final = 60
+"""Characters."""
+
+Shape = Mapping[str, Any]
+"""Members by name, `?` behind that of one that may be absent or null: a type, the shape of an object, or RequestId."""
+_WORDS: Final[Mapping[Any, str]] = {
+    str: "a valid string",
+    dict: "a valid dictionary",
+    RequestId: "a string or an integer",
+}
+
+
+class Fault(NamedTuple):
+    field: str
+    expected: str
+    got: str
+
+    def sentence(self) -> str:
+        if self.got == "nothing":
+            return f"{self.field} is missing"
+        return f"{self.field} should be {self.expected}, {self.got} came"
+
+
+def faults(value: Any, shape: Shape, path: str = "") -> Iterator[Fault]:
+    """Yield what keeps an object from having a shape; `path` stands before the names of its members."""
+    if value is None and any(not name.endswith("?") for name in shape):
+        yield missing("params")
+        return
+    for name, wanted in shape.items():
+        key = name.removesuffix("?")
+        member = (value or {}).get(key)
+        if member is None and (key != name or key not in (value or {})):
+            if key == name:
+                yield missing(path + key)
+        elif isinstance(wanted, Mapping):
+            if isinstance(member, dict):
+                yield from faults(member, wanted, f"{path}{key}.")
+            else:
+                yield Fault(path + key, _WORDS[dict], shown(member))
+        elif not (is_id(member) if wanted is RequestId else isinstance(member, wanted)):
+            yield Fault(path + key, _WORDS[wanted], shown(member))
+
+
+def missing(field: str) -> Fault:
+    return Fault(field, "a value", "nothing")
+
+
+def invalid(method: str, found: Iterable[Fault]) -> tuple[str, dict[str, Any]]:
+    """Return the message and the data of the error about the params of a method."""
+    listed = list(found)[:MAX_FAULTS]
+    sentences = "; ".join(fault.sentence() for fault in listed)
+    data = {"errorCode": "INVALID_PARAMS", "fields": [fault._asdict() for fault in listed]}
+    return f"Invalid params of {method}: {sentences}.", data
+
+
+def refuse(message: Message, found: Iterable[Fault]) -> Message:
+    """Return the answer to a request with such params."""
+    text, data = invalid(message["method"], found)
+    return error(message["id"], INVALID_PARAMS, text, data)
+
+
+def shown(value: object) -> str:
+    """Return a short form of a value: a scalar as written, of a container only its kind."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"[:_MAX_SHOWN]
+        case str():
+            return f"the string {value!r}" if len(value) <= _MAX_SHOWN else "a string"
+        case _:
+            return kind(value)

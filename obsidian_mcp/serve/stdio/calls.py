@@ -1,0 +1,202 @@
+"""The calls of tools of one conversation that are in flight (specs/stdio.md, CALL-…).
+
+Calls.begin ─▶ Dispatcher.answer in a thread ─▶ the line, or None: a person has to agree, which takes the SDK
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from obsidian_mcp.core.text.call import CallRecord, Client, ProgressReport, current_call
+from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.serve import jsonrpc
+from obsidian_mcp.serve.dispatch import Dispatcher, Peer, progress_token
+from obsidian_mcp.serve.jsonrpc import Message, RequestId
+from obsidian_mcp.serve.throttle import throttled
+
+from .timers import Timer, Timers
+
+MAX_THREADS: Final = 40
+QUICK_SECONDS: Final = 0.005
+"""Time that a call may keep the calls behind it waiting. Threads that run Python side by side only hinder each other:
+32 of them answered a quarter fewer short calls a second than one."""
+IN_COMMIT: Final = (
+    "Connection closed while a change was being made. It is finished, or taken back before the next change; read the "
+    "notes to see which."
+)
+_CALLED: Final = object()
+"""The worker is a thread that has been woken or started and has not taken a call yet."""
+
+
+class _Call:
+    """A call in flight."""
+
+    __slots__ = ("ended", "limit", "message", "peer", "timer")
+
+    timer: Timer
+
+    def __init__(self, message: Message, peer: Peer, seconds: float) -> None:
+        self.message = message
+        self.peer = peer
+        self.limit = Deadline(seconds)
+        self.ended = False
+        """Nothing more is sent about it."""
+
+
+class Calls:
+    """The calls in flight, each with its thread, its time limit and its progress.
+
+    The lock of the conversation is held for every method but those that threads of calls run.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        lock: threading.RLock,
+        timers: Timers,
+        send: Callable[[bytes], None],
+        settle: Callable[[RequestId], None],
+        pass_on: Callable[[Message, Peer], None],
+    ) -> None:
+        """`send` takes lines, `settle` the id of each call that has ended, `pass_on` the calls for the SDK."""
+        self._dispatcher = dispatcher
+        self.timeout = dispatcher.timeout
+        self._lock = lock
+        self._timers = timers
+        self._send = send
+        self._settle = settle
+        self._pass_on = pass_on
+        self._calls: dict[RequestId, deque[_Call]] = {}
+        """By id: a client may use one id twice."""
+        self._waiting: deque[_Call] = deque()
+        self._worker: object | None = None
+        """The thread that takes the waiting calls one after another; a slow call makes another thread take over."""
+        self._called = threading.Condition(lock)
+        """Wakes an idle thread to be the worker."""
+        self._idle = 0
+        self._threads = 0
+        self._watching = False
+
+    def begin(self, message: Message, peer: Peer, waited: float) -> None:
+        """Answer a call in a thread. `waited`: seconds of its time that it has waited for its turn."""
+        seconds = max(round(self.timeout - waited, 2), 0.01)
+        running = _Call(message, peer, seconds)
+        running.timer = self._timers.after(seconds, partial(self._expire, running))
+        self._calls.setdefault(jsonrpc.correlated(message["id"]), deque()).append(running)
+        self._waiting.append(running)
+        if self._worker is None:
+            self._call_worker()
+        elif not self._watching:
+            self._watching = True
+            self._timers.after(QUICK_SECONDS, partial(self._watch, running))
+
+    def _call_worker(self) -> None:
+        if self._idle:
+            self._worker = _CALLED
+            self._called.notify()
+        elif self._threads < MAX_THREADS:
+            self._worker = _CALLED
+            self._threads += 1
+            threading.Thread(target=self._work, name="call", daemon=True).start()
+
+    def _watch(self, first: _Call) -> None:
+        """Let another thread take the waiting calls if `first` is still the next of them."""
+        if self._waiting and self._waiting[0] is first and self._worker is not _CALLED:
+            self._call_worker()
+        self._watching = bool(self._waiting)
+        if self._watching:
+            self._timers.after(QUICK_SECONDS, partial(self._watch, self._waiting[0]))
+
+    def expired(self, message: Message) -> bytes:
+        """Return the answer to a call that has not begun in time."""
+        return jsonrpc.encode(self._dispatcher.failure(message, Deadline(self.timeout).error()))
+
+    def cancel(self, request_id: RequestId) -> bool:
+        """Stop a call without an answer; False if there is none. Of several with this id, the latest."""
+        calls = self._calls.get(jsonrpc.correlated(request_id))
+        if not calls:
+            return False
+        self._end(calls[-1])
+        return True
+
+    def abandon(self) -> None:
+        """Stop all calls and answer that the connection ends (END-05)."""
+        for running in [running for calls in self._calls.values() for running in calls]:
+            stopped = running.limit.cancel()
+            self._end(running)
+            reason = "Connection closed" if stopped else IN_COMMIT
+            self._send(jsonrpc.encode(jsonrpc.error(running.message["id"], jsonrpc.CONNECTION_CLOSED, reason)))
+        self._waiting.clear()
+
+    def _expire(self, running: _Call) -> None:
+        if running.ended or not running.limit.cancel():  # in its commit it is waited for (SAFE-19)
+            return
+        self._end(running)
+        self._send(jsonrpc.encode(self._dispatcher.failure(running.message, running.limit.error())))
+        self._settle(running.message["id"])
+
+    def _end(self, running: _Call) -> None:
+        running.ended = True
+        running.timer.cancel()
+        running.limit.cancel()
+        key = jsonrpc.correlated(running.message["id"])
+        self._calls[key].remove(running)
+        if not self._calls[key]:
+            del self._calls[key]
+
+    # --- in a thread
+
+    def _work(self) -> None:
+        this = object()
+        with self._lock:
+            while True:
+                while self._worker is not _CALLED:
+                    self._idle += 1
+                    self._called.wait()
+                    self._idle -= 1
+                self._worker = this
+                while self._worker is this and self._waiting:
+                    running = self._waiting.popleft()
+                    self._lock.release()
+                    try:
+                        line = None if running.ended else self._answer(running)
+                    finally:
+                        self._lock.acquire()
+                    self._finish(running, line)
+                if self._worker is this:
+                    self._worker = None
+
+    def _answer(self, running: _Call) -> bytes | None:
+        client = Client(running.peer.name)
+        current_call.set(CallRecord(running.limit, self._progress_report(running), client))
+        return self._dispatcher.answer(running.message, running.peer)
+
+    def _finish(self, running: _Call, line: bytes | None) -> None:
+        """Send the answer; without one, leave the call to the SDK."""
+        if running.ended:
+            return
+        self._end(running)
+        if line is None:
+            self._pass_on(running.message, running.peer)
+        else:
+            self._send(line)
+            self._settle(running.message["id"])
+
+    def _progress_report(self, running: _Call) -> ProgressReport | None:
+        token = progress_token(running.message)
+        if token is None:
+            return None
+
+        def report(done: int, total: int, activity: str) -> None:
+            params: dict[str, Any] = {"progressToken": token, "progress": done}
+            params |= ({"total": total} if total else {}) | {"message": activity}
+            line = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+            with self._lock:
+                if not running.ended:
+                    self._send(line)
+
+        return throttled(report, running.limit)

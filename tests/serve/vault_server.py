@@ -1,0 +1,28 @@
+"""Servers of a vault on stdio, as processes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.serve import slow_server
+from tests.serve.raw import RawServer
+
+
+def started(vault: Path, *arguments: str, **environment: str) -> RawServer:
+    """The program itself."""
+    own = {"OBSIDIAN_MCP_CACHE": str(vault.parent / "cache"), "OBSIDIAN_MCP_STATE": str(vault.parent / "state")}
+    command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(vault), *arguments]
+    return RawServer(command, env={**own, "XDG_CONFIG_HOME": str(vault.parent), **environment})
+
+
+def slow(vault: Path, *arguments: str, **environment: str) -> RawServer:
+    """One with tools that take their time (`tests.serve.slow_server`)."""
+    own = {
+        "OBSIDIAN_MCP_CACHE": str(vault.parent / "cache"),
+        "OBSIDIAN_MCP_STATE": str(vault.parent / "state"),
+        "OBSIDIAN_MCP_POLICY": str(vault.parent / "policy.toml"),
+    }
+    root = Path(slow_server.__file__).parents[2]
+    command = [sys.executable, "-m", "tests.serve.slow_server", str(vault), *arguments]
+    return RawServer(command, env={**own, **environment}, cwd=root)
