@@ -291,7 +291,7 @@ def test_a_read_only_server_lists_no_tool_that_writes(vault: Path) -> None:
     [
         (["--tools", "nonsense"], "There is no tool obsidian_nonsense"),
         (["--tools", "research"], "offered over HTTP only"),
-        (["--backend", "nothing"], "--backend"),
+        (["--backend", "nothing"], "backend"),
         (["--surplus"], "--surplus"),
         (["--key", "nobody"], "There is no API key 'nobody'"),
     ],
