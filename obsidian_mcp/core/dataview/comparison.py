@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Any
 
-from obsidian_mcp.core.dataview.collation import collation_key, compare_texts, same_text
 from obsidian_mcp.core.dataview.durations import in_unit
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.core.text.collation import compare_texts, exact_key, same_text
 
 Resolve = Callable[[Link], str]
 """The full path of the file that a link leads to; its written path where it leads nowhere."""
@@ -102,7 +102,7 @@ def order_key(resolve: Resolve) -> Callable[[Value, bool], Any]:
     def key(value: Value, _descending: bool) -> Any:
         name = type_name(value)
         if name == "string":
-            return name, collation_key(value)
+            return name, exact_key(value)
         if name == "null":
             return ("", 0)
         if name in ("number", "boolean"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obsidian_mcp.core.dataview.collation import same_text
 from obsidian_mcp.core.dataview.comparison import compare, equal, is_true, type_name
 from obsidian_mcp.core.dataview.durations import between, in_unit, normalized
 from obsidian_mcp.core.dataview.objects import ObjectRecord
@@ -15,6 +14,7 @@ from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.text.collation import same_text
 
 Operate = Callable[[Value, Value, Context], Value]
 

@@ -1,21 +1,68 @@
-"""The order of texts for people: an approximation of ICU's root collation with numbers by value (EXPR-25, TASK-110).
+"""The order of texts for people, by the root collation of Unicode: two keys over one table of the characters of ASCII.
 
-Scripts follow each other by code point. Dataview compares without numbers and to the letter, by a table of 80 ms
-(core/dataview/collation.py).
+`collation_key` counts numbers by value; scripts beyond Latin follow each other by code point (EXPR-25, TASK-110).
+`exact_key` takes digits one by one and is exact for every character: texts beyond ASCII are compared by the package
+pyuca, whose table is read when it is first needed, in 80 ms (DV-53).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
-_PUNCTUATION = "_-,;:!?.'\"()[]{}@*/\\&#%"
-_SYMBOLS = "`^+<=>|~"
-_SPACE, _FIRST_PUNCTUATION, _PUNCTUATION_ELSE = "\x01", 0x02, "\x28"
-_FIRST_SYMBOL, _SYMBOL_ELSE, _CURRENCY, _NUMBER = 0x40, "\x50", "\x51", "\x60"
-_FIRST_LETTER = 0x100
-"""What characters become in a key, in the order of their kinds. Digits stay: they follow _NUMBER and their count."""
+if TYPE_CHECKING:
+    from pyuca.collator import Collator_10_0_0
+
+_LETTER_WEIGHTS = (
+    7341, 7366, 7392, 7413, 7440, 7499, 7514, 7550, 7576, 7602, 7627, 7645, 7696,
+    7711, 7747, 7794, 7815, 7833, 7895, 7931, 7963, 8009, 8027, 8037, 8049, 8071,
+)  # fmt: skip
+_ASCII_WEIGHTS = (
+    521, 609, 781, 921, 7287, 922, 919, 774, 792, 793, 912, 1580, 546, 525, 632, 917, 7331, 7332, 7333, 7334, 7335,
+    7336, 7337, 7338, 7339, 7340, 570, 564, 1584, 1585, 1586, 615, 911,
+    *_LETTER_WEIGHTS, 794, 918, 795, 1179, 523, 1176, *_LETTER_WEIGHTS, 796, 1588, 797, 1590,
+)  # fmt: skip
+"""Primary weights of the characters from space to `~` in the table of Unicode 10, which `_collator` reads too."""
+_WEIGHTS = {code: chr(weight) for code, weight in enumerate(_ASCII_WEIGHTS, 32)}
+_CASE = {code: "\x08" if chr(code).isupper() else "\x02" for code in range(32, 127)}
+_PLAIN_SECONDARY = " "
+
+
+@lru_cache(maxsize=65_536)
+def exact_key(text: str) -> str:
+    """Return a text whose code points order as `text` does among others (DV-53)."""
+    if text.isascii() and text.isprintable():
+        return f"{text.translate(_WEIGHTS)}\0{_PLAIN_SECONDARY * len(text)}\0{text.translate(_CASE)}\0"
+    return "".join(map(chr, _collator().sort_key(text)))
+
+
+def compare_texts(left: str, right: str) -> int:
+    """Return below 0, 0 or above 0, by `exact_key`."""
+    if left == right:
+        return 0
+    left_key, right_key = exact_key(left), exact_key(right)
+    return (left_key > right_key) - (left_key < right_key)
+
+
+def same_text(left: str, right: str) -> bool:
+    """Return whether two texts are equal by `exact_key`: canonical equivalents are."""
+    return left == right or (not (left.isascii() and right.isascii()) and exact_key(left) == exact_key(right))
+
+
+@cache
+def _collator() -> Collator_10_0_0:
+    from pyuca.collator import Collator_10_0_0
+
+    return Collator_10_0_0()
+
+
+# Numbers by value
+
+_SPACE, _PUNCTUATION, _SYMBOL, _NUMBER = chr(521), chr(1000), chr(1700), chr(7330)
+_FIRST_LETTER = 0x2000
+"""What characters beyond ASCII become in a key, by their kinds; digits stay and follow _NUMBER and their count."""
 _VARIATION_SELECTORS = range(0xFE00, 0xFE10)
 _MOST_DIGITS = 0xFFFF
 _KATAKANA = {code: chr(code - 0x60) for code in range(0x30A1, 0x30F7)}
@@ -58,20 +105,18 @@ class _Primary(dict[int, str]):
 
 def _primary(char: str) -> str:
     category = unicodedata.category(char)
-    if char.isspace():
-        return _SPACE
-    if char in _PUNCTUATION:
-        return chr(_FIRST_PUNCTUATION + _PUNCTUATION.index(char))
-    if char in _SYMBOLS:
-        return chr(_FIRST_SYMBOL + _SYMBOLS.index(char))
     if category == "Nd":
         return str(unicodedata.decimal(char))
+    if char.isspace():
+        return _SPACE
+    if category == "Sc":
+        return _WEIGHTS[ord("$")] + char
+    if ord(char) in _WEIGHTS:
+        return _WEIGHTS[ord(char)]
     if category in ("Mn", "Cc", "Cf"):
         return ""
-    if category == "Sc":
-        return _CURRENCY + char
     if category[0] in "PS":
-        return (_PUNCTUATION_ELSE if category[0] == "P" else _SYMBOL_ELSE) + char
+        return (_PUNCTUATION if category[0] == "P" else _SYMBOL) + char
     return chr(min(_FIRST_LETTER + ord(char), 0x10FFFF))
 
 

@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.dataview.collation import collation_key
+from obsidian_mcp.core.text.collation import exact_key
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.dispatch import Dispatcher
 from obsidian_mcp.serve.mcp.server import run
@@ -29,7 +29,7 @@ Entry = TypeVar("Entry", bound=Mapping[str, Any])
 
 def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
     """Return tools in the order of their names, `localeCompare` in English; equal ones keep theirs (HASH-04)."""
-    return sorted(tools, key=lambda tool: collation_key(tool["name"]))
+    return sorted(tools, key=lambda tool: exact_key(tool["name"]))
 
 
 class ToolService:

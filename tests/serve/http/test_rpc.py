@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
-from obsidian_mcp.core.dataview.collation import collation_key
+from obsidian_mcp.core.text.collation import exact_key
 from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
 
@@ -212,7 +212,7 @@ def test_tools_list_has_no_pages(client: TestClient) -> None:
     result = ask(client, "tools/list", {"cursor": "any"})["result"]
     assert set(result) == {"tools"}
     names = [tool["name"] for tool in result["tools"]]
-    assert names == sorted(names, key=collation_key)
+    assert names == sorted(names, key=exact_key)
     assert {"a+b", "größe", "read_note", "obsidian_list_files"} <= set(names)
 
 
