@@ -42,32 +42,7 @@ def syntax_trees() -> dict[str, ast.Module]:
     return {str(path.relative_to(package)): ast.parse(path.read_text(encoding="utf-8")) for path in sources}
 
 
-SHARED_CLASS_NAMES = {
-    "Answer",
-    "Argument",
-    "Call",
-    "Command",
-    "Content",
-    "Found",
-    "Item",
-    "Link",
-    "ListItem",
-    "Matcher",
-    "Named",
-    "Node",
-    "Parameter",
-    "Phrase",
-    "Place",
-    "Plan",
-    "Query",
-    "Reader",
-    "Refusal",
-    "RegExp",
-    "Request",
-    "Run",
-    "Scope",
-    "Status",
-}
+SHARED_CLASS_NAMES = {"Link", "Refusal", "Request", "Scope"}
 """Names that still stand for several classes. The list only gets shorter."""
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index, Replaced
-from obsidian_mcp.core.index.ingest import Batch, ingest
+from obsidian_mcp.core.index.ingest import IndexBatch, ingest
 
 from .disk import Disk
 from .index_database import open_index
@@ -55,7 +55,7 @@ def _lower_priority(niceness: int) -> None:
         os.nice(niceness)
 
 
-def store(root: Path, file: Path, batch: Batch, niceness: int) -> list[FileEntry]:
+def store(root: Path, file: Path, batch: IndexBatch, niceness: int) -> list[FileEntry]:
     """Store a batch of the vault at `root`, in a worker process, and return the files that were left out.
 
     The process has the lower priority of a `niceness` above 0 from then on.

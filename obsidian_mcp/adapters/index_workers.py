@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.index import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.ingest import Batch
+from obsidian_mcp.core.index.ingest import IndexBatch
 from obsidian_mcp.errors import AppError
 
 from .log import logger
@@ -121,7 +121,7 @@ class IndexWorkers:
 
         from .index_pool import PROCESSES
 
-        running: dict[Future[list[FileEntry]], Batch] = {}
+        running: dict[Future[list[FileEntry]], IndexBatch] = {}
         try:
             while True:
                 while len(running) <= PROCESSES and not self._worker.is_stopping:
@@ -142,7 +142,7 @@ class IndexWorkers:
             for batch in running.values():
                 self._indexer.release(batch)
 
-    def _submit(self, batch: Batch) -> Future[list[FileEntry]] | None:
+    def _submit(self, batch: IndexBatch) -> Future[list[FileEntry]] | None:
         """Give a batch to the processes; None where this one is to store it."""
         from .index_pool import WorkerPool, store
 
@@ -160,7 +160,7 @@ class IndexWorkers:
             self._do_without(error)
         return None
 
-    def _end(self, batch: Batch, stored: Callable[[], list[FileEntry]]) -> None:
+    def _end(self, batch: IndexBatch, stored: Callable[[], list[FileEntry]]) -> None:
         """Take note of a batch that is stored, with the files that `stored` returns, or see to it that it will be."""
         from concurrent.futures.process import BrokenProcessPool
 

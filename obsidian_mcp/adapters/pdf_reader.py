@@ -117,7 +117,7 @@ class PdfReader:
         timer.cancel()
         try:
             found = json.loads(answer)
-            content = search_document.Content(*found["content"])
+            content = search_document.SearchContent(*found["content"])
             digest = bytes.fromhex(found["digest"]) if found["digest"] else None
             return Record(entry, digest, extract.of_pdf(content, found["starts"], found["problem"]))
         except (ValueError, KeyError, TypeError):

@@ -16,11 +16,11 @@ from obsidian_mcp.core.note.canvas_edits import (
     AddCard,
     CanvasOperation,
     CardKind,
+    CardPlace,
     Connect,
     Disconnect,
     EditCard,
     MoveCard,
-    Place,
     RemoveCard,
 )
 from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
@@ -262,9 +262,9 @@ class _Given:
     def number_of(self, key: str) -> int | None:
         return None if key not in self.values else round(self.values[key])
 
-    def place(self) -> Place:
+    def place(self) -> CardPlace:
         side = self.choice("side", get_args(Side), "right")
-        return Place(
+        return CardPlace(
             self.number_of("x"), self.number_of("y"), self.values.get("beside", ""), side, self.values.get("group", "")
         )
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.limits import Budget
-from obsidian_mcp.core.expressions.regexps import RegExp, escape
+from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.note import canvas, edits
 from obsidian_mcp.core.note.edits import Edit
@@ -49,7 +49,7 @@ def replace(
     place = app.vaults.get(vault)
     entries = bulk.selected(place, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
     try:
-        pattern = RegExp(source, "mui" if ignore_case else "mu")
+        pattern = RegExpValue(source, "mui" if ignore_case else "mu")
         find_edits = partial(_find_edits, pattern, template, by_character=by_character)
         plan = partial(
             bulk.rewriting,
@@ -76,7 +76,7 @@ def replace(
     return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
 
 
-def _find_edits(pattern: RegExp, template: str, body: str, *, by_character: bool) -> list[Edit]:
+def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character: bool) -> list[Edit]:
     """Return the edits that replace every match in a text; line ends match `\n`, unless `by_character`.
 
     Raises: ExpressionError for a match that takes too long to find, InvalidArguments for too many, StorageFailed for

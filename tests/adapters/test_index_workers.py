@@ -28,7 +28,7 @@ from obsidian_mcp.core.index import fulltext, indexer
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index, Replaced
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
-from obsidian_mcp.core.index.ingest import Batch, ingest
+from obsidian_mcp.core.index.ingest import IndexBatch, ingest
 from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import VaultNotFound
@@ -276,7 +276,7 @@ def test_a_worker_stores_what_changed_meanwhile_as_it_is_and_leaves_out_what_is_
     assert vault.index.database.file is not None
 
     refused = index_pool.store(
-        vault.root, vault.index.database.file, Batch(tuple(entries), (VaultPath("no.md"),), 0), 0
+        vault.root, vault.index.database.file, IndexBatch(tuple(entries), (VaultPath("no.md"),), 0), 0
     )
     assert sorted(entry.path for entry in refused) == ["c.canvas"]
     assert vault.index.status().files == 3

@@ -34,8 +34,7 @@ def base_views(call: DropInCall) -> str:
 
 def base_query(call: DropInCall) -> str:
     from obsidian_mcp.cli.cells import cell_text, markdown, separate
-    from obsidian_mcp.core.expressions.answer import Answer as QueryAnswer
-    from obsidian_mcp.core.expressions.answer import Page
+    from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
     from obsidian_mcp.core.operations.queries import Query, run_query
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from obsidian_mcp.core.expressions.dates import from_nanoseconds
 from obsidian_mcp.core.expressions.evaluate import Scope
-from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import File, Link, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.note.links import shown, split_subpath
@@ -127,7 +127,7 @@ LINKS: Mapping[str, Method] = {
 
 TAGS: Mapping[str, Method] = {
     "matches": Method(
-        lambda _, tag, pattern: pattern.matches(tag) if isinstance(pattern, RegExp) else covers_tag(tag, pattern),
+        lambda _, tag, pattern: pattern.matches(tag) if isinstance(pattern, RegExpValue) else covers_tag(tag, pattern),
         (Parameter("tag", PATTERN),),
     )
 }

@@ -12,7 +12,7 @@ from typing import Any
 from obsidian_mcp.core.expressions.dates import Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
-from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
 from obsidian_mcp.core.note.links import split_subpath
 
@@ -36,7 +36,7 @@ from .values import (
 NUMBER: tuple[type, ...] = (float,)
 STRING: tuple[type, ...] = (str, Link)
 """Links count as texts by their target."""
-PATTERN: tuple[type, ...] = (str, Link, RegExp)
+PATTERN: tuple[type, ...] = (str, Link, RegExpValue)
 
 _NAMES = {NUMBER: "Number", STRING: "String", PATTERN: "String", (Date,): "Date"}
 

@@ -9,7 +9,7 @@ from typing import Any
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope
 from obsidian_mcp.core.expressions.javascript import list_index
-from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
 
@@ -38,7 +38,7 @@ METHODS: Mapping[type, Mapping[str, Method]] = {
     Duration: ANY,
     list: {**ANY, **LIST},
     dict: {**ANY, **OBJECT},
-    RegExp: {**ANY, **REGEXPS},
+    RegExpValue: {**ANY, **REGEXPS},
     File: {**ANY, **FILES},
     Link: {**ANY, **{name: _on_target(method) for name, method in TEXT.items()}, **LINKS},
 }

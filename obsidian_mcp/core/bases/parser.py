@@ -6,7 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
-from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import (
     Binary,
     FieldAccess,
@@ -218,14 +218,14 @@ class _Parser:
         self._token = self._read(found.end())
         return _ESCAPE.sub(_unescape, found[1]) if "\\" in found[1] else found[1]
 
-    def _regexp(self, token: _Token) -> RegExp:
+    def _regexp(self, token: _Token) -> RegExpValue:
         found = _REGEXP.match(self._text, token.at)
         if found is None:
             raise self._problem(token, "a value, or a closed regular expression such as /a+/g")
         if not _FLAGS.issuperset(found[2]) or len(set(found[2])) < len(found[2]):
             raise SyntaxProblem(found.start(2), f'"{found[2]}" are no flags of a regular expression')
         try:
-            expression = RegExp(found[1], found[2])
+            expression = RegExpValue(found[1], found[2])
         except ExpressionError as error:
             raise SyntaxProblem(token.at, error.message.rstrip(".")) from None
         self._token = self._read(found.end())

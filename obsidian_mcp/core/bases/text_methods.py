@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Scope
-from obsidian_mcp.core.expressions.regexps import RegExp, escape
+from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.core.text.text import utf16_length
 
@@ -40,15 +40,15 @@ def _charged(change: Callable[..., str]) -> Callable[..., Value]:
     return run
 
 
-def _replace(scope: Scope, text: str, pattern: str | RegExp, replacement: str) -> Value:
+def _replace(scope: Scope, text: str, pattern: str | RegExpValue, replacement: str) -> Value:
     budget = scope.context.budget
-    if isinstance(pattern, RegExp):
+    if isinstance(pattern, RegExpValue):
         return pattern.replace(text, replacement, everywhere="g" in pattern.flags, budget=budget)
     count = text.count(pattern)
     budget.charge(len(text) + count * len(replacement))
     if "$" not in replacement:
         return text.replace(pattern, replacement)
-    return RegExp(escape(pattern), "g").replace(text, replacement, everywhere=True, budget=budget)
+    return RegExpValue(escape(pattern), "g").replace(text, replacement, everywhere=True, budget=budget)
 
 
 def _repeat(scope: Scope, text: str, count: float) -> Value:
@@ -58,9 +58,9 @@ def _repeat(scope: Scope, text: str, count: float) -> Value:
     return text * int(count)
 
 
-def _split(scope: Scope, text: str, separator: str | RegExp, count: float | None = None) -> Value:
+def _split(scope: Scope, text: str, separator: str | RegExpValue, count: float | None = None) -> Value:
     budget = scope.context.budget
-    if isinstance(separator, RegExp):
+    if isinstance(separator, RegExpValue):
         parts = separator.split(text, budget)
     else:
         budget.charge_items((text.count(separator) if separator else len(text)) + 1)

@@ -13,7 +13,7 @@ from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
-from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value, from_json
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 
@@ -63,7 +63,7 @@ TYPE_NAMES: dict[type, str] = {
     Duration: "Duration",
     list: "List",
     dict: "Object",
-    RegExp: "RegExp",
+    RegExpValue: "RegExp",
     File: "File",
     Link: "Link",
     TagValue: "Tag",
@@ -125,7 +125,7 @@ def text_of(value: Value, context: Context, depth: int = 0) -> str:
             return link_text(value)
         case File():
             return value.path
-        case RegExp():
+        case RegExpValue():
             return f"/{value.source}/{value.flags}"
     if depth >= MAX_TEXT_DEPTH:
         raise ExpressionError(f"The value is nested more than {MAX_TEXT_DEPTH} deep.")

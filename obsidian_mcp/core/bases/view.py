@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from obsidian_mcp.core.expressions.answer import Answer, Cell, Cells, Column, Page, RowGroup, cell_of
+from obsidian_mcp.core.expressions.answer import Cell, Cells, Column, Page, QueryAnswer, RowGroup, cell_of
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import (
     Context,
@@ -15,7 +15,7 @@ from obsidian_mcp.core.expressions.evaluate import (
     compile_expression,
     evaluate_or_error,
 )
-from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
 from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
@@ -53,19 +53,19 @@ CELLS: Cells = {
     Link: lambda link, _: link_text(link),
     File: lambda file, _: f"[[{file.path}]]",
     Image: text_of,
-    RegExp: text_of,
+    RegExpValue: text_of,
 }
 
 FILTER_STEP = "filter"
 SORT_STEP = "sort"
 
 
-def run_base(text: str, context: Context, page: Page, view: str | None = None) -> Answer:
+def run_base(text: str, context: Context, page: Page, view: str | None = None) -> QueryAnswer:
     """The rows of one view of a base as YAML. Raises: QueryInvalid."""
     return run_view(read(text), context, page, view)
 
 
-def run_view(base: Base, context: Context, page: Page, name: str | None = None) -> Answer:
+def run_view(base: Base, context: Context, page: Page, name: str | None = None) -> QueryAnswer:
     """The rows of the view `name`, the first one without a name. `context.this` is a File or None.
 
     Raises: QueryInvalid when there is no such view, or the query needs too much memory.
@@ -82,7 +82,7 @@ def run_view(base: Base, context: Context, page: Page, name: str | None = None) 
     summaries = {property_id: _summary(base, name, context) for property_id, name in view.summaries.items()}
     ids = compat.DEFAULT_COLUMNS if view.order is None else view.order
     shown = rows[page.offset : page.offset + page.limit]
-    return Answer(
+    return QueryAnswer(
         columns=tuple(Column(full_id(id_), label(base, id_)) for id_ in ids),
         rows=list(_cells(shown, [property_value(id_) for id_ in ids], context)),
         total=len(rows),

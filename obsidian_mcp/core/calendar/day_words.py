@@ -19,7 +19,7 @@ Kind = Literal["day", "moved", "span", "weekday", "period", "week", "month", "na
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class DayPhrase:
     """A day or period as it is written. Which members count follows from the kind."""
 
     kind: Kind
@@ -37,7 +37,7 @@ class Phrase:
     """`this`, `last`, `next` or nothing."""
 
 
-def read(text: str) -> Phrase | None:
+def read(text: str) -> DayPhrase | None:
     """Return what a text names in any case, None where it is not wholly of a known form."""
     plain = " ".join(text.lower().split())
     for pattern, kind, is_loose in _FORMS:
@@ -46,14 +46,14 @@ def read(text: str) -> Phrase | None:
     return None
 
 
-def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> Phrase:
+def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> DayPhrase:
     word, month, number, count = (parts.get(name) or "" for name in ("word", "month", "number", "count"))
     year, unit, weekday = parts.get("year"), parts.get("unit") or "", parts.get("weekday")
     amount = _DAYS_AWAY.get(word, 0)
     if count:
         amount = int(count) if count.isdigit() else _NUMBERS.index(count) + 1 if count in _NUMBERS else 1
         amount = -amount if word.endswith(" ago") or word.startswith(("-", "last ", "past ")) else amount
-    return Phrase(
+    return DayPhrase(
         kind,
         is_loose,
         int(year) if year else None,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from . import day_words
 from .clock import shift
-from .day_words import Phrase
+from .day_words import DayPhrase
 from .iso import DAY, calendar_day
 from .iso import read as read_iso
 from .locale import ENGLISH, Locale
@@ -113,7 +113,7 @@ def read_moment(text: str, now: datetime) -> datetime | None:
     return None
 
 
-def _days(phrase: Phrase, today: date, ways: Ways) -> Days:
+def _days(phrase: DayPhrase, today: date, ways: Ways) -> Days:
     """Raises: ValueError or OverflowError where there are no such days."""
     year = today.year if phrase.year is None else phrase.year
     match phrase.kind:
@@ -154,7 +154,7 @@ def _period(first: date, unit: str) -> Days:
     return Days(first, shift(first, 1, unit) - timedelta(1), unit)
 
 
-def _weekday(phrase: Phrase, today: date, ways: Ways) -> date:
+def _weekday(phrase: DayPhrase, today: date, ways: Ways) -> date:
     if ways.nearest:
         away = (phrase.number + 1) % 7 - today.isoweekday() % 7
         if phrase.which:
@@ -171,7 +171,7 @@ def _weekday(phrase: Phrase, today: date, ways: Ways) -> date:
     return today + timedelta(ahead)
 
 
-def _in_years(phrase: Phrase, first: int, count: int) -> Iterator[date]:
+def _in_years(phrase: DayPhrase, first: int, count: int) -> Iterator[date]:
     days = (calendar_day(f"{year:04}-{phrase.month:02}-{phrase.day:02}") for year in range(first, first + count))
     return (day for day in days if day is not None)
 

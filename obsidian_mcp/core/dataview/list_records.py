@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import linkable_heading
-from obsidian_mcp.core.dataview.note_data import ListItem
+from obsidian_mcp.core.dataview.note_data import ListItemData
 from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Extended
 from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.values import Link, Value
@@ -36,7 +36,7 @@ class ItemRecord(Computed):
 
     __slots__ = ("_known", "_own", "children", "item", "page")
 
-    def __init__(self, item: ListItem, page: ItemPage) -> None:
+    def __init__(self, item: ListItemData, page: ItemPage) -> None:
         self.item = item
         self.page = page
         self.children: list[Value] = []
@@ -80,7 +80,7 @@ class ItemRecord(Computed):
         return ABSENT if values is None else values[0] if len(values) == 1 else values
 
 
-def item_records(items: Sequence[ListItem], page: ItemPage) -> list[ItemRecord]:
+def item_records(items: Sequence[ListItemData], page: ItemPage) -> list[ItemRecord]:
     records = [ItemRecord(item, page) for item in items]
     by_line = {record.item.line: record for record in records}
     for record in records:
@@ -127,7 +127,7 @@ _ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
 }
 
 
-def _position(item: ListItem) -> Value:
+def _position(item: ListItemData) -> Value:
     start_column, start_offset, end_column, end_offset = (float(number) for number in item.span)
     last = float(item.line + item.line_count - 1)
     return {

@@ -31,7 +31,7 @@ class ItemLink(NamedTuple):
     embed: bool
 
 
-class ListItem(NamedTuple):
+class ListItemData(NamedTuple):
     """A list item. Lines count from 0."""
 
     text: str
@@ -59,18 +59,18 @@ class NoteData(NamedTuple):
     """`fields` are those of the note: of its list items that are no tasks, then of its other lines."""
 
     fields: tuple[InlineField, ...]
-    items: tuple[ListItem, ...]
+    items: tuple[ListItemData, ...]
 
 
-def pack_items(items: Iterable[ListItem]) -> str:
+def pack_items(items: Iterable[ListItemData]) -> str:
     """List items as JSON for the index."""
     return _json(list(items))
 
 
-def unpack_items(packed: str) -> tuple[ListItem, ...]:
+def unpack_items(packed: str) -> tuple[ListItemData, ...]:
     """The list items that `pack_items` wrote."""
     return tuple(
-        ListItem._make(
+        ListItemData._make(
             (*plain, tuple(tags), tuple(map(ItemLink._make, links)), tuple(map(InlineField._make, fields)), tuple(span))
         )
         for *plain, tags, links, fields, span in json.loads(packed)
@@ -110,7 +110,7 @@ def with_inline_fields(properties: Mapping[str, Any], note: Note) -> tuple[dict[
     return joined, list(dict.fromkeys(name for name, _ in fields))
 
 
-def _items(note: Note, lines: list[str]) -> Iterator[ListItem]:
+def _items(note: Note, lines: list[str]) -> Iterator[ListItemData]:
     if not note.list_items:
         return
     links = _links_by_line(note)
@@ -127,7 +127,7 @@ def _items(note: Note, lines: list[str]) -> Iterator[ListItem]:
         status = item.mark or None
         above = bisect_right(list_starts, item.span.start) - 1
         heading = bisect_right(heading_lines, item.line) - 1
-        yield ListItem(
+        yield ListItemData(
             text="\n".join(parts),
             symbol=first[1],
             status=status,

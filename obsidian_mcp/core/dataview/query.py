@@ -27,7 +27,7 @@ from obsidian_mcp.core.dataview.sources import Sources
 from obsidian_mcp.core.dataview.tasks import task_answer
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.dataview.vault_view import DataviewVault
-from obsidian_mcp.core.expressions.answer import Answer, Column
+from obsidian_mcp.core.expressions.answer import Column, QueryAnswer
 from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.rows import (
@@ -55,7 +55,7 @@ def run_query(
     settings: Settings | None = None,
     limit: int | None = None,
     offset: int = 0,
-) -> Answer:
+) -> QueryAnswer:
     """Run a DQL query, or one inline expression that begins with the prefix `=` (DV-01).
 
     `this` is the path of the note in which the query stands; `now` is naive and local. `limit` and `offset` cut the
@@ -78,26 +78,26 @@ def run_query(
         raise QueryInvalid("The query makes a value that is nested too deep: lists inside lists.") from None
 
 
-def _inline_answer(text: str, run: Run) -> Answer:
+def _inline_answer(text: str, run: Run) -> QueryAnswer:
     evaluate = compile_node(parse_expression(text, run.now))
     try:
         cell = make_cell(evaluate(Scope(run, {})), run)
     except ExpressionError as error:
         raise QueryInvalid(f"The expression has no value: {error.message}") from None
-    return Answer((Column(text, text),), [[cell]], 1, kind="list", warnings=run.problems.notes)
+    return QueryAnswer((Column(text, text),), [[cell]], 1, kind="list", warnings=run.problems.notes)
 
 
 class _Execution:
     """One query on its way from FROM to the answer."""
 
-    def __init__(self, query: syntax.Query, run: Run) -> None:
+    def __init__(self, query: syntax.DataviewQuery, run: Run) -> None:
         self.query = query
         self.run = run
         self.grouped_by: list[str] = []
         """Names of the groups that rows are, the innermost first."""
         self.order_key = order_key(run.path_of)
 
-    def answer(self, limit: int | None, offset: int) -> Answer:
+    def answer(self, limit: int | None, offset: int) -> QueryAnswer:
         rows: Sequence[Scope] = self._task_rows() if self.query.kind == "task" else self._source_rows()
         for command in self.query.commands:
             rows = self._apply(command, rows)
@@ -210,7 +210,7 @@ class _Execution:
 
     # Answers
 
-    def _table(self, rows: Sequence[Scope], limit: int | None, offset: int) -> Answer:
+    def _table(self, rows: Sequence[Scope], limit: int | None, offset: int) -> QueryAnswer:
         columns = [Column(named.text, named.name) for named in self.query.columns]
         shows_id = not self.query.without_id or (self.query.kind == "list" and not columns)
         if shows_id:
@@ -230,7 +230,7 @@ class _Execution:
             self._refuse("final data extraction", failed)
         if failed:
             self.run.problems.note(f"{len(failed)} of the rows shown have an error in a cell; first: {failed[0]}")
-        return Answer(tuple(columns), cells, len(rows), kind=self.query.kind)
+        return QueryAnswer(tuple(columns), cells, len(rows), kind=self.query.kind)
 
     def _cell(self, value: Evaluate, row: Scope, errors: list[str]) -> object:
         """The cell of a value; of one that fails `{"error": message}`, noted in `errors`."""
@@ -240,7 +240,7 @@ class _Execution:
             errors.append(error.message)
             return {"error": error.message}
 
-    def _calendar(self, rows: Sequence[Scope], limit: int | None, offset: int) -> Answer:
+    def _calendar(self, rows: Sequence[Scope], limit: int | None, offset: int) -> QueryAnswer:
         named = self.query.columns[0]
         pairs = evaluate_rows(rows, compile_node(named.expression), self.run, "CALENDAR")
         if rows and not pairs:
@@ -251,7 +251,7 @@ class _Execution:
         columns = Column("date", named.name), Column("link", self.run.settings.id_column)
         page = dated[offset : None if limit is None else offset + limit]
         cells = [[make_cell(value, self.run), make_cell(_file_link(row), self.run)] for row, value in page]
-        return Answer(columns, cells, len(dated), kind="calendar")
+        return QueryAnswer(columns, cells, len(dated), kind="calendar")
 
     def _warnings(self) -> list[str]:
         notes = list(self.run.problems.notes)

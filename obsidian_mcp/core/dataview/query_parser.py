@@ -80,7 +80,7 @@ _LINE_ENDS = regex.compile(r"[\r\n]+")
 class QueryParser(ExpressionParser):
     """Every method reads one rule of the grammar; see `ExpressionParser`."""
 
-    def query(self) -> syntax.Query | None:
+    def query(self) -> syntax.DataviewQuery | None:
         self._skip_comments()
         header = self._header()
         if header is None:
@@ -93,7 +93,7 @@ class QueryParser(ExpressionParser):
             self._skip_comments()
             command = self._command()
             if command is None:
-                return syntax.Query(kind, tuple(columns), without_id, source, tuple(commands))
+                return syntax.DataviewQuery(kind, tuple(columns), without_id, source, tuple(commands))
             commands.append(command)
 
     def query_kind(self) -> syntax.QueryKind | None:
@@ -261,7 +261,7 @@ class QueryParser(ExpressionParser):
         return None if tag is None else syntax.FromTag(tag)
 
 
-def parse_query(text: str, now: Now) -> syntax.Query:
+def parse_query(text: str, now: Now) -> syntax.DataviewQuery:
     """Return the query that the whole text is.
 
     Raises: QueryInvalid with line, column and what was expected, and a hint for frequent slips (DV-31, DV-45).

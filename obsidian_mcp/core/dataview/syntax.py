@@ -109,7 +109,7 @@ Command = Where | Sort | Limit | GroupBy | Flatten | SecondFrom
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class DataviewQuery:
     """A whole query. `columns` are those of TABLE, the one expression of LIST, or the date of CALENDAR."""
 
     kind: QueryKind

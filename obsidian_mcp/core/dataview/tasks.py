@@ -9,7 +9,7 @@ from obsidian_mcp.core.dataview.cells import make_cell
 from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.objects import Extended
 from obsidian_mcp.core.dataview.run import Run
-from obsidian_mcp.core.expressions.answer import Answer, Cell, Column, RowGroup
+from obsidian_mcp.core.expressions.answer import Cell, Column, QueryAnswer, RowGroup
 from obsidian_mcp.core.expressions.values import Value
 
 COLUMNS = tuple(Column(name, name) for name in ("status", "text", "ref", "depth", "match", "section", "fields"))
@@ -25,7 +25,7 @@ class _Shown(NamedTuple):
 
 def task_answer(
     rows: Sequence[Mapping[str, Value]], grouped_by: Sequence[str], run: Run, limit: int | None, offset: int
-) -> Answer:
+) -> QueryAnswer:
     """Roots in result order, each followed by all items below it, whether they match or not (DV-25)."""
     shown: list[_Shown] = []
     groups = _groups(rows, grouped_by, shown, run)
@@ -34,7 +34,7 @@ def task_answer(
     for row in page:
         cells.append(_cells(row, run))
         run.budget.end_row(kept=True)
-    return Answer(COLUMNS, cells, len(shown), kind="task", groups=groups)
+    return QueryAnswer(COLUMNS, cells, len(shown), kind="task", groups=groups)
 
 
 def _groups(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from obsidian_mcp.core.dataview.note_data import ListItem
+from obsidian_mcp.core.dataview.note_data import ListItemData
 from obsidian_mcp.core.expressions.values import Value
 from obsidian_mcp.core.expressions.vault_view import VaultView
 
@@ -44,7 +44,7 @@ class DataviewVault(VaultView, Protocol):
         Notes may be left out: none are there where the query reads few notes.
         """
 
-    def list_items(self, path: str) -> Sequence[ListItem]:
+    def list_items(self, path: str) -> Sequence[ListItemData]:
         """The list items of a note."""
 
     def text_tags(self, path: str) -> Sequence[str]:

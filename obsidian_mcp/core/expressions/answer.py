@@ -53,7 +53,7 @@ class RowGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """One page of a query's result."""
 
     columns: tuple[Column, ...]

@@ -23,7 +23,7 @@ _TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]{0,200})>)")
 
 
 @dataclass(frozen=True, slots=True)
-class RegExp:
+class RegExpValue:
     """A regular expression; two are equal when written alike."""
 
     source: str

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
-from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
+from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
+from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
 from .catalog import normal_form
@@ -112,12 +112,12 @@ def remove(body: str | None, name: str) -> tuple[str, Bookmark]:
             candidates=shown,
         )
     bookmark, node, array = found[0]
-    kept = [Item(item.value, item) for item in array.items if item is not node]
+    kept = [JsonItem(item.value, item) for item in array.items if item is not node]
     text = body or ""
     return _spliced(text, array, rewrite_list(text, array, kept, _layout(text, array))), bookmark
 
 
-def _root(body: str | None) -> Node | None:
+def _root(body: str | None) -> JsonNode | None:
     if body is None or not body.strip():
         return None
     try:
@@ -132,13 +132,13 @@ def _root(body: str | None) -> Node | None:
     return root
 
 
-def _items(root: Node | None) -> Node | None:
+def _items(root: JsonNode | None) -> JsonNode | None:
     """The array of bookmarks in the file or in a group."""
     member = root.member("items") if root is not None else None
     return member.node if member is not None and isinstance(member.node.value, list) else None
 
 
-def _walk(array: Node | None, groups: tuple[str, ...] = ()) -> Iterator[tuple[Bookmark, Node, Node]]:
+def _walk(array: JsonNode | None, groups: tuple[str, ...] = ()) -> Iterator[tuple[Bookmark, JsonNode, JsonNode]]:
     """Every bookmark that is no group, with its node and the array that holds it."""
     if array is None:
         return
@@ -153,7 +153,7 @@ def _walk(array: Node | None, groups: tuple[str, ...] = ()) -> Iterator[tuple[Bo
             yield Bookmark(kind, "".join(_text(node, key) for key in keys), title, "/".join(groups)), node, array
 
 
-def _group(array: Node | None, name: str) -> Node | None:
+def _group(array: JsonNode | None, name: str) -> JsonNode | None:
     """The group of a title, at any depth."""
     for node in array.items if array is not None else ():
         if isinstance(node.value, dict) and _text(node, "type") == "group":
@@ -164,25 +164,25 @@ def _group(array: Node | None, name: str) -> Node | None:
     return None
 
 
-def _text(node: Node, key: str) -> str:
+def _text(node: JsonNode, key: str) -> str:
     value = node.value.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _with_item(text: str, array: Node, values: Mapping[str, Any]) -> str:
-    items = [*(Item(item.value, item) for item in array.items), Item(values)]
+def _with_item(text: str, array: JsonNode, values: Mapping[str, Any]) -> str:
+    items = [*(JsonItem(item.value, item) for item in array.items), JsonItem(values)]
     return _spliced(text, array, rewrite_list(text, array, items, _layout(text, array)))
 
 
-def _retitled(text: str, node: Node, title: str) -> str:
+def _retitled(text: str, node: JsonNode, title: str) -> str:
     if not title or _text(node, "title") == title:
         return text
-    array = Node(node.start, node.end, [node.value], items=(node,))
-    written = rewrite_list(text, array, [Item({**node.value, "title": title}, node)], _layout(text, array))
+    array = JsonNode(node.start, node.end, [node.value], items=(node,))
+    written = rewrite_list(text, array, [JsonItem({**node.value, "title": title}, node)], _layout(text, array))
     return _spliced(text, array, written[1:-1])
 
 
-def _layout(text: str, array: Node) -> Layout:
+def _layout(text: str, array: JsonNode) -> Layout:
     line = text[text.rfind("\n", 0, array.start) + 1 : array.start]
     outer = line[: len(line) - len(line.lstrip(" \t"))]
     inner, members = f"\n{outer}  ", f"\n{outer}    "
@@ -190,5 +190,5 @@ def _layout(text: str, array: Node) -> Layout:
     return layout_of(text, array, usual)
 
 
-def _spliced(text: str, node: Node, written: str) -> str:
+def _spliced(text: str, node: JsonNode, written: str) -> str:
     return text[: node.start] + written + text[node.end :]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, cached_property
 from operator import itemgetter
 
-from obsidian_mcp.core.dataview.note_data import ListItem, unpack_items
+from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
@@ -98,7 +98,7 @@ class IndexedNotes(IndexedVault):
         for field, numbers in groups:
             yield field, [paths[number] for number in numbers if number in paths]
 
-    def list_items(self, path: str) -> Sequence[ListItem]:
+    def list_items(self, path: str) -> Sequence[ListItemData]:
         packed = self._rows.list_items(VaultPath(path))
         return unpack_items(packed) if packed else ()
 

@@ -98,7 +98,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
     )
 
 
-def of_pdf(found: content.Content, starts: Sequence[int], problem: str) -> Facts:
+def of_pdf(found: content.SearchContent, starts: Sequence[int], problem: str) -> Facts:
     """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
     pages = tuple(HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
     found = found._replace(structure=scopes.structure_of_pages(starts, len(found.text)).pack())

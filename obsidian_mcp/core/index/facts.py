@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, DRAWING_EXTENSION, extension, is_note
 
-from .search_document import Content
+from .search_document import SearchContent
 
 VERSION = "8"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""
@@ -142,7 +142,7 @@ class Facts:
     list_items: tuple[ListItemsFact, ...] = ()
     warnings: tuple[str, ...] = ()
     """One sentence for everything that could not be read."""
-    content: Content = field(default=Content(), compare=False)
+    content: SearchContent = field(default=SearchContent(), compare=False)
     """The searchable contents; empty when the facts come from rows."""
 
 

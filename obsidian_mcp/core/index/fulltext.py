@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from obsidian_mcp.core.text import analysis
 
 from .database import Connection
-from .search_document import FIELDS, Content
+from .search_document import FIELDS, SearchContent
 
 _FIELDS = ", ".join(FIELDS)
 
@@ -37,7 +37,7 @@ _DROP = f"INSERT INTO search (search, rowid, {_FIELDS}) VALUES ('delete', {', '.
 _OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"  # noqa: S608
 
 
-def write(connection: Connection, dropped: Iterable[int], contents: Mapping[int, Content]) -> None:
+def write(connection: Connection, dropped: Iterable[int], contents: Mapping[int, SearchContent]) -> None:
     """Delete the old contents of files, and then write new ones."""
     for file in dropped:
         old = connection.execute(_OLD, (file,)).fetchone()

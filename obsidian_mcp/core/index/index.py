@@ -26,7 +26,7 @@ from .database import PATIENCE, Busy, Connection, Database, Replaced
 from .facts import Facts
 from .rows import IN_LIST, TABLES, stored, to_path
 
-__all__ = ["Busy", "Index", "Outdated", "Record", "Replaced", "Stat", "Status"]
+__all__ = ["Busy", "Index", "IndexStatus", "Outdated", "Record", "Replaced", "Stat"]
 
 _KEYED = ("links", "tags", "aliases", "inline_fields")
 """Tables that are queried by `key`."""
@@ -85,7 +85,7 @@ class Outdated(NamedTuple):
     """PDFs that have no rows; rows of their earlier contents are among those that are gone."""
 
 
-class Status(NamedTuple):
+class IndexStatus(NamedTuple):
     """Where the index is and what it holds, for people."""
 
     file: Path | None
@@ -222,7 +222,7 @@ class Index:
 
     # -- looking -----------------------------------------------------------------------------------------------
 
-    def status(self) -> Status:
+    def status(self) -> IndexStatus:
         counts: dict[str, int] = {}
         files = warned = 0
         with contextlib.suppress(Busy, Replaced), self.database.reading() as connection:
@@ -230,7 +230,7 @@ class Index:
             for table in TABLES:
                 (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
         database = self.database
-        return Status(database.file, database.size(), files, counts, warned, database.warning)
+        return IndexStatus(database.file, database.size(), files, counts, warned, database.warning)
 
 
 class _Known(NamedTuple):
@@ -249,7 +249,7 @@ class _Batch:
         self._stale: list[int] = []
         """Files whose old rows are deleted."""
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
-        self._contents: dict[int, search_document.Content] = {}
+        self._contents: dict[int, search_document.SearchContent] = {}
 
     def put(self, record: Record) -> bool:
         """Store a record; return False when it lacks facts that the index does not have either."""

@@ -24,7 +24,7 @@ from . import facts
 from .database import PATIENCE
 from .freshness import CURRENT, Answer, Freshness, Progress
 from .index import Busy, Index, Outdated, Replaced, Stat
-from .ingest import Batch, Read, ingest
+from .ingest import IndexBatch, Read, ingest
 from .pdf_queue import PdfQueue
 from .rows import Rows, Stamp
 
@@ -434,11 +434,11 @@ class Indexer:
         self.done(batch, refused)
         return len(batch.entries) + len(batch.gone)
 
-    def ingest(self, batch: Batch, patience: float = PATIENCE) -> list[FileEntry]:
+    def ingest(self, batch: IndexBatch, patience: float = PATIENCE) -> list[FileEntry]:
         """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy, Replaced."""
         return ingest(self.index, self.read, self.stat, batch.entries, batch.gone, patience)
 
-    def take(self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None) -> Batch | None:
+    def take(self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None) -> IndexBatch | None:
         """The next batch, None where nothing is to be done or others are at it. End it by `done` or `release`.
 
         The first batches of many files are small, so that something is there at once (INDEX-15).
@@ -459,9 +459,9 @@ class Indexer:
                 size += min(entry.size, facts.BODY_LIMIT)
             self._taken.update(entry.path for entry in entries)
             self._taken.update(gone)
-            return Batch(tuple(entries), tuple(gone), self._epoch) if entries or gone else None
+            return IndexBatch(tuple(entries), tuple(gone), self._epoch) if entries or gone else None
 
-    def done(self, batch: Batch, refused: Iterable[FileEntry] = ()) -> None:
+    def done(self, batch: IndexBatch, refused: Iterable[FileEntry] = ()) -> None:
         """A batch is stored, without the files that were refused: they are no longer as their entries say."""
         left = {entry.path: entry for entry in refused}
         with self.state:
@@ -486,7 +486,7 @@ class Indexer:
             self.stored()
         self.release(batch)
 
-    def release(self, batch: Batch, *, later: bool = False) -> None:
+    def release(self, batch: IndexBatch, *, later: bool = False) -> None:
         """A batch was not stored. `later`: not before the next notice or question, because it failed."""
         with self.state:
             paths = [*(entry.path for entry in batch.entries), *batch.gone]

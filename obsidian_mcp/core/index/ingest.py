@@ -14,7 +14,7 @@ from .database import PATIENCE
 from .index import Index, Stat, looked_at
 
 
-class Batch(NamedTuple):
+class IndexBatch(NamedTuple):
     """Files that one transaction stores or deletes; nobody else works on them until they are done or released."""
 
     entries: tuple[FileEntry, ...]

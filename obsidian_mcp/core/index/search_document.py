@@ -21,7 +21,7 @@ ITEMS = f" {analysis.GAP} {analysis.GAP} "
 """Separates the aliases, headings or tags of a note, so that no phrase spans two of them."""
 
 
-class Content(NamedTuple):
+class SearchContent(NamedTuple):
     """Only `text` is as in the file; the other texts are prepared by `analysis.spread`."""
 
     text: str = ""
@@ -41,7 +41,7 @@ class Content(NamedTuple):
 
 
 FIELDS = ("body", "name", "alias", "heading", "tag", "folder")
-"""The columns of the index, as `Content` names them."""
+"""The columns of the index, as `SearchContent` names them."""
 
 
 def of(
@@ -54,7 +54,7 @@ def of(
     properties: Iterable[str] = (),
     truncated: bool = False,
     structure: bytes = b"",
-) -> Content:
+) -> SearchContent:
     """Return the contents of a file. `text` holds no lone surrogates, `tags` no `#`; `properties` are names."""
     folder, _, name = path.rpartition("/")
     tags = tuple(tags)
@@ -79,4 +79,4 @@ def of(
     if max(map(len, found), default=0) > analysis.LONGEST_WORD:
         odd |= ODD_WORDS
         found = {word for word in found if len(word) <= analysis.LONGEST_WORD}
-    return Content(text, body, *fields, b" ".join(found).decode(), odd, structure)
+    return SearchContent(text, body, *fields, b" ".join(found).decode(), odd, structure)

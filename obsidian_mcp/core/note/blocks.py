@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
 from .elements import Area, AreaKind, BlockId, Footnote, Heading, ListItem, Section, SectionKind
-from .source_lines import MOST_READ, USUAL_NESTING, Item, Run, SourceLines
+from .source_lines import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
 
@@ -55,14 +55,14 @@ class _Reader:
         self._lines = SourceLines(body, line_starts)
         self._body, self._starts, self._ends = body, self._lines.starts, self._lines.ends
         self._found = Blocks()
-        self._stack: list[Run] = []
+        self._stack: list[LineRun] = []
         self._read = 0
         """Lines of all containers so far, those of inner ones counted again."""
-        self._items: list[Item] = []
+        self._items: list[SourceItem] = []
 
     def read(self, first_line: int) -> Blocks:
         stack, found = self._stack, self._found
-        stack.append(Run(first_line, len(self._starts)))
+        stack.append(LineRun(first_line, len(self._starts)))
         while stack:
             checkpoint()
             run = stack[-1]
@@ -76,21 +76,21 @@ class _Reader:
         found.block_ids.sort(key=lambda block: block.span.start)
         return found
 
-    def _enter(self, runs: list[Run]) -> None:
+    def _enter(self, runs: list[LineRun]) -> None:
         """Read the lines of containers next, those of the first one first."""
         self._stack += reversed(runs)
         self._read += sum(run.end - run.at for run in runs)
         if self._read > MOST_READ:
             self._lines.deepest = USUAL_NESTING
 
-    def _close(self, run: Run) -> None:
+    def _close(self, run: LineRun) -> None:
         """A block id at the end of a container's own text is the id of the container."""
         if run.item is not None and not run.has_list:
             run.item.id = self._id_at_end(run)
         elif run.is_quote and run.depth == 1 and (id_ := self._id_at_end(run)):
             self._name_last_section(id_)
 
-    def _block(self, run: Run, i: int) -> int:
+    def _block(self, run: LineRun, i: int) -> int:
         """Read the block that starts on line `i` and return the line after it."""
         body, start, end = self._body, self._starts[i], self._ends[i]
         at = md.indent(body, start, end).end()
@@ -104,7 +104,7 @@ class _Reader:
             return self._setext_heading(run, i) or self._table(run, i) or self._paragraph(run, i)
         return self._paragraph(run, i)
 
-    def _add(self, run: Run, kind: SectionKind, start: int, end: int, id_: str | None = None) -> None:
+    def _add(self, run: LineRun, kind: SectionKind, start: int, end: int, id_: str | None = None) -> None:
         if run.depth == 0:
             self._found.sections.append(Section(kind, id_, Span(start, end)))
             if id_ is not None:
@@ -112,13 +112,13 @@ class _Reader:
         run.last_end = end
         run.last_line = -1
 
-    def _add_area(self, run: Run, kind: AreaKind, i: int, last: int, info: str = "") -> int:
+    def _add_area(self, run: LineRun, kind: AreaKind, i: int, last: int, info: str = "") -> int:
         span = Span(self._starts[i], self._ends[last])
         self._found.areas.append(Area(kind, True, info, span))
         self._add(run, kind, span.start, span.end)
         return last + 1
 
-    def _read_inline(self, run: Run, first: int, last: int, begin: int, end: int) -> None:
+    def _read_inline(self, run: LineRun, first: int, last: int, begin: int, end: int) -> None:
         """Record a region for links and tags, from `begin` on line `first` to `end` on line `last`."""
         parts: tuple[Span, ...] = ()
         if run.quoted and first < last:
@@ -127,7 +127,7 @@ class _Reader:
             parts = (Span(begin, ends[first]), *inner, Span(starts[last], end))
         self._found.regions.append(Region(begin, end, parts))
 
-    def _id_at_end(self, run: Run) -> str | None:
+    def _id_at_end(self, run: LineRun) -> str | None:
         """Return the block id at the end of the container's last paragraph so far."""
         return self._lines.block_id(run.last_line) if run.last_line >= 0 else None
 
@@ -138,7 +138,7 @@ class _Reader:
 
     # Leaves. Each gives the line after the block, 0 where there is no such block.
 
-    def _paragraph(self, run: Run, i: int) -> int:
+    def _paragraph(self, run: LineRun, i: int) -> int:
         last = self._paragraph_end(run, i)
         start, end = self._starts[i], self._ends[last]
         self._read_inline(run, i, last, start, end)
@@ -150,7 +150,7 @@ class _Reader:
         run.last_line = last
         return last + 1
 
-    def _paragraph_end(self, run: Run, i: int) -> int:
+    def _paragraph_end(self, run: LineRun, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         k = i + 1
         while k < run.end:
@@ -176,7 +176,7 @@ class _Reader:
             return False
         return md.only_block_id(self._body, self._starts[i], self._ends[i]) is not None
 
-    def _indented_code(self, run: Run, i: int) -> int:
+    def _indented_code(self, run: LineRun, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         last = i
         for k in range(i + 1, run.end):
@@ -186,7 +186,7 @@ class _Reader:
                 break
         return self._add_area(run, "code", i, last)
 
-    def _fenced_code(self, run: Run, i: int, at: int) -> int:
+    def _fenced_code(self, run: LineRun, i: int, at: int) -> int:
         opening = md.fence(self._body, at, self._ends[i])
         if not opening:
             return 0
@@ -199,7 +199,7 @@ class _Reader:
                 return self._add_area(run, "code", i, k, info)
         return self._add_area(run, "code", i, run.end - 1, info)
 
-    def _math(self, run: Run, i: int, at: int) -> int:
+    def _math(self, run: LineRun, i: int, at: int) -> int:
         if not (opening := self._lines.math_opening(run, i, at)):
             return 0
         for k in range(i + 1, run.end):
@@ -208,7 +208,7 @@ class _Reader:
                 return self._add_area(run, "math", i, k)
         return self._add_area(run, "math", i, run.end - 1)
 
-    def _comment(self, run: Run, i: int, at: int) -> int:
+    def _comment(self, run: LineRun, i: int, at: int) -> int:
         """A `%%` comment on lines of its own: nothing in it is a block, but its links and tags count (1.2, 9)."""
         body, starts, ends = self._body, self._starts, self._ends
         if not body.startswith("%%", at):
@@ -225,7 +225,7 @@ class _Reader:
         starts[last] = after
         return last
 
-    def _atx_heading(self, run: Run, i: int, at: int) -> int:
+    def _atx_heading(self, run: LineRun, i: int, at: int) -> int:
         body, end = self._body, self._ends[i]
         opening = md.heading(body, at, end)
         if not opening:
@@ -239,7 +239,7 @@ class _Reader:
         self._add_heading(run, len(opening[1]), Span(begin, text_end), Span(self._starts[i], end), i)
         return i + 1
 
-    def _setext_heading(self, run: Run, i: int) -> int:
+    def _setext_heading(self, run: LineRun, i: int) -> int:
         if i + 1 >= run.end or not md.setext_underline(self._body, self._starts[i + 1], self._ends[i + 1]):
             return 0
         body, start, end = self._body, self._starts[i], self._ends[i]
@@ -250,12 +250,12 @@ class _Reader:
         self._add_heading(run, level, Span(begin, stop), Span(start, self._ends[i + 1]), i)
         return i + 2
 
-    def _add_heading(self, run: Run, level: int, text: Span, span: Span, line: int) -> None:
+    def _add_heading(self, run: LineRun, level: int, text: Span, span: Span, line: int) -> None:
         self._found.headings.append(Heading(level, text.of(self._body), run.depth > 0, line, span))
         self._found.regions.append(Region(text.start, text.end))
         self._add(run, "heading", span.start, span.end, self._lines.block_id(line))
 
-    def _html(self, run: Run, i: int, at: int) -> int:
+    def _html(self, run: LineRun, i: int, at: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         opening = md.html_block(body, at, ends[i])
         if opening is None and not md.html_alone(body, at, ends[i]):
@@ -269,7 +269,7 @@ class _Reader:
             last = next((k for k in range(i + 1, run.end) if closing.search(body, starts[k], ends[k])), run.end - 1)
         return self._add_area(run, "html", i, last)
 
-    def _table(self, run: Run, i: int) -> int:
+    def _table(self, run: LineRun, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         if i + 1 >= run.end or body.find("|", starts[i] + 1, ends[i]) < 0:
             return 0
@@ -293,14 +293,14 @@ class _Reader:
 
     # Lines that begin with a character of several meanings
 
-    def _mark(self, run: Run, i: int, at: int) -> int:
+    def _mark(self, run: LineRun, i: int, at: int) -> int:
         """`-`, `*`, `_`, `+` or a digit: a rule, or a list."""
         if md.thematic_break(self._body, at, self._ends[i]):
             self._add(run, "thematicBreak", self._starts[i], self._ends[i])
             return i + 1
         return self._list(run, i, at)
 
-    def _bracket(self, run: Run, i: int, at: int) -> int:
+    def _bracket(self, run: LineRun, i: int, at: int) -> int:
         """`[`: a footnote, or the definition of a reference."""
         if md.footnote(self._body, at, self._ends[i]):
             return self._footnote(run, i, at)
@@ -311,7 +311,7 @@ class _Reader:
 
     # Containers
 
-    def _quote(self, run: Run, i: int, at: int) -> int:
+    def _quote(self, run: LineRun, i: int, at: int) -> int:
         if run.depth >= self._lines.deepest:
             return 0
         body, starts, ends = self._body, self._starts, self._ends
@@ -325,10 +325,10 @@ class _Reader:
             k += 1
         span = Span(start, ends[k - 1])
         self._add(run, "callout" if md.callout(body, starts[i], ends[i]) else "blockquote", span.start, span.end)
-        self._enter([Run(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True)])
+        self._enter([LineRun(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True)])
         return k
 
-    def _footnote(self, run: Run, i: int, at: int) -> int:
+    def _footnote(self, run: LineRun, i: int, at: int) -> int:
         opening = md.footnote(self._body, at, self._ends[i])
         if opening is None or run.depth >= self._lines.deepest:
             return 0
@@ -350,10 +350,10 @@ class _Reader:
         span = Span(start, ends[last])
         self._found.footnotes.append(Footnote(opening[1], span))
         self._add(run, "footnoteDefinition", span.start, span.end)
-        self._enter([Run(i, last + 1, run.depth + 1, run.quoted, holder=run.holder)])
+        self._enter([LineRun(i, last + 1, run.depth + 1, run.quoted, holder=run.holder)])
         return last + 1
 
-    def _list(self, run: Run, i: int, at: int) -> int:
+    def _list(self, run: LineRun, i: int, at: int) -> int:
         if run.depth >= self._lines.deepest or not md.list_item(self._body, at, self._ends[i]):
             return 0
         items = self._lines.list_lines(run, i)
@@ -366,7 +366,7 @@ class _Reader:
                 run.item.id = self._id_at_end(run)
         self._add(run, "list", starts[i], ends[last])
         parent = run.holder if run.holder is not None else -max(i, 1)
-        runs: list[Run] = []
+        runs: list[LineRun] = []
         for item in items:
             item.parent = parent
             item.start, end = starts[item.line], ends[item.line]
@@ -382,7 +382,7 @@ class _Reader:
                 self._found.regions.append(Region(item.content, end))
                 item.id = self._lines.block_id(item.line)
             else:
-                runs.append(Run(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
+                runs.append(LineRun(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
         self._items += items
         self._enter(runs)
         return last + 1
@@ -392,7 +392,7 @@ class _Reader:
         opener = self._body[start : start + 1]
         return opener not in self._openers or (opener == "[" and self._body.find("]:", start, end) < 0)
 
-    _readers: ClassVar[dict[str, Callable[[_Reader, Run, int, int], int]]] = {
+    _readers: ClassVar[dict[str, Callable[[_Reader, LineRun, int, int], int]]] = {
         "#": _atx_heading,
         ">": _quote,
         "`": _fenced_code,

@@ -25,7 +25,7 @@ CardKind = Literal["text", "file", "link", "group"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CardPlace:
     """Where a card goes: coordinates, beside a card, or inside a group; nothing of it: right of everything."""
 
     x: int | None = None
@@ -40,7 +40,7 @@ class AddCard:
     kind: CardKind
     content: Mapping[str, str]
     """`text`, `file` and `subpath`, `url` or `label`."""
-    place: Place = field(default_factory=Place)
+    place: CardPlace = field(default_factory=CardPlace)
     width: int | None = None
     height: int | None = None
     color: str = ""
@@ -62,7 +62,7 @@ class EditCard:
 @dataclass(frozen=True, slots=True)
 class MoveCard:
     card: str
-    place: Place
+    place: CardPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class _Canvas(CanvasText):
             return layout.around(self.card(name).rect for name in wanted.around)
         return self._placed(wanted.place, size, [])
 
-    def _placed(self, place: Place, size: Rect, moving: Sequence[CanvasObject]) -> Rect:
+    def _placed(self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]) -> Rect:
         if place.x is not None or place.y is not None:
             x = size.x if place.x is None else place.x
             y = size.y if place.y is None else place.y
@@ -288,7 +288,7 @@ class _Canvas(CanvasText):
         rects = ((card, card.rect) for card in cards)
         return [rect for card, rect in rects if not (card.values.get("type") == "group" and rect.holds(own))]
 
-    def _grow(self, place: Place, card: CanvasObject) -> None:
+    def _grow(self, place: CardPlace, card: CanvasObject) -> None:
         """Make the group that a card was put into large enough, and the groups that this one is in."""
         if not place.group:
             return

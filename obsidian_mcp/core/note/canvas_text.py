@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from obsidian_mcp.core.text.json_list import Item, Layout, layout_of, rewrite_list
-from obsidian_mcp.core.text.json_text import Node, Unreadable, parse
+from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
+from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
 
@@ -35,16 +35,16 @@ class CanvasObject:
     """A card or an edge that is being changed."""
 
     values: dict[str, Any]
-    node: Node | None = None
+    node: JsonNode | None = None
 
     @property
     def id(self) -> str:
         return text_of(self.values, "id")
 
     @property
-    def item(self) -> Item:
+    def item(self) -> JsonItem:
         strange = self.node is not None and not isinstance(self.node.value, dict)
-        return Item(self.node.value if self.node is not None and strange else self.values, self.node)
+        return JsonItem(self.node.value if self.node is not None and strange else self.values, self.node)
 
     @property
     def rect(self) -> Rect:
@@ -148,7 +148,8 @@ class CanvasText:
             if not self.cards and not self.edges:
                 return self._body
             nodes, edges = (
-                rewrite_list("[]", Node(0, 2, []), [entry.item for entry in entries], _NEW) for entries in now.values()
+                rewrite_list("[]", JsonNode(0, 2, []), [entry.item for entry in entries], _NEW)
+                for entries in now.values()
             )
             return f'{{"nodes":{nodes},"edges":{edges}}}'
         text = self._body
@@ -167,11 +168,11 @@ class CanvasText:
         for name in ("nodes", "edges"):
             if name not in known and now[name]:
                 text = _with_list(
-                    text, name, rewrite_list("", Node(0, 0, []), [Item(e.values) for e in now[name]], usual)
+                    text, name, rewrite_list("", JsonNode(0, 0, []), [JsonItem(e.values) for e in now[name]], usual)
                 )
         return text
 
-    def _usual_layout(self, arrays: Mapping[str, Node]) -> Layout:
+    def _usual_layout(self, arrays: Mapping[str, JsonNode]) -> Layout:
         """The layout for a list without items: that of the other list; one line in a file that is on one line."""
         for array in arrays.values():
             if array.items:
@@ -184,7 +185,7 @@ class CanvasText:
         return Layout(f"{newline}{unit * 2 or chr(9)}", f",{newline}{unit * 2 or chr(9)}", newline + unit)
 
 
-def _root(body: str) -> Node | None:
+def _root(body: str) -> JsonNode | None:
     """The object of the file; None for an empty file. Raises: CanvasUnreadable."""
     if not body.strip():
         return None
@@ -202,7 +203,7 @@ def _root(body: str) -> Node | None:
     return document.root
 
 
-def _array(root: Node | None, name: str) -> Node | None:
+def _array(root: JsonNode | None, name: str) -> JsonNode | None:
     member = root.member(name) if root is not None else None
     if member is None:
         return None
@@ -211,13 +212,13 @@ def _array(root: Node | None, name: str) -> Node | None:
     return member.node
 
 
-def _objects(array: Node | None) -> list[CanvasObject]:
+def _objects(array: JsonNode | None) -> list[CanvasObject]:
     """The items of a list. What is no object stays where it is and is never named."""
     items = array.items if array is not None else ()
     return [CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item) for item in items]
 
 
-def _same(objects: Sequence[CanvasObject], array: Node) -> bool:
+def _same(objects: Sequence[CanvasObject], array: JsonNode) -> bool:
     return len(objects) == len(array.items) and all(
         entry.node is item and (not isinstance(item.value, dict) or entry.values == item.value)
         for entry, item in zip(objects, array.items, strict=True)

@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 from os.path import commonprefix
 
 from obsidian_mcp.core.frontmatter.parser import text_start
-from obsidian_mcp.core.text.line_matcher import Matcher
+from obsidian_mcp.core.text.line_matcher import LineMatcher
 from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, check_size, printable, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
@@ -285,7 +285,7 @@ def hunks(before: str, after: str) -> list[Hunk]:
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[Hunk]:
-    for group in Matcher(old, new).get_grouped_opcodes(CONTEXT_LINES):
+    for group in LineMatcher(old, new).get_grouped_opcodes(CONTEXT_LINES):
         lines = []
         for kind, start, end, new_start, new_end in group:
             if kind == "equal":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.line_matcher import Matcher
+from obsidian_mcp.core.text.line_matcher import LineMatcher
 from obsidian_mcp.core.text.text import split_lines
 
 Hunk = tuple[int, int, tuple[str, ...]]
@@ -17,7 +17,7 @@ def changes(base: list[str], other: list[str]) -> list[Hunk]:
     checkpoint()
     return [
         (start, end, tuple(other[other_start:other_end]))
-        for kind, start, end, other_start, other_end in Matcher(base, other, autojunk=False).get_opcodes()
+        for kind, start, end, other_start, other_end in LineMatcher(base, other, autojunk=False).get_opcodes()
         if kind != "equal"
     ]
 

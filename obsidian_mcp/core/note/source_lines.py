@@ -19,7 +19,7 @@ MOST_READ = 50_000
 
 
 @dataclass(slots=True)
-class Item:
+class SourceItem:
     """A list item whose lines are known; it becomes a `ListItem`."""
 
     line: int
@@ -41,7 +41,7 @@ class Item:
 
 
 @dataclass(slots=True)
-class Run:
+class LineRun:
     """A container: its lines from `at`, which moves on, to before `end`."""
 
     at: int
@@ -49,7 +49,7 @@ class Run:
     depth: int = 0
     quoted: bool = False
     """Whether more than white space was cut from the start of its lines."""
-    item: Item | None = None
+    item: SourceItem | None = None
     holder: int | None = None
     """The line of the nearest enclosing list item."""
     is_quote: bool = False
@@ -81,13 +81,13 @@ class SourceLines:
         found = md.block_id(self.body, start, end) if self.body.find("^", start, end) >= 0 else None
         return found[1] if found else None
 
-    def math_opening(self, run: Run, i: int, at: int) -> str:
+    def math_opening(self, run: LineRun, i: int, at: int) -> str:
         opening = md.math_fence(self.body, at, self.ends[i])
         if "\t" in self.body[self.starts[i] : at]:
             return ""
         return opening[1] if opening and i + 1 < run.end else ""
 
-    def comment_end(self, run: Run, i: int, begin: int) -> tuple[int, int]:
+    def comment_end(self, run: LineRun, i: int, begin: int) -> tuple[int, int]:
         """Return the line and offset of the `%%` that closes the comment whose text starts at `begin`; -1 without
         one."""
         body, starts, ends = self.body, self.starts, self.ends
@@ -97,7 +97,7 @@ class SourceLines:
                 return k, closing
         return (run.end - 1, ends[run.end - 1]) if compat.OPEN_COMMENT_RUNS_TO_THE_END else (-1, -1)
 
-    def interrupts_paragraph(self, run: Run, i: int, at: int) -> bool:
+    def interrupts_paragraph(self, run: LineRun, i: int, at: int) -> bool:
         body, end = self.body, self.ends[i]
         match body[at]:
             case "#":
@@ -115,24 +115,24 @@ class SourceLines:
             case _:
                 return md.thematic_break(body, at, end) is not None or self._opens_list(run, i, at)
 
-    def interrupts_list(self, run: Run, i: int, at: int) -> bool:
+    def interrupts_list(self, run: LineRun, i: int, at: int) -> bool:
         char = self.body[at]
         return char not in "><$" and char in md.INTERRUPTERS and self.interrupts_paragraph(run, i, at)
 
-    def interrupts_quote(self, run: Run, i: int, at: int) -> bool:
+    def interrupts_quote(self, run: LineRun, i: int, at: int) -> bool:
         if self.body.startswith(md.CODE_INDENTS, self.starts[i]):
             return True
         if self.body[at] in md.INTERRUPTERS and self.interrupts_paragraph(run, i, at):
             return True
         return i + 1 < run.end and md.setext_underline(self.body, self.starts[i + 1], self.ends[i + 1]) is not None
 
-    def interrupts_footnote(self, run: Run, i: int, at: int) -> bool:
+    def interrupts_footnote(self, run: LineRun, i: int, at: int) -> bool:
         body, end = self.body, self.ends[i]
         if body[at] == "[" and (md.footnote(body, at, end) or md.definition(body, at, end)):
             return True
         return self.interrupts_quote(run, i, at)
 
-    def _opens_list(self, run: Run, i: int, at: int) -> bool:
+    def _opens_list(self, run: LineRun, i: int, at: int) -> bool:
         """Return whether a list may interrupt a paragraph here: a numbered one only with 1."""
         item = md.list_item(self.body, at, self.ends[i])
         return item is not None and item[2] in (None, "1") and run.depth < self.deepest
@@ -143,10 +143,10 @@ class SourceLines:
 
     # Lists
 
-    def list_lines(self, run: Run, i: int) -> list[Item]:
+    def list_lines(self, run: LineRun, i: int) -> list[SourceItem]:
         """Return the items of the list that starts on line `i`, with their lines."""
         body, starts, ends = self.body, self.starts, self.ends
-        items: list[Item] = []
+        items: list[SourceItem] = []
         indent = 0
         blank = gap = False
         kind = ""
@@ -168,7 +168,7 @@ class SourceLines:
                 marker = bullet or number + delimiter
                 width += len(marker)
                 indent = width + (md.INDENT - width % md.INDENT if white == "\t" else len(white or ""))
-                items.append(Item(k, k, marker, mark.end()))
+                items.append(SourceItem(k, k, marker, mark.end()))
             elif width > md.INDENT:
                 items[-1].last, gap = k, False
             elif blank or md.blank(body, at, end):
@@ -179,7 +179,7 @@ class SourceLines:
                 items[-1].last, gap = k, False
         return items
 
-    def cut_indent(self, item: Item) -> None:
+    def cut_indent(self, item: SourceItem) -> None:
         """Remove the indent of the item's further lines, at most up to the column of its text.
 
         The app takes the same width from all of them; a number of one digit counts one column more where that makes an

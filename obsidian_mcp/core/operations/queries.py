@@ -17,7 +17,7 @@ from obsidian_mcp.core.dataview.settings import (
     read_bookmarks,
     read_settings,
 )
-from obsidian_mcp.core.expressions.answer import Answer, Page
+from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault
@@ -50,7 +50,7 @@ class Query:
 
 SEARCH_REFUSED = "This is a search of the app. Give its text to obsidian_search with match=exact."
 
-Found = IndexAnswer[Answer] | TaskPage
+Found = IndexAnswer[QueryAnswer] | TaskPage
 """What a language answers: columns and rows, or a list of tasks."""
 Language = Callable[["Vault", Query], Found]
 
@@ -157,11 +157,11 @@ def inline_prefix(vault: Vault) -> str:
 # The languages
 
 
-def _bases(vault: Vault, query: Query) -> IndexAnswer[Answer]:
+def _bases(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     from obsidian_mcp.core.bases.view import run_base  # loaded when it is needed
     from obsidian_mcp.core.expressions.evaluate import Context
 
-    def run(view: IndexedVault) -> Answer:
+    def run(view: IndexedVault) -> QueryAnswer:
         this = view.file(query.this) if query.this else None
         context = Context(view, query.now, this=this, source=query.this or "")
         return run_base(query.text, context, query.page, query.view or None)
@@ -169,7 +169,7 @@ def _bases(vault: Vault, query: Query) -> IndexAnswer[Answer]:
     return vault.graph.evaluate(run, lambda entry: vault.files.created_ns(entry.disk))
 
 
-def _dataview(vault: Vault, query: Query) -> IndexAnswer[Answer]:
+def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     from obsidian_mcp.core.dataview.query import run_query as run_dql  # loaded when it is needed
     from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 

@@ -22,10 +22,10 @@ from obsidian_mcp.core.tasks.explanation import Explanation
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_named
-from obsidian_mcp.core.tasks.query import Query, parse_query
+from obsidian_mcp.core.tasks.query import TasksQuery, parse_query
 from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Place, Task, of_line, read_line, read_task
+from obsidian_mcp.core.tasks.task import Task, TaskPlace, of_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
@@ -205,7 +205,7 @@ class _Source:
         self._dependencies: Dependencies | None = None
         self._file_dates: dict[str, date | None] = {}
 
-    def page(self, query: Query, page: Page) -> TaskPage:
+    def page(self, query: TasksQuery, page: Page) -> TaskPage:
         """Run a query on the tasks of the vault and return one page of what it finds."""
         result = query.run(self.load(query.filters))
         return page_of(result, self.dependencies(), page, explanation=query.explanation, incomplete=self._notice)
@@ -227,7 +227,7 @@ class _Source:
             is_wanted = all(matches(path) for matches in on_path)
             for _, fact in facts:
                 if is_wanted or fact.linked:
-                    place = Place(path, fact.line + 1, fact.heading)
+                    place = TaskPlace(path, fact.line + 1, fact.heading)
                     task = read_task(fact.text, place, self.settings, self._file_date(path))
                     if task is not None:
                         found.append(task)
@@ -251,7 +251,7 @@ class _Source:
                 heading = next(
                     (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1), None
                 )
-                place = Place(path, box.line, heading)
+                place = TaskPlace(path, box.line, heading)
                 found[box.line] = of_line(line, place, self.settings, self._file_date(path))
         return found
 

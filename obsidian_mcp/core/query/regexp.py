@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.errors import OperationTimeout
 
 from .regexp_characters import InvalidRegExp
-from .regexp_reader import Clause, Reader
+from .regexp_reader import Clause, RegExpReader
 
 __all__ = ["InvalidRegExp", "RegExp", "translate"]
 
@@ -117,7 +117,7 @@ class RegExp(NamedTuple):
 @lru_cache(maxsize=256)
 def translate(source: str, *, match_case: bool = False, multiline: bool = True, dot_all: bool = False) -> RegExp:
     """Translate a source. `multiline` and `dot_all` are JavaScript's flags `m` and `s`. Raises: InvalidRegExp."""
-    reader = Reader(source, match_case=match_case, multiline=multiline, dot_all=dot_all)
+    reader = RegExpReader(source, match_case=match_case, multiline=multiline, dot_all=dot_all)
     whole = reader.whole()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
     try:

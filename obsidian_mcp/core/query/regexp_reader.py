@@ -65,7 +65,7 @@ _MARK = _Element(repeats=False)
 _CLASS = _Element()
 
 
-class Reader:
+class RegExpReader:
     """Reads a JavaScript source from left to right, and writes the source for the `regex` module to `out`."""
 
     def __init__(self, source: str, *, match_case: bool, multiline: bool, dot_all: bool) -> None:

@@ -54,7 +54,7 @@ class Alternative(NamedTuple):
     """What must match exactly besides."""
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """A query in the words of a vault: a file that satisfies one of the alternatives is a result."""
 
     alternatives: tuple[Alternative, ...]
@@ -199,7 +199,7 @@ def _single(choice: Choice) -> Word | None:
     return choice[0] if len(choice) == 1 and isinstance(choice[0], Word) else None
 
 
-def smart_plan(read: Sequence[PlanAlternative], lexicon: Lexicon, *, wide: bool = False) -> Plan:
+def smart_plan(read: Sequence[PlanAlternative], lexicon: Lexicon, *, wide: bool = False) -> SearchPlan:
     """Return the plan that requires all the words, or with `wide` any of them."""
     alternatives: list[Alternative] = []
     complete: list[str] = []
@@ -219,7 +219,7 @@ def smart_plan(read: Sequence[PlanAlternative], lexicon: Lexicon, *, wide: bool 
         terms += found
         alternatives.append(Alternative(expression, group.strict if wide else group.exact))
     shown = tuple([term for term in terms if term.variants or term.phrases])
-    return Plan(
+    return SearchPlan(
         tuple(alternatives),
         shown,
         " OR ".join([f"({part.expression})" for part in alternatives if part.expression]),
@@ -390,11 +390,11 @@ def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, wide: bool) 
 # Exact plans
 
 
-def exact_plan(query: Node, vocabulary: Vocabulary) -> Plan:
+def exact_plan(query: Node, vocabulary: Vocabulary) -> SearchPlan:
     """Return the plan of an exact search: results are weighed by the words that the query affirms."""
     terms: list[Term] = []
     expression = _affirmed(query, vocabulary, terms)
-    return Plan((Alternative(None, query),), tuple(terms), expression, (), (query,))
+    return SearchPlan((Alternative(None, query),), tuple(terms), expression, (), (query,))
 
 
 def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:

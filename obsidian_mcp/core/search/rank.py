@@ -16,7 +16,7 @@ from obsidian_mcp.core.index.search_document import FIELDS, ITEMS
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text import analysis
 
-from .plan import Plan
+from .plan import SearchPlan
 from .snapshot import Snapshot
 from .vocabulary import Term, without_gaps
 
@@ -93,7 +93,7 @@ def fetch(snapshot: Snapshot, files: Collection[int]) -> dict[int, Fields]:
 
 
 def rank(
-    snapshot: Snapshot, plan: Plan, files: AbstractSet[int], query: str, most: int
+    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], query: str, most: int
 ) -> tuple[list[Scored], dict[int, Fields]]:
     """Return the first `most` files, best first, with their scores, and the fields of those that were read for it.
 
@@ -120,7 +120,7 @@ def rank(
 
 def rank_wide(
     snapshot: Snapshot,
-    plan: Plan,
+    plan: SearchPlan,
     files: AbstractSet[int],
     complete: AbstractSet[int],
     query: str,
@@ -275,7 +275,7 @@ def _linked(
     return found
 
 
-def _weighed(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int) -> dict[int, float]:
+def _weighed(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most: int) -> dict[int, float]:
     """The first `most` files with their weights, the greatest first: 2 µs a file."""
     weights: dict[int, float] = {}
     if plan.expression:
@@ -291,7 +291,7 @@ def _weighed(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int)
     return {number: weights.get(number, 0.0) for number in sorted(newest, key=lambda n: -weights.get(n, 0.0))[:most]}
 
 
-def _roughly(snapshot: Snapshot, plan: Plan, files: AbstractSet[int], most: int) -> dict[int, float]:
+def _roughly(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most: int) -> dict[int, float]:
     """Of very many files: those with the words in their paths, then in headings and tags, then the newest; with the
     weight of a word there."""
     in_paths = _in_path(snapshot, plan.terms[0])
@@ -324,7 +324,7 @@ Start = tuple[int, int, float]
 class _Scores:
     """Scores notes, one at a time (SEARCH-61, SEARCH-62)."""
 
-    def __init__(self, snapshot: Snapshot, plan: Plan, query: str) -> None:
+    def __init__(self, snapshot: Snapshot, plan: SearchPlan, query: str) -> None:
         """`query` is the whole text of the query."""
         self._terms = weighted_terms(snapshot, plan.terms)
         self._terms += [

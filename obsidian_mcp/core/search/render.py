@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.analysis import fold, plain
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .hits import Hit, Hits, Order, Request, Snippet
-from .plan import Plan
+from .plan import SearchPlan
 from .rank import Fields, fetch, weighted_terms
 from .snapshot import Snapshot
 from .sort import Item, shown_values
@@ -62,7 +62,7 @@ class Found(NamedTuple):
     total: int
     order: Order | None
     """What the files were sorted by; None if they are ranked."""
-    plan: Plan
+    plan: SearchPlan
     fields: dict[int, Fields]
     """Files that were read already."""
     note: str | None = None
@@ -173,7 +173,7 @@ def fitted(hit: Hit, room: int) -> Hit:
 # Snippets
 
 
-class Place(NamedTuple):
+class HitPlace(NamedTuple):
     """Where something that the query names is, what it is, and its weight."""
 
     start: int
@@ -223,7 +223,7 @@ class Renderer:
             self._fetch(number)
         fields = self._fields[number]
         text = self._snapshot.whole_text(number) if fields.is_truncated else fields.text
-        places: list[Place] = []
+        places: list[HitPlace] = []
         folded = fold(text) if self._terms else ""
         present: set[str] = set()
         for word, term, rarity in self._terms:
@@ -231,14 +231,14 @@ class Renderer:
                 continue
             found = term.places(folded, PLACES)
             present.update([term.text] if found else [])
-            places += [Place(first, last, word, rarity * weight) for first, last, weight in found]
+            places += [HitPlace(first, last, word, rarity * weight) for first, last, weight in found]
         if self._matchers:
             document = self._snapshot.document(number, text)
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
             for term_number, part in enumerate(parts, len(self._terms)):
-                places += [Place(span.start, span.end, term_number) for span in islice(part, PLACES)]
+                places += [HitPlace(span.start, span.end, term_number) for span in islice(part, PLACES)]
         if not places and start is not None:
-            places = [Place(at, at) for at in _first_lines(text, start, self._most)]
+            places = [HitPlace(at, at) for at in _first_lines(text, start, self._most)]
         if self._is_one_word:
             places = places[:PLACES_OF_ONE_WORD]
         alike = self._is_one_word and not self._terms
@@ -260,14 +260,14 @@ class Renderer:
 
 
 def choose(
-    text: str, places: Iterable[Place], headings: Sequence[HeadingFact], most: int, *, alike: bool = False
+    text: str, places: Iterable[HitPlace], headings: Sequence[HeadingFact], most: int, *, alike: bool = False
 ) -> list[Snippet]:
     """Return the lines that together have the most of what the query names, in their order.
 
     `alike`: the places come in their order and count the same, so that the first lines are the best.
     """
     lines: dict[int, dict[int, float]] = {}
-    places_in: dict[int, list[Place]] = {}
+    places_in: dict[int, list[HitPlace]] = {}
     for place in places:
         start = text.rfind("\n", 0, place.start) + 1
         weights = lines.get(start)
@@ -346,7 +346,7 @@ def on_page(snippet: Snippet, text: str, pages: Sequence[HeadingFact]) -> Snippe
     return replace(snippet, line=snippet.line - above, page=page, card=None)
 
 
-def around(text: str, start: int, places: Sequence[Place]) -> tuple[str, tuple[tuple[int, int], ...]]:
+def around(text: str, start: int, places: Sequence[HitPlace]) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return the line beginning at `start`, of a long one the part that has the most; and where the places are."""
     end = text.find("\n", start)
     end = len(text) if end < 0 else end
@@ -364,7 +364,7 @@ def around(text: str, start: int, places: Sequence[Place]) -> tuple[str, tuple[t
     return before + _valid(shown) + ("…" if last < end else ""), marks
 
 
-def _densest(places: Sequence[Place]) -> int:
+def _densest(places: Sequence[HitPlace]) -> int:
     """Where the part of a line begins that has the most of what the query names."""
     best, found = 0.0, places[0].start
     for first in places:

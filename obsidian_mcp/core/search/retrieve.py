@@ -14,7 +14,7 @@ from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis, compat
 from obsidian_mcp.core.text.call import report_progress
 
-from .plan import Plan, quoted
+from .plan import SearchPlan, quoted
 from .snapshot import Snapshot
 
 REPORTED_TEXTS = 64
@@ -52,7 +52,7 @@ class Bounds(NamedTuple):
         return Bounds(NOTHING, self.possible)
 
 
-def retrieve(snapshot: Snapshot, plan: Plan, within: AbstractSet[int] | None) -> AbstractSet[int]:
+def retrieve(snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | None) -> AbstractSet[int]:
     """Return the files, of `within` or all, that one of the plan's alternatives finds. Raises: OperationTimeout."""
     found: AbstractSet[int] = NOTHING
     for alternative in plan.alternatives:

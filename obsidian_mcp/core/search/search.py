@@ -24,7 +24,7 @@ from obsidian_mcp.errors import QueryInvalid
 from . import pdf_pages, similar, sort, unindexed, vocabulary
 from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request, inside, wanted
-from .plan import Plan, exact_plan, read_groups, smart_plan
+from .plan import SearchPlan, exact_plan, read_groups, smart_plan
 from .rank import Fields, Scored, fuse, rank, rank_wide
 from .render import Found, render_page
 from .retrieve import retrieve
@@ -202,7 +202,7 @@ class Search:
             without = snapshot.table.pdfs
         files = retrieve(snapshot, plan, within) - without
         wide: tuple[list[Scored], dict[int, Fields]] | None = None
-        wider: Plan | None = None
+        wider: SearchPlan | None = None
         is_long = len(plan.terms) >= LONG_QUERY
         is_loose = all(group.strict is None for group in groups)
         if lexicon is not None and len(files) < (PLENTY if is_long else ENOUGH):
@@ -365,7 +365,7 @@ def _named(snapshot: Snapshot, request: Request, query: Node | None, named: Sequ
         items = items if by.descending else items[::-1]
     elif by is not None:
         items = sort.ordered(snapshot, items, by)
-    plan = Plan((), exact=() if query is None else (query,))
+    plan = SearchPlan((), exact=() if query is None else (query,))
     return Found(snapshot, items, len(items), by, plan, {}, note=BY_APP if request.match == "smart" else None)
 
 

@@ -88,7 +88,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class TasksQuery:
     """A query that has been read."""
 
     environment: Environment
@@ -126,7 +126,7 @@ def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
 
 def parse_query(
     text: str, environment: Environment, note: QueryNote | None = None, *, more: Iterable[Filter] = ()
-) -> Query:
+) -> TasksQuery:
     """Read a query with the global query and the defaults of its note in front of it (TASK-96).
 
     `text` may be a whole ```` ```tasks ```` block. `more` are filters in addition. Raises: QueryInvalid.
@@ -148,7 +148,7 @@ def parse_query(
         parts.insert(0, everywhere)
     columns = next((part.columns for part in reversed(parts) if part.sets_view), None)
     groupers = [grouper for part in parts for _, grouper in part.groupers]
-    return Query(
+    return TasksQuery(
         environment,
         (*(found for part in parts for _, found in part.filters), *more),
         tuple(sorter for part in parts for _, sorter in part.sorters),

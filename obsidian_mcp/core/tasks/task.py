@@ -89,7 +89,7 @@ def read_line(text: str, notation: ReadNotation) -> Line | None:
     )
 
 
-class Place(NamedTuple):
+class TaskPlace(NamedTuple):
     """Where a task stands."""
 
     path: str
@@ -103,7 +103,7 @@ class Place(NamedTuple):
 class Task(NamedTuple):
     """A task. Dates that are no calendar day are None and stand in `invalid`."""
 
-    place: Place
+    place: TaskPlace
     text: str
     """The whole line without its line end."""
     indentation: str
@@ -151,7 +151,7 @@ class Task(NamedTuple):
         return getattr(self, name) is not None or name in self.invalid
 
 
-def read_task(text: str, place: Place, settings: TaskSettings, file_date: date | None = None) -> Task | None:
+def read_task(text: str, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task | None:
     """Return the task in a line; None for a checkbox that is no task of the plugin (TASK-02).
 
     `file_date` is the date in the note's name, which a task without start, scheduled and due date takes (TASK-27).
@@ -162,7 +162,7 @@ def read_task(text: str, place: Place, settings: TaskSettings, file_date: date |
     return of_line(line, place, settings, file_date)
 
 
-def of_line(line: Line, place: Place, settings: TaskSettings, file_date: date | None = None) -> Task:
+def of_line(line: Line, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task:
     """Return the task in a line that is known to hold one."""
     values = {field.name: field.value for field in leftmost(line.fields)} if line.fields else NOTHING
     invalid = dict(NOTHING)

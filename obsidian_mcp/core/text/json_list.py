@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .json_text import Node
+from .json_text import JsonNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class JsonItem:
     """An object as it is to be: `node` is where it stands already, None for a new one."""
 
     values: Mapping[str, Any]
-    node: Node | None = None
+    node: JsonNode | None = None
 
 
-def layout_of(text: str, array: Node, default: Layout) -> Layout:
+def layout_of(text: str, array: JsonNode, default: Layout) -> Layout:
     """Return the layout of a list by its first two items; `default` where it has none."""
     if not array.items:
         return default
@@ -79,7 +79,9 @@ def layout_of(text: str, array: Node, default: Layout) -> Layout:
     )
 
 
-def rewrite_list(text: str, array: Node, items: Sequence[Item], layout: Layout, order: Sequence[str] = ()) -> str:
+def rewrite_list(
+    text: str, array: JsonNode, items: Sequence[JsonItem], layout: Layout, order: Sequence[str] = ()
+) -> str:
     """Return the text of a list with these items, in this order.
 
     Items that do not change keep their bytes, and so do the blanks between them. `order` says after which keys a
@@ -97,7 +99,7 @@ def rewrite_list(text: str, array: Node, items: Sequence[Item], layout: Layout, 
     return f"[{layout.lead}{''.join(written)}{layout.tail}]"
 
 
-def _object(text: str, node: Node, values: Mapping[str, Any], layout: Layout, order: Sequence[str]) -> str:
+def _object(text: str, node: JsonNode, values: Mapping[str, Any], layout: Layout, order: Sequence[str]) -> str:
     """An object that stands in the text, with other values of its members."""
     if node.value == values:
         return text[node.start : node.end]

@@ -35,7 +35,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """A value and its source, `text[start:end]`."""
 
     start: int
@@ -43,7 +43,7 @@ class Node:
     value: Any
     members: tuple[Member, ...] = ()
     """Of an object."""
-    items: tuple[Node, ...] = ()
+    items: tuple[JsonNode, ...] = ()
     """Of an array."""
 
     def member(self, key: str) -> Member | None:
@@ -55,14 +55,14 @@ class Node:
 class Member:
     key: str
     start: int
-    node: Node
+    node: JsonNode
     comma: int
     """Offset of the comma behind it, -1 without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    root: Node
+    root: JsonNode
     beyond: tuple[str, int] | None
     """The first construct that strict JSON does not allow, and its offset."""
 
@@ -137,7 +137,7 @@ class _Style:
         return json.dumps(key, ensure_ascii=False) + self.colon + self.value(value, indent)
 
 
-def _insert(text: str, node: Node, key: str, value: Any) -> str:
+def _insert(text: str, node: JsonNode, key: str, value: Any) -> str:
     """Return the text with a member added at the end of an object."""
     style = _Style(text)
     outer = _indent(text, node.start)
@@ -166,7 +166,7 @@ def _insert(text: str, node: Node, key: str, value: Any) -> str:
     return text[:behind] + "," + text[behind:anchor] + line + text[anchor:]
 
 
-def _cut(text: str, node: Node, doomed: Member) -> str:
+def _cut(text: str, node: JsonNode, doomed: Member) -> str:
     """Return the text without one member: the reverse of `_insert` where nothing has changed since."""
     index = node.members.index(doomed)
     end = doomed.node.end if doomed.comma < 0 else doomed.comma + 1
@@ -235,7 +235,7 @@ class _Reader:
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def value(self, depth: int) -> Node:
+    def value(self, depth: int) -> JsonNode:
         checkpoint()
         start, opening = self.at, self.peek()
         if depth > DEEPEST:
@@ -249,14 +249,14 @@ class _Reader:
             raise Unreadable("a string that does not end" if opening == '"' else self.unexpected("a value"), start)
         self.at = match.end()
         try:
-            return Node(start, self.at, json.loads(match[0]))
+            return JsonNode(start, self.at, json.loads(match[0]))
         except ValueError as error:
             raise Unreadable(f"{match[0][:40]} is no JSON value", start) from error
 
     def unexpected(self, expected: str) -> str:
         return f"{expected} is expected, but " + (f"{self.peek()!r} came" if self.peek() else "the file ends")
 
-    def object(self, depth: int) -> Node:
+    def object(self, depth: int) -> JsonNode:
         start = self.at
         members: list[Member] = []
         self.at += 1
@@ -272,17 +272,17 @@ class _Reader:
             self.skip()
             node = self.value(depth + 1)
             members.append(Member(key, at, node, self.comma("}")))
-        return Node(start, self.at, {member.key: member.node.value for member in members}, tuple(members))
+        return JsonNode(start, self.at, {member.key: member.node.value for member in members}, tuple(members))
 
-    def array(self, depth: int) -> Node:
+    def array(self, depth: int) -> JsonNode:
         start = self.at
-        items: list[Node] = []
+        items: list[JsonNode] = []
         comma = start
         self.at += 1
         while self.more("]", comma < 0):
             items.append(self.value(depth + 1))
             comma = self.comma("]")
-        return Node(start, self.at, [item.value for item in items], items=tuple(items))
+        return JsonNode(start, self.at, [item.value for item in items], items=tuple(items))
 
     def more(self, closing: str, complete: bool) -> bool:
         """Return whether another item follows; steps over the closing bracket when none does."""

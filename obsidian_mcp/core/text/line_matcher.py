@@ -22,7 +22,7 @@ def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     return head, next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
 
 
-class Matcher(SequenceMatcher[str]):
+class LineMatcher(SequenceMatcher[str]):
     """Compares the lines of two texts between those that both begin and end with.
 
     `SequenceMatcher` takes a time that grows with the lines and with the changes, minutes for 10 000 of both. Texts

@@ -9,7 +9,7 @@ from typing import Any
 
 from obsidian_mcp.core.bases.base_file import read
 from obsidian_mcp.core.bases.view import run_view
-from obsidian_mcp.core.expressions.answer import Answer, Page
+from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context
 from tests.core.expressions.text_vault import TextVault
 
@@ -25,7 +25,9 @@ VAULT = TextVault(
 )
 
 
-def run(base: str | Mapping[str, Any], *, vault: TextVault = VAULT, this: str = "", view: str | None = None) -> Answer:
+def run(
+    base: str | Mapping[str, Any], *, vault: TextVault = VAULT, this: str = "", view: str | None = None
+) -> QueryAnswer:
     """A base as YAML or as its values; `this` is a path."""
     text = base if isinstance(base, str) else json.dumps(base)
     return run_view(read(text), Context(vault, NOW, this=vault.file(this)), Page(100), view)
@@ -37,7 +39,7 @@ def view_of(**keys: Any) -> dict[str, Any]:
     return {**base, "views": [{"type": "table", "name": "V", **keys}]}
 
 
-def names(answer: Answer) -> list[str]:
+def names(answer: QueryAnswer) -> list[str]:
     """File names of the rows, in order."""
     return [str(path).rpartition("/")[2].removesuffix(".md") for path in answer.paths or []]
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.bases.base_file import parse_or_problem
-from obsidian_mcp.core.expressions.answer import Answer
+from obsidian_mcp.core.expressions.answer import QueryAnswer
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.deadline import Deadline
@@ -48,7 +48,7 @@ ENDLESS = [
 ]
 
 
-def limited(expression: str, seconds: float, vault: TextVault = ONE) -> Answer:
+def limited(expression: str, seconds: float, vault: TextVault = ONE) -> QueryAnswer:
     """One formula in columns and sort of every file, within a time limit."""
     with call_with(limit=Deadline(seconds)):
         base = view_of(

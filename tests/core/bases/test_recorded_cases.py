@@ -13,7 +13,7 @@ import pytest
 
 from obsidian_mcp.core.bases.base_file import read
 from obsidian_mcp.core.bases.view import run_view
-from obsidian_mcp.core.expressions.answer import Answer, Page
+from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context
 from tests.core.expressions.text_vault import TextVault
 from tests.core.expressions.time_zones import time_zone
@@ -38,7 +38,7 @@ def vault_of(name: str) -> TextVault:
     return TextVault.of_folder(SHARED / "vaults" / name)
 
 
-def evaluate(case: dict[str, Any]) -> Answer:
+def evaluate(case: dict[str, Any]) -> QueryAnswer:
     """The case as a base with one formula, run on the row of its recording."""
     recorded = RECORDING["contexts"][case["context"]]
     vault = vault_of(recorded["vault"])

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview.note_data import ListItem, NoteData, note_data
+from obsidian_mcp.core.dataview.note_data import ListItemData, NoteData, note_data
 from obsidian_mcp.core.dataview.query import run_query
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
-from obsidian_mcp.core.expressions.answer import Answer, Cell
+from obsidian_mcp.core.expressions.answer import Cell, QueryAnswer
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.expressions.text_vault import TextVault
 
@@ -50,7 +50,7 @@ class NoteVault(TextVault):
     def field_column(self, key: str) -> tuple[()]:  # noqa: ARG002 - every field is looked up by itself
         return ()
 
-    def list_items(self, path: str) -> Sequence[ListItem]:
+    def list_items(self, path: str) -> Sequence[ListItemData]:
         return self._read(path).items
 
     def _read(self, path: str) -> NoteData:
@@ -67,12 +67,12 @@ class NoteVault(TextVault):
     def text(self, path: str) -> str | None:
         return self.texts.get(path)
 
-    def run(self, query: str, **options: Any) -> Answer:
+    def run(self, query: str, **options: Any) -> QueryAnswer:
         return run_query(query, self, now=options.pop("now", NOW), **options)
 
     def check(self, query: str) -> None:
         """Assert that a query has an answer of consistent shape or an error with a place and a sentence."""
-        answer: Answer | QueryInvalid
+        answer: QueryAnswer | QueryInvalid
         try:
             answer = self.run(query)
         except QueryInvalid as error:

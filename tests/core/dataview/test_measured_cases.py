@@ -186,7 +186,7 @@ def shown(value: Any) -> Any:
             return [name, tree(expression)]
         case syntax.SortKey(expression, descending):
             return [tree(expression), "descending" if descending else "ascending"]
-        case syntax.Query():
+        case syntax.DataviewQuery():
             return query_tree(value)
         case (
             nodes.Literal()
@@ -249,7 +249,7 @@ def source_tree(source: syntax.Source) -> Any:
             return {"op": word, "left": source_tree(left), "right": source_tree(right)}
 
 
-def query_tree(query: syntax.Query) -> Any:
+def query_tree(query: syntax.DataviewQuery) -> Any:
     found: dict[str, Any] = {"type": query.kind}
     if query.without_id:
         found["without_id"] = True

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from obsidian_mcp.core.expressions.answer import Answer, Column, RowGroup, cell_of
+from obsidian_mcp.core.expressions.answer import Column, QueryAnswer, RowGroup, cell_of
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.syntax import (
     Binary,
@@ -61,13 +61,13 @@ def test_a_value_that_is_nested_too_deep_has_no_cell() -> None:
 def test_an_answer_leaves_out_what_it_does_not_have() -> None:
     """EXPR-57"""
     columns = (Column("note.a", "A"),)
-    assert Answer(columns, [[1]], 1).data() == {
+    assert QueryAnswer(columns, [[1]], 1).data() == {
         "columns": [{"id": "note.a", "name": "A"}],
         "rows": [[1]],
         "total": 1,
     }
     inner = RowGroup("x", 1, {"note.a": {"Sum": 1}})
-    full = Answer(columns, [[1]], 1, "table", "V", ["a.md"], (RowGroup(None, 1, None, (inner,)),), {}, ["careful"])
+    full = QueryAnswer(columns, [[1]], 1, "table", "V", ["a.md"], (RowGroup(None, 1, None, (inner,)),), {}, ["careful"])
     assert full.data()["groups"] == [
         {"key": None, "count": 1, "groups": [{"key": "x", "count": 1, "summaries": {"note.a": {"Sum": 1}}}]}
     ]

@@ -18,7 +18,7 @@ from obsidian_mcp.core.expressions.javascript import (
     to_fixed,
 )
 from obsidian_mcp.core.expressions.limits import Budget
-from obsidian_mcp.core.expressions.regexps import RegExp, escape
+from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
 from obsidian_mcp.core.expressions.values import ExpressionError, from_json
 from obsidian_mcp.core.text.text import utf16_length
 
@@ -118,10 +118,10 @@ def test_numbers_of_json_become_floats_at_any_depth() -> None:
 )
 def test_replacements_know_the_references_of_javascript(source: str, template: str, text: str) -> None:
     """EXPR-26"""
-    assert RegExp(source, "g").replace("abcd", template, everywhere=True, budget=Budget()) == text
+    assert RegExpValue(source, "g").replace("abcd", template, everywhere=True, budget=Budget()) == text
 
 
 @given(st.text(max_size=20))
 def test_an_escaped_text_matches_itself(text: str) -> None:
     """EXPR-26"""
-    assert RegExp(escape(text)).matches(f"a{text}b")
+    assert RegExpValue(escape(text)).matches(f"a{text}b")

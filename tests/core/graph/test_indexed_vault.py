@@ -10,7 +10,7 @@ import pytest
 
 from obsidian_mcp.core.bases.base_file import read
 from obsidian_mcp.core.bases.view import run_view
-from obsidian_mcp.core.expressions.answer import Answer, Page
+from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES
@@ -51,8 +51,8 @@ def notes(count: int) -> dict[str, str]:
     return {**texts, "d.png": "", "Ü.md": "[[Note 1]]", "c.canvas": json.dumps(canvas)}
 
 
-def run(vault: MemoryVault, base: dict[str, Any]) -> Answer:
-    def query(view: Any) -> Answer:
+def run(vault: MemoryVault, base: dict[str, Any]) -> QueryAnswer:
+    def query(view: Any) -> QueryAnswer:
         return run_view(read(json.dumps(base)), Context(view, datetime.fromisoformat("2025-01-01")), Page(1000))
 
     return vault.graph.evaluate(query, lambda _: 0).value

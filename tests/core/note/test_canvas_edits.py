@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.note.canvas_edits import (
     AddCard,
     CanvasOperation,
+    CardPlace,
     Connect,
     Disconnect,
     EditCard,
     MoveCard,
-    Place,
     RemoveCard,
     edit,
 )
@@ -65,12 +65,14 @@ def test_the_first_card_of_an_empty_canvas() -> None:
 def test_cards_go_beside_others_where_there_is_room() -> None:
     """CANVAS-4"""
     first = canvas(card("a"))
-    once = changed(first, text_card("b", place=Place(beside="a")))
+    once = changed(first, text_card("b", place=CardPlace(beside="a")))
     assert (cards(once)["0000000000000001"]["x"], cards(once)["0000000000000001"]["y"]) == (290, 0)
-    twice = cards(changed(first, text_card("b", place=Place(beside="a")), text_card("c", place=Place(beside="a"))))
+    twice = cards(
+        changed(first, text_card("b", place=CardPlace(beside="a")), text_card("c", place=CardPlace(beside="a")))
+    )
     assert [(card["x"], card["y"]) for card in twice.values()] == [(0, 0), (290, 0), (580, 0)]
     for side, place in {"left": (-290, 0), "below": (0, 100), "above": (0, -100)}.items():
-        made = cards(changed(first, text_card("b", place=Place(beside="a", side=side))))  # type: ignore[arg-type]
+        made = cards(changed(first, text_card("b", place=CardPlace(beside="a", side=side))))  # type: ignore[arg-type]
         assert (made["0000000000000001"]["x"], made["0000000000000001"]["y"]) == place
 
 
@@ -90,10 +92,10 @@ def test_a_group_grows_for_a_card_that_is_put_into_it() -> None:
     """CANVAS-4"""
     group = {"id": "g", "type": "group", "label": "Plan", "x": 0, "y": 0, "width": 300, "height": 110}
     body = canvas(group, card("a", 20, 20))
-    made = cards(changed(body, text_card("b", place=Place(group="Plan"))))
+    made = cards(changed(body, text_card("b", place=CardPlace(group="Plan"))))
     assert (made["0000000000000001"]["x"], made["0000000000000001"]["y"]) == (310, 20)
     assert (made["g"]["x"], made["g"]["width"], made["g"]["height"]) == (0, 580, 110)
-    empty = cards(changed(canvas(group), text_card("b", place=Place(group="Plan"))))["0000000000000001"]
+    empty = cards(changed(canvas(group), text_card("b", place=CardPlace(group="Plan"))))["0000000000000001"]
     assert (empty["x"], empty["y"]) == (20, 20)
 
 
@@ -102,7 +104,7 @@ def test_a_group_that_grows_covers_no_card_beside_it(beside: int) -> None:
     """CANVAS-4"""
     group = {"id": "g", "type": "group", "label": "Plan", "x": 0, "y": 0, "width": 300, "height": 110}
     body = canvas(group, card("a", 20, 20), card("other", beside, 20))
-    made = cards(changed(body, text_card("b", place=Place(group="Plan"))))
+    made = cards(changed(body, text_card("b", place=CardPlace(group="Plan"))))
     assert [made["0000000000000001"][key] for key in ("x", "y")] == [20, 120]
     assert [made["g"][key] for key in ("x", "y", "width", "height")] == [0, 0, 300, 200]
     assert made["other"]["x"] == beside
@@ -111,7 +113,7 @@ def test_a_group_that_grows_covers_no_card_beside_it(beside: int) -> None:
 def test_a_group_takes_its_cards_along() -> None:
     """CANVAS-6"""
     group = {"id": "g", "type": "group", "x": 0, "y": 0, "width": 300, "height": 110}
-    moved = cards(changed(canvas(group, card("a", 20, 20), card("b", 500)), MoveCard("g", Place(x=100, y=1000))))
+    moved = cards(changed(canvas(group, card("a", 20, 20), card("b", 500)), MoveCard("g", CardPlace(x=100, y=1000))))
     assert [(card["x"], card["y"]) for card in moved.values()] == [(100, 1000), (120, 1020), (500, 0)]
 
 
@@ -195,7 +197,7 @@ def test_members_are_changed_in_their_place_and_new_ones_follow_the_apps_order()
 def test_a_pretty_printed_file_stays_pretty() -> None:
     """CANVAS-2"""
     body = json.dumps({"nodes": [card("a")], "edges": []}, indent=2) + "\n"
-    after = changed(body, text_card("b", place=Place(x=400, y=0)), Connect("a", "b"))
+    after = changed(body, text_card("b", place=CardPlace(x=400, y=0)), Connect("a", "b"))
     parsed = json.loads(body)
     parsed["nodes"].append({**card("0000000000000001", 400, 0), "text": "b"})
     ends = {"fromNode": "a", "fromSide": "right", "toNode": "0000000000000001", "toSide": "left"}
@@ -228,8 +230,8 @@ def test_a_list_that_is_missing_is_added() -> None:
         EditCard("a", width=0),
         AddCard("file", {}),
         AddCard("text", {"text": "x", "url": "y"}),
-        MoveCard("a", Place(beside="a")),
-        text_card("x", place=Place(group="a")),
+        MoveCard("a", CardPlace(beside="a")),
+        text_card("x", place=CardPlace(group="a")),
         Disconnect("a", "a"),
     ],
 )
@@ -283,7 +285,7 @@ _OPERATIONS = st.lists(
     st.one_of(
         st.builds(text_card, st.text(min_size=1, max_size=5).filter(str.strip)),
         st.builds(EditCard, st.just("n0"), color=st.sampled_from(["", "3", "#001122"])),
-        st.builds(MoveCard, st.just("n0"), st.builds(Place, _INTS, _INTS)),
+        st.builds(MoveCard, st.just("n0"), st.builds(CardPlace, _INTS, _INTS)),
         st.builds(Connect, st.just("n0"), st.sampled_from(["n0", "n1"]), label=st.sampled_from([None, "", "l"])),
         st.builds(RemoveCard, st.just("n1")),
     ),

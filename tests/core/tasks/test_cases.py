@@ -11,7 +11,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.tasks.query import parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Place, read_task
+from obsidian_mcp.core.tasks.task import TaskPlace, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, add_task, checkboxes, update_task
 from tests.core.cases import check_cases
 
@@ -48,7 +48,7 @@ def evaluate(kind: str, given: str) -> Any:
     """Kinds: `line` is read, `done` on 2026-11-25, `due` set to it, `days` and `day` in words, `query`, `explain`."""
     match kind:
         case "line":
-            return _members(read_task(given, Place("a.md", 1), SETTINGS))
+            return _members(read_task(given, TaskPlace("a.md", 1), SETTINGS))
         case "days":
             days = read_days(given, TODAY, TASKS_QUERY)
             return days and [str(days.first), str(days.last)]

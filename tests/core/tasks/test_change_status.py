@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.tasks.change_status import StatusChange, change_status, follows_core, new_status
 from obsidian_mcp.core.tasks.edits import set_symbol
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings
-from obsidian_mcp.core.tasks.task import Place, read_line, read_task
+from obsidian_mcp.core.tasks.task import TaskPlace, read_line, read_task
 
 from .vectors import TODAY, measured, needs_vectors, settings_of, today_of
 
@@ -167,7 +167,7 @@ def test_a_change_of_status_keeps_every_other_member(body: str, settings: TaskSe
     line = f"- [{old}] {body}"
     if follows_core(line, settings):
         return
-    place = Place("a.md", 1)
+    place = TaskPlace("a.md", 1)
     before = read_task(line, place, settings)
     found = change_status(line, settings.statuses.get(new), settings, TODAY)
     if before is None or found.changed is None or old == new:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index.extract import names_dependency, written_days
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN
-from obsidian_mcp.core.tasks.task import Place, read_task
+from obsidian_mcp.core.tasks.task import TaskPlace, read_task
 from tests.core.memory import MemoryVault
 
 NOTE = """# Plan
@@ -33,7 +33,7 @@ def test_days_and_dependencies_of_a_line() -> None:
 def test_no_field_is_left_out(text: str) -> None:
     """TASK-130. The hints hold for whatever a line is read as."""
     line = f"- [ ] {text}"
-    task = read_task(line, Place("a.md", 1), WITHOUT_PLUGIN)
+    task = read_task(line, TaskPlace("a.md", 1), WITHOUT_PLUGIN)
     assert task is not None
     if task.id or task.depends_on:
         assert names_dependency(line)

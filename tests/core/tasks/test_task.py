@@ -16,12 +16,12 @@ from obsidian_mcp.core.tasks.fields import DATES
 from obsidian_mcp.core.tasks.rule_text import write_rule
 from obsidian_mcp.core.tasks.settings import DEFAULT_PRESETS, WITHOUT_PLUGIN, TaskSettings, of_members, read
 from obsidian_mcp.core.tasks.statuses import DEFAULTS, Status, StatusRegistry
-from obsidian_mcp.core.tasks.task import Place, Task, read_line, read_task
+from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_line, read_task
 
 from .vectors import FOLDER, TODAY, measured, needs_vectors, settings_of, tasks_of
 
 ENABLED = b'["obsidian-tasks-plugin"]'
-HERE = Place("a.md", 1)
+HERE = TaskPlace("a.md", 1)
 
 
 def _members(task: Task | None) -> dict[str, Any] | None:
@@ -51,7 +51,7 @@ def test_lines_are_read_as_the_plugin_reads_them() -> None:
     wrong = []
     for case in cases:
         settings, path = settings_of(case), case.get("path", "a.md")
-        task = read_task(case["line"], Place(path, 1), settings, file_date(path, settings, TODAY))
+        task = read_task(case["line"], TaskPlace(path, 1), settings, file_date(path, settings, TODAY))
         wanted = case["want"] and {key: value for key, value in case["want"].items() if key != "invalid"}
         invalid = (case["want"] or {}).get("invalid", [])
         if _members(task) != wanted or (task and sorted(set(task.invalid) & set(DATES)) != sorted(invalid)):

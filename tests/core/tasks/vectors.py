@@ -14,7 +14,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.operations.tasks import file_date
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings, of_members
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Place, Task, read_task
+from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_task
 
 FOLDER = Path(__file__).parents[4] / "shared/data/tasks"
 TODAY = date(2026, 11, 25)
@@ -56,7 +56,7 @@ def tasks_of(files: Mapping[str, str], settings: TaskSettings, today: date = TOD
         note, lines = parse(text), text.split("\n")
         for item in note.tasks:
             headings = [heading.text for heading in note.outline if heading.line < item.line]
-            place = Place(path, item.line + 1, headings[-1] if headings else None)
+            place = TaskPlace(path, item.line + 1, headings[-1] if headings else None)
             task = read_task(lines[item.line].rstrip("\r"), place, settings, file_date(path, settings, today))
             if task is not None:
                 found.append(task)

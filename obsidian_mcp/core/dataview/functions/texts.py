@@ -8,14 +8,14 @@ from collections.abc import Callable
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.expressions import javascript
-from obsidian_mcp.core.expressions.regexps import RegExp
+from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.text.text import utf16_length
 
 
 def _test(run: Run, pattern: str, text: str) -> bool:
     run.budget.tick()
-    return RegExp(pattern).matches(text)
+    return RegExpValue(pattern).matches(text)
 
 
 def _match(run: Run, pattern: str, text: str) -> bool:
@@ -28,7 +28,7 @@ def _match(run: Run, pattern: str, text: str) -> bool:
 def _regex_replace(run: Run, text: str, pattern: str, replacement: str) -> str:
     run.budget.tick()
     try:
-        regexp = RegExp(pattern)
+        regexp = RegExpValue(pattern)
     except ExpressionError:
         raise ExpressionError(f"Invalid regexp '{pattern}' in regexreplace") from None
     return regexp.replace(text, replacement, everywhere=True, budget=run.budget)
@@ -45,7 +45,7 @@ def _replace(run: Run, text: str, part: str, replacement: str) -> str:
 
 def _split(run: Run, text: str, pattern: str, limit: float | None = None) -> list[str]:
     run.budget.tick()
-    parts = RegExp(pattern).split(text, run.budget)
+    parts = RegExpValue(pattern).split(text, run.budget)
     if limit is None or limit < 0 or not math.isfinite(limit):
         return parts
     return parts[: int(limit)]
