@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from contextvars import copy_context
 from pathlib import Path
@@ -25,6 +27,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppError,
     ChangeNotFound,
+    NoteExists,
     OperationTimeout,
     PermissionDenied,
     StorageFailed,
@@ -604,6 +607,37 @@ def test_a_change_of_case_is_taken_back_on_a_disk_that_knows_no_case(
     again.commit("test", [Move("n.md", "N.md")])
     undo(again, None)
     assert contents(root) == before
+
+
+def test_a_note_just_made_is_named_as_a_disk_that_knows_no_case_spells_it(
+    root: Path, opened: Callable[..., Vault]
+) -> None:  # NAME-09
+    vault = opened(CaseInsensitive(root))
+    vault.refresh()
+    (root / "Sub").mkdir()
+    (root / "Sub/Raw.md").write_bytes(b"made by another program")
+
+    assert vault.look_for("sub/raw.md") == vault.find("Sub/Raw")
+    assert vault.find("sub/raw").disk == "Sub/Raw.md"
+
+
+def test_a_folder_that_bears_the_name_of_a_note_is_in_the_way(
+    root: Path, opened: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:  # FILE-11
+    def open_as_windows(path: Any, flags: int, *more: Any, dir_fd: int | None = None) -> int:
+        if not flags & getattr(os, "O_DIRECTORY", 0) and Path(root, path).is_dir():
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real_open(path, flags, *more, dir_fd=dir_fd)
+
+    real_open = os.open
+    (root / "Clip.md").mkdir()
+    monkeypatch.setattr(os, "open", open_as_windows)
+    vault = opened()
+
+    with pytest.raises(NoteExists):
+        vault.commit("test", [Create("Clip.md", b"text")])
+    vault.commit("test", [Create("other.md", b"text")])
+    assert not caplog.records
 
 
 def test_an_undo_of_what_is_gone_already_makes_way_for_the_next(root: Path, opened: Callable[..., Vault]) -> None:

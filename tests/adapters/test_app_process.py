@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,7 +10,10 @@ from typing import NamedTuple
 import psutil
 import pytest
 
+from obsidian_mcp.adapters import processes
 from obsidian_mcp.adapters.app_process import AppProcess, is_app
+from obsidian_mcp.adapters.watcher import filesystem_of
+from obsidian_mcp.setup.clients import is_claude_running
 
 MAC = "/Applications/Obsidian.app/Contents"
 LOCAL = r"C:\Users\Ann\AppData\Local\Programs\Obsidian"
@@ -175,3 +179,30 @@ def test_processes_that_vanish_or_hide_are_passed_over() -> None:
 
 def test_this_machine_can_be_asked() -> None:
     assert AppProcess().running() in (True, False)
+
+
+@pytest.mark.parametrize("number", [87, 998, 1450])
+def test_whatever_fails_while_processes_are_listed_means_that_none_is_found(
+    number: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:  # APP-01
+    def failing(*_: object, **__: object) -> Iterator[psutil.Process]:
+        raise OSError(number, "the system call failed")
+
+    for name in ("process_iter", "disk_partitions"):
+        monkeypatch.setattr(psutil, name, failing)
+    monkeypatch.setattr(psutil.Process, "children", failing)
+
+    for _ in range(3):
+        assert not AppProcess("win32").running()
+        assert not is_claude_running("win32")
+        assert filesystem_of("/") == ""
+        assert processes.descendants_of(os.getpid()) == []
+    assert len(caplog.records) == 1
+
+
+def test_a_process_that_fails_to_be_asked_hides_no_other() -> None:  # APP-01
+    class Failing(Process):
+        def name(self) -> str:
+            raise OSError(1450, "not enough resources")
+
+    assert AppProcess("linux", Machine(Failing(APP_ROW), Process(APP_ROW))).running()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -211,3 +212,33 @@ def test_a_program_that_left_while_another_keeps_its_output_open_is_given_up_at_
 
     with pytest.raises(OperationTimeout):
         ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run([code], 0.5)
+
+
+def test_a_pipe_that_another_program_keeps_open_is_not_closed_under_its_reader(tmp_path: Path) -> None:
+    # PROG-04: closing it waits on Windows until that program ends, and ends that program elsewhere.
+    wrote, go_on = tmp_path / "wrote", tmp_path / "go on"
+    other = (
+        "import pathlib, time\n"
+        f"while not pathlib.Path({str(go_on)!r}).exists(): time.sleep(0.02)\n"
+        f"print('late', flush=True); pathlib.Path({str(wrote)!r}).touch()"
+    )
+    code = (
+        "import subprocess, sys; subprocess.Popen([sys.executable, '-I', '-S', '-c', sys.argv[1]], "
+        "start_new_session=True)"
+    )
+
+    with pytest.raises(OperationTimeout):
+        ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run([code, other], 0.5)
+
+    go_on.touch()
+    end = time.monotonic() + 20
+    while not wrote.exists():
+        assert time.monotonic() < end, "the other program could not write"
+
+
+def test_each_word_of_a_command_on_windows_may_have_quotes() -> None:  # PROG-01
+    python, script = r"C:\Program Files\Python\python.exe", r"C:\My files\x.py"
+
+    found = find_program(f'"{python}" "{script}"', WINDOWS, platform="win32", is_program={python}.__contains__)
+
+    assert found == (python, script)

@@ -303,8 +303,12 @@ class Vault:
             if self.files.stat(disk) is None:
                 self.files.exists(disk)  # raises for a file that is in the cloud only
                 return None
-            self._listing.look_at(disk)
-            return self.catalog.on_disk(disk)
+            if disk in self.files.spelled([disk]):
+                self._listing.look_at(disk)
+                return self.catalog.on_disk(disk)
+            self._listing.rescan()  # on a disk without case, another spelling of a file that only a list has
+            path = self.catalog.at(VaultPath(normal_form(disk)))
+            return None if path is None else self.catalog[path]
 
     def check_target(self, disk: str, *, is_folder: bool) -> None:
         """Refuse a hidden target before an error can reveal its files. Raises: PermissionDenied."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Collection
 from typing import Final
-from urllib.parse import urlsplit
 
 import anyio
 from starlette.requests import ClientDisconnect
@@ -21,6 +21,8 @@ from obsidian_mcp.errors import InvalidArguments
 from .dialect import Reason, Refusal, Request
 
 APP_ORIGIN: Final = "app://obsidian.md"
+_ORIGIN: Final = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
+"""The origin of a web page, in lower case: a host, and a port or none."""
 BODY_SECONDS: Final = 30.0
 """How long a body may take to arrive."""
 MINUTE: Final = 60.0
@@ -121,11 +123,8 @@ class AccessControl:
     def _allows_origin(self, origin: str) -> bool:
         if origin in self._origins:
             return True
-        try:
-            parts = urlsplit(origin)
-            return parts.scheme in ("http", "https") and is_loopback(parts.hostname or "")
-        except ValueError:
-            return False
+        page = _ORIGIN.fullmatch(origin)
+        return page is not None and is_loopback(page[1].strip("[]"))
 
 
 def is_loopback(name: str) -> bool:

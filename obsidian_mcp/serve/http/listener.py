@@ -55,6 +55,9 @@ class _Protocol(H11Protocol):
 
     def handle_events(self) -> None:
         super().handle_events()
+        if self._is_serving and {b"content-length", b"transfer-encoding"} <= {name for name, _ in self.headers}:
+            # Two lengths (RFC 9112 6.1): uvicorn answers a request with this header by closing the connection.
+            self.scope["headers"] = [*self.scope["headers"], (b"connection", b"close")]
         if self._head is not None and self._is_serving:
             self._head.cancel()
             self._head = None

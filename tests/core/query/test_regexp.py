@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.query.regexp import InvalidRegExp, RegExp, translate
 from obsidian_mcp.core.query.regexp_reader import MAX_DEPTH
 from obsidian_mcp.core.text.analysis import fold
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import OperationTimeout
 
 ROWS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.json").read_text(encoding="utf-8"))[
@@ -119,3 +123,30 @@ def test_letters_whose_other_case_is_ascii_are_no_word_characters_behind_a_repea
 ) -> None:
     # QUERY-62
     assert list(translate(source).spans(letter)) == [(0, 1)]
+
+
+RUNAWAY, TEXT = "(a|aa)+$", "a" * 60 + "!"
+
+
+def test_a_search_that_the_call_s_limit_stops_ends_the_call() -> None:  # QUERY-33
+    for _ in range(20):
+        with call_with(limit=Deadline(0.02)), pytest.raises(OperationTimeout, match=r"longer than 0\.02 s"):
+            translate(RUNAWAY).found(TEXT)
+
+
+def test_one_clock_says_how_long_a_search_may_take() -> None:  # QUERY-33
+    """The clock of `regex` counts the work of all threads, so that two searches at once took half as long."""
+    seconds = []
+
+    def search() -> None:
+        started = time.monotonic()
+        with pytest.raises(OperationTimeout):
+            translate(RUNAWAY).found(TEXT)
+        seconds.append(time.monotonic() - started)
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert min(seconds) >= regexp.SECONDS

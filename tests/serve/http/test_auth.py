@@ -102,7 +102,11 @@ def test_without_a_key_this_machines_own_names_are_served(open_house: TestClient
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://evil.example", "null", "http://127.0.0.1.evil.example", "app://other", "file://", "", "http://[bad"],
+    [
+        *("https://evil.example", "null", "http://127.0.0.1.evil.example", "app://other", "file://", "", "http://[bad"),
+        *("http://localhost:3000.evil.example", "http://localhost:3000@evil.example", "http://localhost:x"),
+        *("http://localhost\\.evil.example", "http://localhost/?evil.example", "http://evil@localhost"),
+    ],
 )
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
 def test_without_a_key_a_foreign_web_page_is_refused_before_anything_runs(

@@ -409,6 +409,19 @@ GARBAGE = [
 ]
 
 
+def test_a_connection_ends_after_a_request_with_two_lengths(app: App) -> None:
+    # LIFE-06: what one of them takes for the body, the other takes for the next request
+    head = b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n"
+    with serving(app) as url:
+        connection = connect(url)
+        connection.sendall(head + b"0\r\n\r\nGET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+        answer = everything(connection)
+        connection.close()
+
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"connection: close" in answer.lower()
+
+
 def test_bytes_that_are_no_request_harm_nobody(app: App) -> None:
     # LIFE-06
     with serving(app) as url:
