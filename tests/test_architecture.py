@@ -42,7 +42,7 @@ def syntax_trees() -> dict[str, ast.Module]:
     return {str(path.relative_to(package)): ast.parse(path.read_text(encoding="utf-8")) for path in sources}
 
 
-SHARED_CLASS_NAMES = {"Link", "Refusal", "Request", "Scope"}
+SHARED_CLASS_NAMES = {"Refusal", "Request"}
 """Names that still stand for several classes. The list only gets shorter."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
+from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, ScopedQuery, Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
 from obsidian_mcp.core.text.analysis import fold
@@ -132,5 +132,5 @@ def _texts(node: Node) -> Iterator[str]:
         case And() | Or():
             for part in node.parts:
                 yield from _texts(part)
-        case Scope(operator="file" | "path" | "match-case" | "ignore-case"):
+        case ScopedQuery(operator="file" | "path" | "match-case" | "ignore-case"):
             yield from _texts(node.part)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from obsidian_mcp.core.expressions.dates import from_nanoseconds
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import File, Link, Value
+from obsidian_mcp.core.expressions.values import File, LinkValue, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.note.links import shown, split_subpath
 from obsidian_mcp.core.text.vault_path import basename, is_note
@@ -44,17 +44,17 @@ def _links(file: File, scope: Scope, kinds: tuple[str, ...] = ("property", "link
     return [_as_link(link, file.path) for link in found]
 
 
-def _as_link(written: WrittenLink, source: str) -> Link:
+def _as_link(written: WrittenLink, source: str) -> LinkValue:
     """With the display that the app's cache has: the target's, where none is written."""
     path, subpath = written.path.strip(), written.subpath.rstrip()
     display = written.display.strip() if written.display is not None else shown(path + subpath)
-    return Link(path, subpath, display, written.place == "embed", source)
+    return LinkValue(path, subpath, display, written.place == "embed", source)
 
 
 def _backlinks(file: File, scope: Scope) -> Value:
     paths = scope.context.vault.backlinks(file.path)
     scope.context.budget.charge(LINK_UNITS * len(paths))
-    return [Link(path, display=basename(path), source=file.path) for path in paths]
+    return [LinkValue(path, display=basename(path), source=file.path) for path in paths]
 
 
 FILE_FIELDS: Mapping[str, Callable[[File, Scope], Value]] = {
@@ -79,7 +79,7 @@ def has_link(scope: Scope, file: File, target: Value) -> Value:
     """Whether a link of the file, embeds and properties included, leads to the target (BASE-62)."""
     context = scope.context
     if isinstance(target, str):
-        target = read_wikilink(target.strip(), file.path) or Link(*split_subpath(target.strip()), source=file.path)
+        target = read_wikilink(target.strip(), file.path) or LinkValue(*split_subpath(target.strip()), source=file.path)
     wanted = path_of(target, context)
     if wanted is not None:
         return wanted in context.vault.targets(file.path)
@@ -100,11 +100,11 @@ def _in_folder(_: Scope, file: File, folder: str) -> Value:
 
 def _as_link_of(scope: Scope, file: File, display: Value = None) -> Value:
     scope.context.budget.charge(LINK_UNITS)
-    return Link(file.path, display=None if display is None else text_of(display, scope.context), source=file.path)
+    return LinkValue(file.path, display=None if display is None else text_of(display, scope.context), source=file.path)
 
 
 FILES: Mapping[str, Method] = {
-    "hasLink": Method(has_link, (Parameter("otherFile", (str, Link, File)),)),
+    "hasLink": Method(has_link, (Parameter("otherFile", (str, LinkValue, File)),)),
     "hasTag": Method(_has_tag, (Parameter("values", STRING, rest=True),)),
     "hasProperty": Method(
         lambda scope, file, name: file.path in scope.context.vault.column(name.lower()), (Parameter("name", STRING),)
@@ -114,14 +114,14 @@ FILES: Mapping[str, Method] = {
 }
 
 
-def _links_to(scope: Scope, link: Link, target: Value) -> Value:
+def _links_to(scope: Scope, link: LinkValue, target: Value) -> Value:
     file = file_of(link, scope)
     return None if file is None else has_link(scope, file, target)
 
 
 LINKS: Mapping[str, Method] = {
     "asFile": Method(lambda scope, link: file_of(link, scope)),
-    "linksTo": Method(_links_to, (Parameter("file", (str, Link, File)),)),
+    "linksTo": Method(_links_to, (Parameter("file", (str, LinkValue, File)),)),
 }
 
 

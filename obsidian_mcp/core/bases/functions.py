@@ -13,7 +13,7 @@ from obsidian_mcp.core.expressions.dates import Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.note.links import split_subpath
 
 from . import compat
@@ -34,9 +34,9 @@ from .values import (
 )
 
 NUMBER: tuple[type, ...] = (float,)
-STRING: tuple[type, ...] = (str, Link)
+STRING: tuple[type, ...] = (str, LinkValue)
 """Links count as texts by their target."""
-PATTERN: tuple[type, ...] = (str, Link, RegExpValue)
+PATTERN: tuple[type, ...] = (str, LinkValue, RegExpValue)
 
 _NAMES = {NUMBER: "Number", STRING: "String", PATTERN: "String", (Date,): "Date"}
 
@@ -102,7 +102,7 @@ def check(name: str, method: Method, arguments: Sequence[Value]) -> Sequence[Val
                 f'Type error in "{name}" parameter "{parameter.name}". '
                 f"Expected {expected}, given {type_name(argument)}."
             )
-        taken.append(argument.target if type(argument) is Link and str in parameter.types else argument)
+        taken.append(argument.target if type(argument) is LinkValue and str in parameter.types else argument)
     return taken
 
 
@@ -172,26 +172,26 @@ def _link(scope: Scope, _: None, target: Value, display: Value = None) -> Value:
     scope.context.budget.charge_items(2)
     shown = None if display is None else text_of(display, scope.context)
     source = scope.row.file.path
-    if isinstance(target, Link):
+    if isinstance(target, LinkValue):
         return with_display(target, shown)
     if isinstance(target, File):
-        return Link(target.path, display=shown, source=source)
+        return LinkValue(target.path, display=shown, source=source)
     text = target.strip()
     written = read_wikilink(text, source)
     if written is not None:
         return with_display(written, shown)
-    path, subpath = (text, "") if is_external(Link(text)) else split_subpath(text)
-    return Link(path, subpath, shown, source=source)
+    path, subpath = (text, "") if is_external(LinkValue(text)) else split_subpath(text)
+    return LinkValue(path, subpath, shown, source=source)
 
 
 def _file(scope: Scope, _: None, target: Value) -> Value:
     if isinstance(target, File):
         return target
-    link = target if isinstance(target, Link) else _link(scope, None, target)
+    link = target if isinstance(target, LinkValue) else _link(scope, None, target)
     return file_of(link, scope)
 
 
-def file_of(link: Link, scope: Scope) -> File | None:
+def file_of(link: LinkValue, scope: Scope) -> File | None:
     """The file that a link leads to."""
     path = None if is_external(link) else scope.context.follow(link)
     return None if path is None else scope.context.vault.file(path)
@@ -205,7 +205,7 @@ def _escape_html(scope: Scope, _: None, text: str) -> Value:
 def _image(scope: Scope, _: None, value: Value) -> Value:
     if isinstance(value, File):
         return Image(value.path)
-    return Image(value.target if isinstance(value, Link) else text_of(value, scope.context))
+    return Image(value.target if isinstance(value, LinkValue) else text_of(value, scope.context))
 
 
 _NUMBERS = (Parameter("value", NUMBER), Parameter("value", NUMBER, rest=True))
@@ -216,14 +216,14 @@ GLOBALS: Mapping[str, Method] = {
     "list": Method(_list, (Parameter("element"),)),
     "min": Method(lambda _, __, *numbers: min(numbers), _NUMBERS),
     "max": Method(lambda _, __, *numbers: max(numbers), _NUMBERS),
-    "link": Method(_link, (Parameter("path", (str, Link, File)), Parameter("display", optional=True))),
-    "file": Method(_file, (Parameter("path", (str, Link, File)),)),
+    "link": Method(_link, (Parameter("path", (str, LinkValue, File)), Parameter("display", optional=True))),
+    "file": Method(_file, (Parameter("path", (str, LinkValue, File)),)),
     "now": Method(lambda scope, _: local(scope.context.now)),
     "today": Method(lambda scope, _: day_of(local(scope.context.now))),
     "random": Method(lambda *_: random.random()),  # noqa: S311 - a formula asks for it
     "escapeHTML": Method(_escape_html, (Parameter("html", STRING),)),
     "html": Method(lambda _, __, text: Html(text), (Parameter("html", STRING),)),
-    "image": Method(_image, (Parameter("path", (str, Link, File)),)),
+    "image": Method(_image, (Parameter("path", (str, LinkValue, File)),)),
     "icon": Method(lambda _, __, text: Icon(text), (Parameter("name", STRING),)),
 }
 

@@ -11,7 +11,7 @@ from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evalu
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
-from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 
 from .date_methods import DATE_FIELDS, DATES, DURATION_FIELDS
 from .file_methods import FILE_FIELDS, FILES, LINKS, TAGS, properties
@@ -40,7 +40,7 @@ METHODS: Mapping[type, Mapping[str, Method]] = {
     dict: {**ANY, **OBJECT},
     RegExpValue: {**ANY, **REGEXPS},
     File: {**ANY, **FILES},
-    Link: {**ANY, **{name: _on_target(method) for name, method in TEXT.items()}, **LINKS},
+    LinkValue: {**ANY, **{name: _on_target(method) for name, method in TEXT.items()}, **LINKS},
 }
 FIELDS: Mapping[type, Mapping[str, Callable[[Any, Scope], Value]]] = {
     **dict.fromkeys((str, RelativeTime, Html, Icon, Image, TagValue), TEXT_FIELDS),

@@ -10,7 +10,7 @@ from typing import Any
 from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.javascript import slice_bounds
-from obsidian_mcp.core.expressions.values import File, Link, Value
+from obsidian_mcp.core.expressions.values import File, LinkValue, Value
 
 from . import compat
 from .functions import NUMBER, STRING, Body, Method, Parameter
@@ -103,7 +103,7 @@ def _distinct(item: Value, scope: Scope) -> Any:
     match item:
         case None | bool() | float():
             return item
-        case Link():
+        case LinkValue():
             return link_text(item)
         case File():
             return item.path

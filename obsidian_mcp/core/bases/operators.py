@@ -9,7 +9,7 @@ from typing import Any
 from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Context, Evaluate, Scope
 from obsidian_mcp.core.expressions.javascript import divide, remainder
-from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.text.collation import natural_key
 
 from . import compat
@@ -119,7 +119,7 @@ def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
         return type(left) is type(right) and bool(left == right)
     if isinstance(left, Date) or isinstance(right, Date):
         return _same_date(_date(left), _date(right))
-    if isinstance(left, Link | File) or isinstance(right, Link | File):
+    if isinstance(left, LinkValue | File) or isinstance(right, LinkValue | File):
         return _same_file(left, right, context)
     if isinstance(left, str) and isinstance(right, str):
         return str(left) == str(right)
@@ -151,18 +151,18 @@ def _same_file(left: Value, right: Value, context: Context) -> bool:
     """Whether two of Link, File and String mean one file; links that lead nowhere by their target."""
     if isinstance(left, str) or isinstance(right, str):
         text, link = (left, right) if isinstance(left, str) else (right, left)
-        if not isinstance(link, Link) or not compat.LINK_EQUALS_TEXT:
+        if not isinstance(link, LinkValue) or not compat.LINK_EQUALS_TEXT:
             return False
         return text in (link.target, f"[[{link.target}]]", link_text(link))
-    if not isinstance(left, Link | File) or not isinstance(right, Link | File):
+    if not isinstance(left, LinkValue | File) or not isinstance(right, LinkValue | File):
         return False
     first, second = path_of(left, context), path_of(right, context)
     if first is None and second is None:
-        return isinstance(left, Link) and isinstance(right, Link) and left.target == right.target
+        return isinstance(left, LinkValue) and isinstance(right, LinkValue) and left.target == right.target
     return first == second
 
 
-def path_of(value: Link | File, context: Context) -> str | None:
+def path_of(value: LinkValue | File, context: Context) -> str | None:
     """Path of the file that it means; None for a link that leads nowhere."""
     if isinstance(value, File):
         return value.path
@@ -229,7 +229,7 @@ def order_key(value: Value, context: Context, *, descending: bool = False) -> tu
             return 3, value.total_ms
         case Date() | RelativeTime():
             return 4, value.milliseconds
-        case Link():
+        case LinkValue():
             return 5, natural_key(value.display if value.display is not None else value.target)
     return 5, natural_key(text_of(value, context))
 
@@ -241,9 +241,11 @@ def identity(value: Value, context: Context) -> Any:
             return value is not None, value is True
         case float():
             return "number", value
-        case Link() | File():
+        case LinkValue() | File():
             path = path_of(value, context)
-            return ("file", path) if path is not None else ("link", value.target if isinstance(value, Link) else "")
+            return (
+                ("file", path) if path is not None else ("link", value.target if isinstance(value, LinkValue) else "")
+            )
         case Date():
             return "date", value.moment, value.has_time
         case Duration():

@@ -14,7 +14,7 @@ from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value, from_json
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value, from_json
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 
 from . import compat
@@ -65,7 +65,7 @@ TYPE_NAMES: dict[type, str] = {
     dict: "Object",
     RegExpValue: "RegExp",
     File: "File",
-    Link: "Link",
+    LinkValue: "Link",
     TagValue: "Tag",
     Html: "HTML",
     Icon: "Icon",
@@ -75,10 +75,10 @@ TYPE_NAMES: dict[type, str] = {
 
 
 def type_name(value: Value) -> str:
-    return "URL" if type(value) is Link and is_external(value) else TYPE_NAMES[type(value)]
+    return "URL" if type(value) is LinkValue and is_external(value) else TYPE_NAMES[type(value)]
 
 
-def is_external(link: Link) -> bool:
+def is_external(link: LinkValue) -> bool:
     """Whether it leads out of the vault: its target has a scheme."""
     return ":" in link.path and _SCHEME.match(link.path) is not None
 
@@ -121,7 +121,7 @@ def text_of(value: Value, context: Context, depth: int = 0) -> str:
             return date_text(value)
         case Duration():
             return humanize(value)
-        case Link():
+        case LinkValue():
             return link_text(value)
         case File():
             return value.path
@@ -163,21 +163,21 @@ def date_text(date: Date) -> str:
     return date.moment.isoformat(timespec="seconds")[: 19 if date.has_time else 10]
 
 
-def link_text(link: Link) -> str:
+def link_text(link: LinkValue) -> str:
     """`[[target]]` or `[[target|display]]`; a link that leads out of the vault is `[display](url)` or the URL."""
     if is_external(link):
         return link.target if link.display is None else f"[{link.display}]({link.target})"
     return f"[[{link.target}]]" if link.display is None else f"[[{link.target}|{link.display}]]"
 
 
-def read_wikilink(text: str, source: str) -> Link | None:
+def read_wikilink(text: str, source: str) -> LinkValue | None:
     """The link that a text is as a whole, `[[target]]` or `[[target|display]]`; None for any other text."""
     found = wikilink(text)
     if found is None or found.end() != len(text):
         return None
     target, display = split_wikilink(found[1])
     path, subpath = split_subpath(target.strip())
-    return Link(path, subpath, display.strip() if display is not None else None, source=source)
+    return LinkValue(path, subpath, display.strip() if display is not None else None, source=source)
 
 
 def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
@@ -204,10 +204,10 @@ def as_text(value: Value) -> str | None:
     """The text of what counts as a String: texts, tags, links by their target. None for all else."""
     if isinstance(value, str):
         return value
-    return value.target if type(value) is Link else None
+    return value.target if type(value) is LinkValue else None
 
 
-def with_display(link: Link, display: str | None) -> Link:
+def with_display(link: LinkValue, display: str | None) -> LinkValue:
     return replace(link, display=display) if display is not None else link
 
 

@@ -18,7 +18,7 @@ from obsidian_mcp.core.expressions.evaluate import (
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
-from obsidian_mcp.core.expressions.values import ExpressionError, File, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 
 from . import compat
 from .base_file import Base, FilterStatement, View, expressions, map_filter, parse_or_problem, read
@@ -50,7 +50,7 @@ FILE_LABELS: Mapping[str, str] = {
 CELLS: Cells = {
     Date: lambda date, _: date_text(date),
     Duration: lambda duration, _: humanize(duration),
-    Link: lambda link, _: link_text(link),
+    LinkValue: lambda link, _: link_text(link),
     File: lambda file, _: f"[[{file.path}]]",
     Image: text_of,
     RegExpValue: text_of,

@@ -13,7 +13,7 @@ from obsidian_mcp.core.expressions.answer import Cell, Cells, cell_of
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context, Function
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS
-from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.core.expressions.values import LinkValue, Value
 
 
 def make_cell(value: Value, context: Context) -> Cell:
@@ -67,7 +67,7 @@ def _item(item: ItemRecord, context: Context) -> Cell:
 CELLS: Cells = {
     Date: lambda date, context: _text(date_text(date), context),
     Duration: lambda duration, context: _text(duration_text(duration), context),
-    Link: lambda link, context: _text(link_text(link), context),
+    LinkValue: lambda link, context: _text(link_text(link), context),
     ExternalLink: lambda link, context: _text(f"[{link.display}]({link.url})", context),
     Function: lambda _, context: _text("<function>", context),
     NotePage: _record,

@@ -10,10 +10,10 @@ from typing import Any
 from obsidian_mcp.core.dataview.durations import in_unit
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Function
-from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.core.expressions.values import LinkValue, Value
 from obsidian_mcp.core.text.collation import compare_texts, exact_key, same_text
 
-Resolve = Callable[[Link], str]
+Resolve = Callable[[LinkValue], str]
 """The full path of the file that a link leads to; its written path where it leads nowhere."""
 
 
@@ -32,7 +32,7 @@ _TYPE_NAMES: dict[type, str] = {
     str: "string",
     Date: "date",
     Duration: "duration",
-    Link: "link",
+    LinkValue: "link",
     list: "array",
     dict: "object",
     Function: "function",
@@ -55,7 +55,7 @@ def is_true(value: Value) -> bool:
             return False
         case str() | float() | list() | Mapping():
             return bool(value)
-        case Link():
+        case LinkValue():
             return bool(value.path)
         case Date():
             return value.milliseconds != 0
@@ -65,7 +65,7 @@ def is_true(value: Value) -> bool:
             return True
 
 
-def link_type(link: Link) -> str:
+def link_type(link: LinkValue) -> str:
     return "block" if link.subpath.startswith("#^") else "header" if link.subpath else "file"
 
 
@@ -90,7 +90,7 @@ def equal(left: Value, right: Value, resolve: Resolve | None = None) -> bool:
     """`left = right`."""
     if type(left) is str and type(right) is str:
         return same_text(left, right)
-    if type(left) is Link and type(right) is Link and resolve is not None:
+    if type(left) is LinkValue and type(right) is LinkValue and resolve is not None:
         return left.subpath == right.subpath and same_text(resolve(left), resolve(right))
     return compare(left, right, resolve) == 0
 
@@ -125,7 +125,7 @@ def _compare_dates(left: Date, right: Date) -> int:
     return 0 if same else 1
 
 
-def _compare_links(left: Link, right: Link, resolve: Resolve | None) -> int:
+def _compare_links(left: LinkValue, right: LinkValue, resolve: Resolve | None) -> int:
     paths = (left.path, right.path) if resolve is None else (resolve(left), resolve(right))
     return (
         compare_texts(*paths)

@@ -16,7 +16,7 @@ from obsidian_mcp.core.dataview.scanner import Scanner
 from obsidian_mcp.core.expressions import syntax
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.syntax import Node
-from obsidian_mcp.core.expressions.values import Link
+from obsidian_mcp.core.expressions.values import LinkValue
 from obsidian_mcp.errors import QueryInvalid
 
 MAX_NESTING = 50
@@ -130,7 +130,7 @@ class ExpressionParser(Scanner):
         found = self.embed_link()
         return None if found is None else syntax.Literal(found)
 
-    def embed_link(self) -> Link | None:
+    def embed_link(self) -> LinkValue | None:
         start = self.pos
         embed = self.text.startswith("!", start)
         self.pos += embed

@@ -10,7 +10,7 @@ from obsidian_mcp.core.dataview.characters import linkable_heading
 from obsidian_mcp.core.dataview.note_data import ListItemData
 from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Extended
 from obsidian_mcp.core.dataview.vault_view import RawField
-from obsidian_mcp.core.expressions.values import Link, Value
+from obsidian_mcp.core.expressions.values import LinkValue, Value
 
 DONE = frozenset({"x", "X"})
 """The marks of a task that is done."""
@@ -90,14 +90,14 @@ def item_records(items: Sequence[ListItemData], page: ItemPage) -> list[ItemReco
     return records
 
 
-def _section(record: ItemRecord) -> Link:
+def _section(record: ItemRecord) -> LinkValue:
     heading, path = record.item.heading, record.page.path
-    return Link(path) if heading is None else Link(path, f"#{linkable_heading(heading)}")
+    return LinkValue(path) if heading is None else LinkValue(path, f"#{linkable_heading(heading)}")
 
 
-def _item_link(record: ItemRecord) -> Link:
+def _item_link(record: ItemRecord) -> LinkValue:
     block_id = record.item.block_id
-    return _section(record) if block_id is None else Link(record.page.path, f"#^{block_id}")
+    return _section(record) if block_id is None else LinkValue(record.page.path, f"#^{block_id}")
 
 
 def _item_links(record: ItemRecord) -> list[Value]:

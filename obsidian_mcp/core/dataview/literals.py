@@ -13,7 +13,7 @@ from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_h
 from obsidian_mcp.core.dataview.durations import normalized
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import Link, Value, from_json
+from obsidian_mcp.core.expressions.values import LinkValue, Value, from_json
 
 Now = datetime
 """The one reading of the clock of a query: naive and local."""
@@ -154,24 +154,24 @@ def parse_duration(text: str) -> Duration | None:
 # Links
 
 
-def link(inner: str, *, embed: bool = False, source: str = "") -> Link:
+def link(inner: str, *, embed: bool = False, source: str = "") -> LinkValue:
     """The link of what stands between `[[` and `]]` (DV-36): the first pipe that is not escaped ends the target."""
     pipe = _PIPE.search(inner)
     target, display = (inner, None) if pipe is None else (inner[: pipe.start()], inner[pipe.end() :])
     return link_to(target.replace("\\|", "|"), display, embed=embed, source=source)
 
 
-def link_to(target: str, display: str | None = None, *, embed: bool = False, source: str = "") -> Link:
+def link_to(target: str, display: str | None = None, *, embed: bool = False, source: str = "") -> LinkValue:
     """The link with this target: a block after `#^`, else a heading between the first and the second `#`."""
     path, mark, block = target.partition("#^")
     if mark:
-        return Link(path, "#^" + block.partition("#^")[0], display, embed, source)
+        return LinkValue(path, "#^" + block.partition("#^")[0], display, embed, source)
     path, mark, rest = target.partition("#")
     subpath = "#" + linkable_heading(rest.partition("#")[0]) if mark else ""
-    return Link(path, subpath, display, embed, source)
+    return LinkValue(path, subpath, display, embed, source)
 
 
-def parse_link(text: str) -> Link | None:
+def parse_link(text: str) -> LinkValue | None:
     """The link or embed that the whole text is."""
     if not text.endswith("]]") or not text.startswith(("[[", "![[")):
         return None

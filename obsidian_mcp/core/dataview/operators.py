@@ -13,7 +13,7 @@ from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
-from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.core.text.collation import same_text
 
 Operate = Callable[[Value, Value, Context], Value]
@@ -140,7 +140,7 @@ def field_of(value: Value, name: str, scope: Scope) -> Value:
     if isinstance(value, ObjectRecord | dict):
         return value.get(name)
     match value:
-        case Link():
+        case LinkValue():
             page = run_of(scope.context).page_of(value)
             return None if page is None else page.get(name)
         case list():

@@ -21,7 +21,7 @@ from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
 from obsidian_mcp.core.expressions.javascript import number_text
-from obsidian_mcp.core.expressions.values import File, Link, Value, from_json
+from obsidian_mcp.core.expressions.values import File, LinkValue, Value, from_json
 from obsidian_mcp.core.note.links import shown
 
 _TAG_KEYS = ("tags", "tag")
@@ -69,7 +69,7 @@ class PageStore:
             found = self.columns[name] = {}
             for field, paths in () if name == "position" else self.vault.field_column(name):
                 value = self.value(field, paths[0]) if paths else None
-                if isinstance(value, Link | list | dict):  # where links lead depends on the note
+                if isinstance(value, LinkValue | list | dict):  # where links lead depends on the note
                     found.update((path, self.value(field, path)) for path in paths)
                 else:
                     found.update(dict.fromkeys(paths, value))
@@ -98,20 +98,20 @@ class PageStore:
                 self._values[raw, field.inline] = value
         else:
             value = literals.frontmatter_value(raw)
-        return self.values_resolved(value, page_path) if isinstance(value, Link | list | dict) else value
+        return self.values_resolved(value, page_path) if isinstance(value, LinkValue | list | dict) else value
 
-    def link(self, page_path: str, target: str, display: str | None, *, embed: bool) -> Link:
+    def link(self, page_path: str, target: str, display: str | None, *, embed: bool) -> LinkValue:
         """A link of a page with the full path of the file it leads to."""
         return self.resolved(literals.link_to(target, display, embed=embed), page_path)
 
-    def resolved(self, link: Link, page_path: str) -> Link:
+    def resolved(self, link: LinkValue, page_path: str) -> LinkValue:
         path = self.vault.resolve(link.path, page_path) or link.path
-        return link if path == link.path else Link(path, link.subpath, link.display, link.embed)
+        return link if path == link.path else LinkValue(path, link.subpath, link.display, link.embed)
 
     def values_resolved(self, value: Value, page_path: str) -> Value:
         """The value with full paths in the links at any depth."""
         match value:
-            case Link():
+            case LinkValue():
                 return self.resolved(value, page_path)
             case list():
                 return [self.values_resolved(item, page_path) for item in value]
@@ -229,8 +229,8 @@ class PageFile(ObjectRecord):
             yield "day"
 
     @property
-    def link(self) -> Link:
-        return Link(self.path)
+    def link(self) -> LinkValue:
+        return LinkValue(self.path)
 
 
 # Fields of `file`
@@ -332,14 +332,14 @@ CHEAP_FILE_FIELDS: dict[str, Callable[[NotePage], Value]] = {
     "path": lambda page: page.path,
     "folder": lambda page: page.path.rpartition("/")[0],
     "name": lambda page: file_title(page.path),
-    "link": lambda page: Link(page.path),
+    "link": lambda page: LinkValue(page.path),
     "size": lambda page: float(page.entry.size),
     "ext": lambda page: page.path.rpartition(".")[2],
 }
 """Not kept: to compute them is as quick as to look them up."""
 _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "outlinks": _out_links,
-    "inlinks": lambda file: [Link(path) for path in file.page.store.vault.backlinks(file.path) if is_page(path)],
+    "inlinks": lambda file: [LinkValue(path) for path in file.page.store.vault.backlinks(file.path) if is_page(path)],
     "etags": lambda file: exact_tags(file.page.store, file.path),
     "tags": _all_tags,
     "aliases": _aliases,

@@ -40,7 +40,7 @@ from obsidian_mcp.core.expressions.rows import (
     sort_rows,
 )
 from obsidian_mcp.core.expressions.syntax import Binary, Node
-from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.errors import QueryInvalid
 
 SHOWN_ERRORS = 3
@@ -278,7 +278,7 @@ def _identity(row: Scope) -> Value:
     return fields.file.link if isinstance(fields, NotePage) else fields.identity
 
 
-def _file_link(row: Scope) -> Link | None:
+def _file_link(row: Scope) -> LinkValue | None:
     file = row.row.get("file")
     link = None if file is None else file.get("link")
-    return link if isinstance(link, Link) else None
+    return link if isinstance(link, LinkValue) else None

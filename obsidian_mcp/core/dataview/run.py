@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from obsidian_mcp.core.dataview.pages import NotePage, PageStore
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.expressions.evaluate import Context
-from obsidian_mcp.core.expressions.values import Link
+from obsidian_mcp.core.expressions.values import LinkValue
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Run(Context):
     settings: Settings = field(default_factory=Settings)
     _paths: dict[str, str] = field(default_factory=dict)
 
-    def path_of(self, link: Link) -> str:
+    def path_of(self, link: LinkValue) -> str:
         """The path of the file that a link leads to; the written path where it leads nowhere."""
         return self.full_path(link.path)
 
@@ -30,7 +30,7 @@ class Run(Context):
             path = self._paths[written] = found or written
         return path
 
-    def page_of(self, link: Link) -> NotePage | None:
+    def page_of(self, link: LinkValue) -> NotePage | None:
         """The note that a link leads to; None for no file and for other files."""
         return self.pages.page(self.path_of(link))
 

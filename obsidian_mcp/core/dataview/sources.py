@@ -20,7 +20,7 @@ from obsidian_mcp.core.dataview.pages import PageStore, exact_tags
 from obsidian_mcp.core.dataview.vault_view import DataviewVault
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
 from obsidian_mcp.core.expressions.evaluate import Problems
-from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.errors import QueryInvalid
 
 _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -107,7 +107,7 @@ class Sources:
         found = (self._vault.resolve(link.path, target) for link in links)
         return dict.fromkeys(path for path in found if path)
 
-    def _links(self, page: str) -> Iterable[Link]:
+    def _links(self, page: str) -> Iterable[LinkValue]:
         found = self._pages.page(page)
         return [] if found is None else found.file["outlinks"]
 

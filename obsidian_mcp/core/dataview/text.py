@@ -12,7 +12,7 @@ from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.limits import ITEM_UNITS, Budget
-from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 
 MAX_DEPTH = 40
 """Lists and objects inside each other in a text."""
@@ -23,7 +23,7 @@ def file_title(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md")
 
 
-def link_text(link: Link) -> str:
+def link_text(link: LinkValue) -> str:
     """`[[path#sub|display]]`, the display always there (DV-58)."""
     target = (link.path + link.subpath).replace("|", "\\|")
     display = link.display
@@ -45,7 +45,7 @@ def value_text(value: Value, settings: Settings, budget: Budget, depth: int = 0)
             return "true" if value else "false"
         case float():
             return number_text(value)
-        case Link():
+        case LinkValue():
             return link_text(value)
         case Date():
             clock = value.moment

@@ -27,7 +27,7 @@ from .syntax import (
     ObjectOf,
     Unary,
 )
-from .values import ExpressionError, Link, Value
+from .values import ExpressionError, LinkValue, Value
 from .vault_view import VaultView
 
 LINKS_REMEMBERED = 50_000
@@ -71,7 +71,7 @@ class Context:
     problems: Problems = field(default_factory=Problems)
     _resolved: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
-    def follow(self, link: Link) -> str | None:
+    def follow(self, link: LinkValue) -> str | None:
         """Path of the file that a link leads to."""
         key = link.path, link.source
         try:

@@ -26,7 +26,7 @@ class ExpressionError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkValue:
     """A link: what is written, and the file that holds it, from which it resolves.
 
     `path` has no subpath; `subpath` begins with `#` or is empty. `display` is None where none is written.

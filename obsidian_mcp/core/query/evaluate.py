@@ -21,7 +21,7 @@ from obsidian_mcp.core.text.text import Span
 from . import scopes
 from .condition import Condition, Place
 from .document import Document
-from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, Scope, Word
+from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, ScopedQuery, Word
 from .parts import InPart, first_of, holds_section, required
 from .properties import WithProperty, name_test, value_test
 from .regexp import expression, translate
@@ -232,15 +232,15 @@ class _Field:
 
 def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
     """Push negations down to the leaves, so that only affirmed terms give places to show."""
-    while isinstance(node, Not | Scope):
+    while isinstance(node, Not | ScopedQuery):
         match node:
             case Not():
                 negated = not negated
-            case Scope(operator="match-case" | "ignore-case"):
+            case ScopedQuery(operator="match-case" | "ignore-case"):
                 field = replace(field, match_case=node.operator == "match-case")
-            case Scope(operator="file" | "path" | "content" | "tag"):
+            case ScopedQuery(operator="file" | "path" | "content" | "tag"):
                 field = replace(field, where=_FIELDS[node.operator])
-            case Scope():
+            case ScopedQuery():
                 break
         node = node.part
     test: Condition
@@ -249,7 +249,7 @@ def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
             parts = sorted((_compile(part, field, negated=negated) for part in node.parts), key=lambda test: test.cost)
             combine = _All if isinstance(node, And) != negated else _AnyOf
             return combine(tuple(parts), parts[-1].cost)
-        case Scope():
+        case ScopedQuery():
             test = _in_part(node, field)
         case Property():
             test = WithProperty(name_test(node.key), value_test(node.value, field.match_case))
@@ -275,7 +275,7 @@ _FIELDS: dict[Operator, Literal["content", "path", "name", "tag"]] = {
 }
 
 
-def _in_part(node: Scope, field: _Field, *, tree: bool | None = None) -> Condition:
+def _in_part(node: ScopedQuery, field: _Field, *, tree: bool | None = None) -> Condition:
     if tree is None:
         tree = holds_section(node.part)
     if isinstance(node.part, Or):  # a line has a or b if it has a, or if it has b; each is found faster

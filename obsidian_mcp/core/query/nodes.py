@@ -69,7 +69,7 @@ class Not:
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class Scope:
+class ScopedQuery:
     """An operator and its operand: `line:(a b)`."""
 
     operator: Operator
@@ -103,7 +103,7 @@ class Property:
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-Node = Word | Phrase | Regex | And | Or | Not | Scope | Property | Constant | Compare
+Node = Word | Phrase | Regex | And | Or | Not | ScopedQuery | Property | Constant | Compare
 
 
 def property_names(node: Node) -> Iterator[str]:
@@ -112,7 +112,7 @@ def property_names(node: Node) -> Iterator[str]:
         case And(parts=parts) | Or(parts=parts):
             for part in parts:
                 yield from property_names(part)
-        case Not(part=part) | Scope(part=part):
+        case Not(part=part) | ScopedQuery(part=part):
             yield from property_names(part)
         case Property(key=Or(parts=keys)):
             yield from (key.text for key in keys if isinstance(key, Word | Phrase))

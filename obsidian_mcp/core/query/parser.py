@@ -22,7 +22,7 @@ from .nodes import (
     Phrase,
     Property,
     Regex,
-    Scope,
+    ScopedQuery,
     Word,
     moment,
     number,
@@ -272,7 +272,7 @@ class _Parser:
                 node = Not(part, Span(token.span.start, part.span.end))
             case "operator":
                 part = self.term()
-                node = Scope(cast("Operator", token.text), part, Span(token.span.start, part.span.end))
+                node = ScopedQuery(cast("Operator", token.text), part, Span(token.span.start, part.span.end))
             case "(":
                 node = self.close(token, self.any_of())
             case "[":

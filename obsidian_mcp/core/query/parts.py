@@ -12,7 +12,7 @@ from obsidian_mcp.core.text.text import Span
 
 from . import scopes
 from .condition import Condition, Place
-from .nodes import And, Node, Not, Or, Phrase, Regex, Scope, Word
+from .nodes import And, Node, Not, Or, Phrase, Regex, ScopedQuery, Word
 from .regexp import translate
 from .scopes import First
 
@@ -73,7 +73,7 @@ def holds_section(node: Node) -> bool:
             return any(holds_section(part) for part in node.parts)
         case Not():
             return holds_section(node.part)
-        case Scope():
+        case ScopedQuery():
             return node.operator == "section" or holds_section(node.part)
     return False
 
@@ -88,7 +88,7 @@ def _required(node: Node) -> Iterator[str]:
         case And():
             for part in node.parts:
                 yield from _required(part)
-        case Scope() if node.operator not in ("tag", "path", "file"):
+        case ScopedQuery() if node.operator not in ("tag", "path", "file"):
             yield from _required(node.part)
         case Word() | Phrase() if node.text:
             yield fold(node.text)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.facts import PDF
 from obsidian_mcp.core.index.rows import to_path
-from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Scope, Word
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, ScopedQuery, Word
 
 from .snapshot import Snapshot
 
@@ -24,7 +24,7 @@ def finds_pages(query: Node) -> bool:
             return all(map(finds_pages, query.parts))
         case Not():
             return False
-        case Scope():
+        case ScopedQuery():
             return finds_pages(query.part)
         case Word() | Phrase():
             return bool(query.text)

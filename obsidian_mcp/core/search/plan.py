@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import regex
 
-from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, Scope, Word
+from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, ScopedQuery, Word
 from obsidian_mcp.core.text import analysis, synonyms, unspaced_scripts
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
 
@@ -405,7 +405,7 @@ def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:
         case Or():
             parts = [_affirmed(node, vocabulary, terms) for node in query.parts]
             return " OR ".join([f"({part})" for part in parts]) if all(parts) else ""
-        case Scope() if query.operator not in {"tag", "path", "file"}:
+        case ScopedQuery() if query.operator not in {"tag", "path", "file"}:
             return _affirmed(query.part, vocabulary, terms)
         case Word() | Phrase():
             term = _literal(query, vocabulary)

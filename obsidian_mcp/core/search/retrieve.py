@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, ScopedQuery, Word
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis, compat
 from obsidian_mcp.core.text.call import report_progress
@@ -113,7 +113,7 @@ EVERYWHERE = SearchField()
 def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE) -> Bounds:
     """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61)."""
     everything = snapshot.table.files
-    while isinstance(node, Scope) and (inside := _within(node, field)) is not None:
+    while isinstance(node, ScopedQuery) and (inside := _within(node, field)) is not None:
         node, field = node.part, inside
     match node:
         case And():
@@ -125,7 +125,7 @@ def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE) -> B
         case Not():
             inner = bounds(snapshot, node.part, field)
             return Bounds(everything - inner.possible, everything - inner.sure)
-        case Scope():
+        case ScopedQuery():
             return _scope(snapshot, node, field)
         case Property():
             return _property(snapshot, node, field.match_case)
@@ -148,7 +148,7 @@ def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE) -> B
     raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
 
 
-def _within(scope: Scope, field: SearchField) -> SearchField | None:
+def _within(scope: ScopedQuery, field: SearchField) -> SearchField | None:
     """Where the leaves of a scope search; None if its parts of the text have to satisfy them by themselves."""
     match scope.operator:
         case "match-case" | "ignore-case":
@@ -160,7 +160,7 @@ def _within(scope: Scope, field: SearchField) -> SearchField | None:
     return None
 
 
-def _scope(snapshot: Snapshot, node: Scope, field: SearchField) -> Bounds:
+def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField) -> Bounds:
     """As `bounds`, of lines, blocks, sections and tasks."""
     is_any_line = node.operator == "line" or (
         node.operator == "section" and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION
@@ -285,7 +285,7 @@ def _expression(snapshot: Snapshot, leaf: Regex, field: SearchField) -> Bounds:
 # Tasks, tags and properties
 
 
-def _tasks(snapshot: Snapshot, node: Scope, among: AbstractSet[int]) -> Bounds:
+def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bounds:
     """Those of some files with such tasks, and with the required texts in them unless one goes on below its line."""
     from obsidian_mcp.core.query.parts import required
 

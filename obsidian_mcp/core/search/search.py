@@ -15,7 +15,7 @@ from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.freshness import Freshness
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
-from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Scope
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, ScopedQuery
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -403,6 +403,6 @@ def _asks_for_paths(query: Node) -> bool:
             return any(map(_asks_for_paths, query.parts))
         case Not():
             return _asks_for_paths(query.part)
-        case Scope():
+        case ScopedQuery():
             return query.operator in {"file", "path"} or _asks_for_paths(query.part)
     return False

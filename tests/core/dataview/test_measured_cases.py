@@ -16,7 +16,7 @@ from obsidian_mcp.core.dataview.query_parser import QueryParser
 from obsidian_mcp.core.dataview.text import link_text
 from obsidian_mcp.core.expressions import syntax as nodes
 from obsidian_mcp.core.expressions.dates import Date, Duration
-from obsidian_mcp.core.expressions.values import Link
+from obsidian_mcp.core.expressions.values import LinkValue
 from obsidian_mcp.errors import QueryInvalid
 
 from .note_vault import NOW, SHARED, NoteVault, cases, needs_cases
@@ -178,7 +178,7 @@ def shown(value: Any) -> Any:
             return date_text(value)
         case Duration():
             return duration_text(value)
-        case Link():
+        case LinkValue():
             return link_text(value)
         case list():
             return [shown(item) for item in value]
@@ -205,7 +205,7 @@ def shown(value: Any) -> Any:
             return source_tree(value)
 
 
-TYPES = {bool: "boolean", float: "number", str: "string", Date: "date", Duration: "duration", Link: "link"}
+TYPES = {bool: "boolean", float: "number", str: "string", Date: "date", Duration: "duration", LinkValue: "link"}
 
 
 def tree(node: nodes.Node) -> Any:

@@ -21,7 +21,7 @@ from obsidian_mcp.core.expressions.syntax import (
     ObjectOf,
     uses_name,
 )
-from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 
 from .text_vault import TextVault
 
@@ -41,12 +41,12 @@ RUN = Context(TextVault({}), datetime.fromisoformat("2025-01-01"))
         (-math.inf, '"-Infinity"'),
         ([1.0, ["a", {"b": None}]], '[1, ["a", {"b": null}]]'),
         (ExpressionError("no"), '{"error": "no"}'),
-        (Link("a"), '"<a>"'),
+        (LinkValue("a"), '"<a>"'),
     ],
 )
 def test_cells_are_json(value: Value, cell: str) -> None:
     """EXPR-57"""
-    assert json.dumps(cell_of(value, {Link: lambda link, _: f"<{link.path}>"}, RUN)) == cell
+    assert json.dumps(cell_of(value, {LinkValue: lambda link, _: f"<{link.path}>"}, RUN)) == cell
 
 
 def test_a_value_that_is_nested_too_deep_has_no_cell() -> None:

@@ -12,7 +12,19 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.query.nodes import And, Compare, Constant, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.nodes import (
+    And,
+    Compare,
+    Constant,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Property,
+    Regex,
+    ScopedQuery,
+    Word,
+)
 from obsidian_mcp.core.query.parser import MAX_DEPTH, MAX_LENGTH, parse
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.errors import QueryInvalid
@@ -41,7 +53,7 @@ def plain(node: Node) -> list[Any]:
             return [type(node).__name__.lower(), *map(plain, node.parts)]
         case Not():
             return ["not", plain(node.part)]
-        case Scope():
+        case ScopedQuery():
             return [f"{node.operator}:", plain(node.part)]
         case Property():
             return ["property", plain(node.key)] + ([plain(node.value)] if node.value is not None else [])
@@ -58,7 +70,7 @@ def whole_terms(node: Node) -> Iterator[Node]:
         case And() | Or():
             for part in node.parts:
                 yield from whole_terms(part)
-        case Not() | Scope():
+        case Not() | ScopedQuery():
             yield from whole_terms(node.part)
 
 
@@ -110,7 +122,7 @@ def test_spans_are_those_of_the_source() -> None:  # QUERY-09
     assert isinstance(tree, And)
     assert [part.span.of(text) for part in tree.parts] == ["a", '-(b OR "c")', "line:(d [e:>5])"]
     scope = tree.parts[2]
-    assert isinstance(scope, Scope)
+    assert isinstance(scope, ScopedQuery)
     assert isinstance(scope.part, And)
     assert scope.part.span.of(text) == "(d [e:>5])"
     prop = scope.part.parts[1]
@@ -124,7 +136,7 @@ def test_spans_are_those_of_the_source() -> None:  # QUERY-09
     [
         ("(" * 49 + "a" + ")" * 49, Word("a")),
         ("-" * 49 + "a", nested(Not, Word("a"), 49)),
-        ("line:" * 49 + "a", nested(lambda part: Scope("line", part), Word("a"), 49)),
+        ("line:" * 49 + "a", nested(lambda part: ScopedQuery("line", part), Word("a"), 49)),
         ("(" * 47 + "[(a):(b)]", Property(Word("a"), Word("b"))),
     ],
 )

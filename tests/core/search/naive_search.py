@@ -13,7 +13,19 @@ from typing import Literal
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.note.elements import Heading, ListItem, Section, Tag
 from obsidian_mcp.core.query.document import Kind
-from obsidian_mcp.core.query.nodes import And, Compare, Constant, Node, Not, Or, Phrase, Property, Regex, Scope, Word
+from obsidian_mcp.core.query.nodes import (
+    And,
+    Compare,
+    Constant,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Property,
+    Regex,
+    ScopedQuery,
+    Word,
+)
 from obsidian_mcp.core.text.text import Span
 
 REGEXES = {
@@ -186,12 +198,12 @@ def conjunctions(node: Node, at: At, *, affirmed: bool) -> list[Conjunction]:
             for part in parts:
                 product = [before + terms for before in product for terms in part]
             return product
-        case Scope(operator="match-case" | "ignore-case"):
+        case ScopedQuery(operator="match-case" | "ignore-case"):
             return conjunctions(node.part, at.but(case=node.operator == "match-case"), affirmed=affirmed)
-        case Scope(operator="file" | "path" | "content" | "tag"):
+        case ScopedQuery(operator="file" | "path" | "content" | "tag"):
             where = "name" if node.operator == "file" else node.operator
             return conjunctions(node.part, at.but(look=where), affirmed=affirmed)
-    look = "unit" if isinstance(node, Scope | Property) else at.look
+    look = "unit" if isinstance(node, ScopedQuery | Property) else at.look
     return [[(node, at.but(look=look), affirmed)]]
 
 
@@ -208,11 +220,11 @@ def says(node: Node, file: PlainFile, at: At) -> bool:
                 named(node.key, name) and (node.value is None or valued(node.value, value, at.case))
                 for name, value in file.properties.items()
             )
-        case Scope(operator="match-case" | "ignore-case"):
+        case ScopedQuery(operator="match-case" | "ignore-case"):
             return says(node.part, file, at.but(case=node.operator == "match-case"))
-        case Scope(operator="file" | "path" | "content" | "tag"):
+        case ScopedQuery(operator="file" | "path" | "content" | "tag"):
             return says(node.part, file, at.but(look="name" if node.operator == "file" else node.operator))
-        case Scope():
+        case ScopedQuery():
             return any(
                 says(node.part, file, At(low, high, "content", at.case))
                 for low, high in units(node, file, at)
@@ -278,7 +290,7 @@ def tagged(leaf: Leaf, file: PlainFile, at: At) -> bool:
     return False
 
 
-def units(node: Scope, file: PlainFile, at: At) -> list[tuple[int, int]]:
+def units(node: ScopedQuery, file: PlainFile, at: At) -> list[tuple[int, int]]:
     text = file.text
     low, high = (0, len(text)) if at.low is None else (at.low, at.high or 0)
     found: list[tuple[int, int]] = []
@@ -321,7 +333,7 @@ def repr_scopes(node: Node) -> str:
             return " ".join(map(repr_scopes, node.parts))
         case Not():
             return repr_scopes(node.part)
-        case Scope():
+        case ScopedQuery():
             return f"{node.operator}: {repr_scopes(node.part)}"
     return ""
 

@@ -14,7 +14,7 @@ from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -41,7 +41,7 @@ def _date_of_text(run: Run, text: str) -> Date | None:
     return literals.parse_date(text)
 
 
-def _date_of_link(run: Run, link: Link) -> Date | None:
+def _date_of_link(run: Run, link: LinkValue) -> Date | None:
     date = (literals.parse_date(link.display) if link.display else None) or literals.parse_date(link.path)
     if date is not None:
         return date
@@ -64,11 +64,11 @@ def _number_of_text(_run: Run, text: str) -> float | None:
     return float(found[0]) if found else None
 
 
-def _link_to(run: Run, path: str, display: str | None = None, embed: bool = False) -> Link:
-    return Link(run.full_path(path), "", display, embed)
+def _link_to(run: Run, path: str, display: str | None = None, embed: bool = False) -> LinkValue:
+    return LinkValue(run.full_path(path), "", display, embed)
 
 
-def _meta(_run: Run, link: Link) -> dict[str, Value]:
+def _meta(_run: Run, link: LinkValue) -> dict[str, Value]:
     kind = link_type(link)
     subpath = {"file": None, "header": link.subpath[1:], "block": link.subpath[2:]}[kind]
     return {"display": link.display, "embed": link.embed, "path": link.path, "subpath": subpath, "type": kind}

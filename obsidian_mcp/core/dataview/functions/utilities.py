@@ -15,7 +15,7 @@ from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_milliseconds
-from obsidian_mcp.core.expressions.values import ExpressionError, Link, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
 
 _PLAIN_LINK = re.compile(r"\[\[(?:([^|]*?)\]\]|[^|]*)")
@@ -87,7 +87,7 @@ def without_markdown(text: str) -> str:
         raise ExpressionError("display() took too long on a text.") from None
 
 
-def _display_link(_run: Run, link: Link) -> Value:
+def _display_link(_run: Run, link: LinkValue) -> Value:
     if link.display:
         return without_markdown(link.display)
     return re.sub(r"\[\[.*\|(.*)\]\]", r"\1", link_text(link))
