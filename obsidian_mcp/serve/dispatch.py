@@ -249,7 +249,8 @@ class Dispatcher:
     def instructions(self) -> str:
         """Return what the server says of itself to models. Raises: InvalidArguments for a profile without tools."""
         config = self.app.config
-        return introduction(entries.offered(entries.Audience(config.tools, config.read_only)))
+        offered = entries.offered(entries.Audience(config.tools, config.read_only))
+        return " ".join(filter(None, (self.app.vaults.problem(), introduction(offered))))
 
     def _list_can_change(self) -> bool:
         """Whether the list of tools depends on more than how this process was started."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.raw import RawServer
+from tests.serve.raw import MODERN, RawServer
 
 SPOILT: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "in quotation marks": (lambda vault: [f'"{vault}"'], "Its path was given with quotation marks inside"),
@@ -29,7 +29,8 @@ def test_a_spoilt_path_is_explained_to_the_client_and_in_its_log(
     vault = Path(shutil.move(basic, tmp_path / "my own vault"))
     own = {"OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"), "OBSIDIAN_MCP_STATE": str(tmp_path / "state")}
     with RawServer([sys.executable, "-m", "obsidian_mcp", "--vault", *words(vault)], env=own) as server:
-        server.initialize()
+        assert said in server.initialize()["result"]["instructions"]
+        assert said in server.call("server/discover", {"_meta": MODERN})["result"]["instructions"]
         message = server.call("tools/call", {"name": "obsidian_list_files", "arguments": {}})["error"]["message"]
         assert said in message
         assert str(vault) in message
