@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
@@ -82,7 +83,7 @@ def edit_bookmarks(
         body = _body(data)
         if action == "add":
             found = _bookmark(place, target.strip(), title, group)
-            after = stored.add(body, found, round(place.calendar.now().timestamp() * 1000))
+            after = stored.add(body, found, clock.nanoseconds(place.calendar.now()) // 1_000_000)
         else:
             after, found = _remove(place, body, target.strip())
         changed = after != body

@@ -9,7 +9,6 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
-from obsidian_mcp.core.calendar.days import read_moment
 from obsidian_mcp.core.operations import app_answers
 from obsidian_mcp.core.query import parser
 from obsidian_mcp.core.query.nodes import property_names
@@ -123,6 +122,8 @@ def _time(argument: str, text: str) -> int | None:
     """Return a moment in nanoseconds since the epoch; None for an empty text. Raises: InvalidArguments."""
     if not text.strip():
         return None
+    from obsidian_mcp.core.calendar.days import read_moment  # with all expressions of words: few searches need them
+
     when = read_moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
     if when is None:
         raise InvalidArguments(

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Annotated, Final
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import parser as core_note
 from obsidian_mcp.core.text.call import report_progress
@@ -61,7 +62,7 @@ def weekly_review(
     since = place.calendar.now() - timedelta(days=number(days, "days", 1, 366))
     notice = _notice(place) if tag else []
     wanted = chosen(place, folder, tag)
-    notes = recent_notes(place, lambda entry: entry.mtime_ns >= since.timestamp() * 1e9 and wanted(entry))
+    notes = recent_notes(place, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
     weekly = place.periodic.locate("week")
     target = (
         f" My weekly note is {weekly.path}: offer to put the review there with obsidian_daily_note, period weekly."
