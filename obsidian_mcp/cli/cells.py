@@ -30,7 +30,7 @@ _CONTROLS: Final[dict[int, int | str]] = {
 
 def safe(text: str) -> str:
     """Return a text of the same length without what moves the cursor, changes colours or the direction of writing."""
-    return printable(text.translate(_CONTROLS))
+    return text if text.isprintable() else printable(text.translate(_CONTROLS))
 
 
 def columns(text: str) -> int:

@@ -32,8 +32,6 @@ from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
-from .periodic_notes import PeriodicNotes
-
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
 
@@ -122,6 +120,8 @@ class VaultTasks:
         if located.entry is not None:
             with suppress(NoteNotFound):  # gone since the folder was read: it is made anew
                 return self._write(located.entry, apply, etag=etag, dry_run=dry_run)
+        from .periodic_notes import PeriodicNotes  # loaded when it is needed
+
         made: list[Updated] = []
 
         def apply_to_new(body: str) -> str:
