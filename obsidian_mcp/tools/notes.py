@@ -294,7 +294,7 @@ def read_note(
             f"There is nothing at offset {offset}: the text has {part.end - part.start} characters.", argument="offset"
         )
     start = part.start + offset
-    end = page_end(body, start, part.end)
+    end = part.end if part.end - start <= PAGE else page_end(body, start, part.end)
     first = body.count("\n", 0, start) + 1
     last = first + body.count("\n", start, max(start, end - 1))
     shown = facts(

@@ -59,6 +59,10 @@ class Names(Protocol):
         ...
 
 
+MOST_NAMES = 1_000
+"""Names whose files are remembered until files come or go."""
+
+
 class Catalog:
     """All files of a vault by path and by file name.
 
@@ -78,6 +82,8 @@ class Catalog:
         self._by_name: dict[str, list[VaultPath]] | None = None
         """Comparison key of a file name -> paths; made when it is first needed, which no search does."""
         self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
+        self._found: tuple[int, dict[str, VaultPath]] = (-1, {})
+        """The generation in which names were looked up, and the paths that they mean: calls repeat the same names."""
         self.generation = 0
         """Grows whenever a file appears or disappears; caches of derived data compare it."""
         self.revision = 0
@@ -251,6 +257,17 @@ class Catalog:
         name must be unique in the vault. A file whose name no path may have is found by it as it stands (NAME-14).
         Raises: AmbiguousName with the candidates, PermissionDenied for a path out of the vault.
         """
+        generation, known = self.generation, self._found
+        if known[0] == generation and (path := known[1].get(raw)) is not None and path in self._by_path:
+            return self._by_path[path]
+        entry = self._look_up(raw)
+        if entry is not None and known[0] == generation and len(known[1]) < MOST_NAMES:
+            known[1][raw] = entry.path
+        elif entry is not None:
+            self._found = (generation, {raw: entry.path})
+        return entry
+
+    def _look_up(self, raw: str) -> FileEntry | None:
         try:
             path = parse(raw)
         except AppError:

@@ -19,11 +19,10 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import scopes
-from .condition import Condition, Place
 from .document import Document
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, ScopedQuery, Word
-from .parts import InPart, first_of, holds_section, required
-from .properties import WithProperty, name_test, value_test
+from .parts import first_of, holds_section, required
+from .properties import name_test, value_test
 from .regexp import expression, translate
 
 MAX_SPANS = 100_000
@@ -60,6 +59,65 @@ class Matcher:
         """Return where the content of a matching file satisfies each part of the query, lazily."""
         parts = self._test.parts if isinstance(self._test, _All) else (self._test,)
         return [part.places(Place(subject)) for part in parts]
+
+
+class Place:
+    """The whole content of a file (`span` None) or a part of it."""
+
+    __slots__ = ("span", "subject")
+
+    def __init__(self, subject: Document, span: Span | None = None) -> None:
+        self.subject = subject
+        self.span = span
+
+    def within(self, part: Span) -> Place:
+        """Return a part of the same file."""
+        return Place(self.subject, part)
+
+    @property
+    def has_content(self) -> bool:
+        return self.subject.kind != "other"
+
+    @property
+    def start(self) -> int:
+        if self.span is not None:
+            return self.span.start
+        if compat.SEARCH_FRONTMATTER_IS_CONTENT:
+            return 0
+        from obsidian_mcp.core.frontmatter.parser import text_start
+
+        return text_start(self.subject.text)
+
+    @property
+    def end(self) -> int:
+        return len(self.subject.text) if self.span is None else self.span.end
+
+    @property
+    def text(self) -> str:
+        """The content of the place, for a search that sees nothing around it."""
+        text = self.subject.text
+        if self.span is not None:
+            return text[self.span.start : self.span.end]
+        return text if compat.SEARCH_FRONTMATTER_IS_CONTENT else text[self.start :]
+
+
+class Condition(Protocol):
+    """A part of a query, compiled once for many files."""
+
+    cost: int
+    """Cheaper conditions are checked first."""
+
+    def holds(self, place: Place) -> bool:
+        """Whether it is fulfilled."""
+        ...
+
+    def shows(self, place: Place) -> bool:  # noqa: ARG002
+        """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""
+        return False
+
+    def places(self, place: Place) -> Iterator[Span]:  # noqa: ARG002
+        """Yield where it holds in the content, if anywhere; called only if it holds."""
+        return iter(())
 
 
 # Text and paths
@@ -219,6 +277,67 @@ class _NoneOf(Condition):
         return not self.part.holds(place)
 
 
+# Parts and properties
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _InPart:
+    """One part of the text (a line, a block, …) satisfies `test` by itself."""
+
+    test: Condition
+    scope: scopes.Scope | Literal["line"]
+    must: scopes.First | None
+    """Finds what the part must contain: cheaper than to try one part after the other."""
+    cost: int
+
+    def holds(self, place: Place) -> bool:
+        return next(self._satisfied(place), None) is not None
+
+    def shows(self, place: Place) -> bool:  # noqa: ARG002
+        return False
+
+    def places(self, place: Place) -> Iterator[Span]:
+        for part in self._satisfied(place):
+            found = list(self.test.places(place.within(part)))
+            yield from found or ([part] if part.start < part.end else [])
+
+    def _satisfied(self, place: Place) -> Iterator[Span]:
+        """Yield the parts that satisfy `test`."""
+        if not place.has_content:
+            return
+        subject, text, start, end = place.subject, place.subject.text, place.start, place.end
+        if self.scope == "line":
+            parts = scopes.lines_within(start, end, text, self.must)
+        elif self.must is not None and self.must(text, start, end) < 0:
+            return  # without a look at the structure
+        else:
+            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.must)
+        for part in parts:
+            checkpoint()
+            if self.test.holds(place.within(part)):
+                yield part
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class _WithProperty:
+    """The note has a property whose name and value pass these tests."""
+
+    names: Callable[[str], bool]
+    values: Callable[[object], bool]
+    cost: int = 3
+
+    def holds(self, place: Place) -> bool:
+        return any(self.names(name) and self.values(value) for name, value in place.subject.properties.items())
+
+    def shows(self, place: Place) -> bool:  # noqa: ARG002
+        return False
+
+    def places(self, place: Place) -> Iterator[Span]:
+        for name, value, span in place.subject.property_places if place.span is None else ():
+            if self.names(name) and self.values(value):
+                yield span
+
+
 # From the tree to conditions
 
 
@@ -252,7 +371,7 @@ def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
         case ScopedQuery():
             test = _in_part(node, field)
         case Property():
-            test = WithProperty(name_test(node.key), value_test(node.value, field.match_case))
+            test = _WithProperty(name_test(node.key), value_test(node.value, field.match_case))
         case Word() | Phrase() | Regex() if field.where == "tag":
             test = _Tagged(tag_test(node).accepts)
         case Word() | Phrase() | Regex():
@@ -285,6 +404,6 @@ def _in_part(node: ScopedQuery, field: _Field, *, tree: bool | None = None) -> C
     texts = required(node.part)
     must = first_of(texts[0]) if texts else None
     if node.operator == "line":
-        return InPart(test, "line", must, 15 + test.cost)
+        return _InPart(test, "line", must, 15 + test.cost)
     scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
-    return InPart(test, scope, must, 30 + test.cost)
+    return _InPart(test, scope, must, 30 + test.cost)

@@ -1,58 +1,14 @@
-"""A condition that one part of a text fulfils by itself: a line, a block, a section, a task (QUERY-34 to QUERY-45)."""
+"""What a part of a text must contain to satisfy a query: a line, a block, a section, a task (QUERY-34 to QUERY-45)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from obsidian_mcp.core.text.analysis import fold, substring
-from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.text import Span
 
-from . import scopes
-from .condition import Condition, Place
 from .nodes import And, Node, Not, Or, Phrase, Regex, ScopedQuery, Word
 from .regexp import translate
 from .scopes import First
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class InPart:
-    """One part of the text (a line, a block, …) satisfies `test` by itself."""
-
-    test: Condition
-    scope: scopes.Scope | Literal["line"]
-    must: First | None
-    """Finds what the part must contain: cheaper than to try one part after the other."""
-    cost: int
-
-    def holds(self, place: Place) -> bool:
-        return next(self._satisfied(place), None) is not None
-
-    def shows(self, place: Place) -> bool:  # noqa: ARG002
-        return False
-
-    def places(self, place: Place) -> Iterator[Span]:
-        for part in self._satisfied(place):
-            found = list(self.test.places(place.within(part)))
-            yield from found or ([part] if part.start < part.end else [])
-
-    def _satisfied(self, place: Place) -> Iterator[Span]:
-        """Yield the parts that satisfy `test`."""
-        if not place.has_content:
-            return
-        subject, text, start, end = place.subject, place.subject.text, place.start, place.end
-        if self.scope == "line":
-            parts = scopes.lines_within(start, end, text, self.must)
-        elif self.must is not None and self.must(text, start, end) < 0:
-            return  # without a look at the structure
-        else:
-            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.must)
-        for part in parts:
-            checkpoint()
-            if self.test.holds(place.within(part)):
-                yield part
 
 
 def first_of(text: str) -> First:

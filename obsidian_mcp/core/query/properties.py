@@ -1,42 +1,19 @@
-"""Conditions on the properties of a note: their names and values (QUERY-50 to QUERY-55)."""
+"""Tests of the properties of a note: their names and values (QUERY-50 to QUERY-55)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import fold, substring
-from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import basename
 
-from .condition import Place
 from .nodes import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
 from .regexp import expression, translate
 
 _LINK = re.compile(r"\s*\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]\s*")
 """A value that is a link: group 1 is the path, group 2 the alias."""
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class WithProperty:
-    """The note has a property whose name and value pass these tests."""
-
-    names: Callable[[str], bool]
-    values: Callable[[object], bool]
-    cost: int = 3
-
-    def holds(self, place: Place) -> bool:
-        return any(self.names(name) and self.values(value) for name, value in place.subject.properties.items())
-
-    def shows(self, place: Place) -> bool:  # noqa: ARG002
-        return False
-
-    def places(self, place: Place) -> Iterator[Span]:
-        for name, value, span in place.subject.property_places if place.span is None else ():
-            if self.names(name) and self.values(value):
-                yield span
 
 
 def name_test(key: Node) -> Callable[[str], bool]:
