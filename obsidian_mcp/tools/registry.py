@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any, ClassVar, get_type_hints
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text.call import current_call, late_note
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
 from . import arguments as argument_reader
@@ -72,8 +72,9 @@ class Tool:
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
-        hidden_text = "" if self.read_only else app.hidden_text_reads.path()
-        record = current_call.get()._replace(has_consent=has_agreed, hidden_text=hidden_text, key=app.config.key)
+        record = current_call.get()._replace(
+            has_consent=has_agreed, hidden_text=app.hidden_text_reads.path, key=app.config.key
+        )
         outer = current_call.set(record)
         try:
             read = argument_reader.read(self.name, self.parameters, given, whole=record.wants_all)
@@ -89,7 +90,7 @@ class Tool:
             current_call.reset(outer)
         document = isinstance(result, DocumentAnswer)
         data = plain(result.data if isinstance(result, DocumentAnswer | PictureAnswer) else result)
-        if not self.read_only and (late := late_note()):
+        if not self.read_only and record.limit is not None and (late := record.limit.late_note):
             data["late"] = late
         return Outcome(
             data=data,

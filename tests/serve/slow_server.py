@@ -12,7 +12,7 @@ import time
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text.call import begin_commit, report_progress
+from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve.dispatch import Dispatcher
 from obsidian_mcp.serve.mcp import server as mcp
@@ -26,7 +26,9 @@ log = logging.getLogger("slow")
 
 def bury(app: App, steps: int) -> dict[str, object]:
     """Dig in the commit of a change, which nothing stops."""
-    begin_commit()
+    limit = current_call.get().limit
+    assert limit is not None
+    limit.begin_commit()
     return dig(app, steps)
 
 

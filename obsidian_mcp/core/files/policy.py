@@ -141,7 +141,7 @@ class Policy(NamedTuple):
         `kind`: one of CONFIRMABLE; empty for what can be a change of any kind.
         """
         call = current_call.get()
-        source = call.hidden_text if self.confirm_after_hidden_text else ""
+        source = call.hidden_text() if self.confirm_after_hidden_text else ""
         needed = kind in self.confirm if kind else bool(self.confirm)
         if call.has_consent or not (needed or source):
             return

@@ -129,7 +129,7 @@ def _joins(above: str, below: str) -> bool:
     end = _BLOCK_END.search(below)
     below = below[: end.start() if end else len(below)]
     above = above[max(found.end() for found in _BLOCK_START.finditer(above)) :]
-    first, own, whole = (blocks.read(text, Lines(text).starts, 0) for text in (above, below, above + below))
+    first, own, whole = [blocks.read(text, Lines(text).starts, 0) for text in (above, below, above + below)]
     if not first.sections or first.sections[-1].kind in _OPEN:
         return False
     last, kind = first.sections[-1], own.sections[0].kind

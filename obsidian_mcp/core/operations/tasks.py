@@ -151,7 +151,8 @@ class VaultTasks:
     def _answer(self, path: str, updated: Updated, etag: str) -> UpdatedTask:
         source = self._source()
         own = source.in_note(path, updated.body, (updated.line, updated.next_line))
-        dependencies = source.dependencies()
+        is_linked = any(task.id or task.depends_on for task in own.values())
+        dependencies = source.dependencies() if is_linked else Dependencies.of(())
 
         def entry_at(line: int | None) -> TaskEntry | None:
             task = None if line is None else own.get(line)

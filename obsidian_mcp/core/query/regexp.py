@@ -11,7 +11,7 @@ import regex
 
 from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import SPACED, substring
-from obsidian_mcp.core.text.call import checkpoint, current_call
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import OperationTimeout
 
 from .regexp_characters import InvalidRegExp
@@ -41,8 +41,9 @@ def limited(attempt: Callable[[float], Found]) -> Found:
     """
     end = time.monotonic() + SECONDS
     while (left := end - time.monotonic()) > 0:
-        checkpoint()
         limit = current_call.get().limit
+        if limit is not None and limit.passed:
+            raise limit.error()
         try:
             return attempt(left if limit is None else max(min(left, limit.remaining), LEAST_SECONDS))
         except TimeoutError:

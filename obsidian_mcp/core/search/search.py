@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 from itertools import compress
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
-from obsidian_mcp.core.index.freshness import Freshness
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, ScopedQuery
@@ -100,34 +99,37 @@ class Search:
         Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by a property that no note has,
         OperationTimeout, StorageFailed.
         """
-        most = request.offset + request.limit
-        return self._answer(request, named, most, render_page)
+        filters, query = self._filters(), _parsed(request, named)
+        last = request.offset + request.limit
+        for notice, is_whole in self._stages(request, query, named):
+            search = partial(self._search, request, query, named, filters, notice, is_whole, last, render_page)
+            found: Hits = self._indexer.query(search)
+            if found.total:
+                break
+        return found
 
     def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
         """As `find`, in groups."""
-        return self._answer(request, named, None, partial(render_groups, by=by))
-
-    def _answer(
-        self,
-        request: Request,
-        named: Sequence[VaultPath] | None,
-        most: int | None,
-        render: Callable[[Found, Request], T],
-    ) -> T:
-        filters, query = self._filters(), _parsed(request, named)
-
-        def answer(freshness: Freshness, *, is_whole: bool) -> T:
-            notice = freshness.notice
-            search = partial(self._search, request, query, named, filters, notice, is_whole, most, render)
-            return self._indexer.query(search)
-
-        if self._indexer.is_first_build and query is not None and named is None:
-            freshness = self._indexer.scan(unindexed.weigher(query, request, self._languages[1]))
-            found = answer(freshness, is_whole=not self._indexer.is_first_build)
+        filters, query, render = self._filters(), _parsed(request, named), partial(render_groups, by=by)
+        for notice, is_whole in self._stages(request, query, named):
+            search = partial(self._search, request, query, named, filters, notice, is_whole, None, render)
+            found: Grouped = self._indexer.query(search)
             if found.total:
-                return found
+                break
+        return found
+
+    def _stages(
+        self, request: Request, query: Node | None, named: Sequence[VaultPath] | None
+    ) -> Iterator[tuple[str | None, bool]]:
+        """Bring the index as far as a search waits for it, and yield what is said of that and whether it is whole.
+
+        During a first build that is the case twice: first the files are scanned for what is searched for (INDEX-46).
+        """
+        if self._indexer.is_first_build and query is not None and named is None:
+            scanned = self._indexer.scan(unindexed.weigher(query, request, self._languages[1]))
+            yield scanned.notice, not self._indexer.is_first_build
         freshness = self._indexer.freshen()
-        return answer(freshness, is_whole=not freshness.pending)
+        yield (freshness.notice if freshness.pending else None), not freshness.pending
 
     def notice(self) -> str | None:
         """Return a sentence if some files are newer than the index, after it was updated as far as possible."""

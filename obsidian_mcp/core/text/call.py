@@ -41,8 +41,8 @@ class CallRecord(NamedTuple):
     """Name of the API key with which the call came; empty without one. The journal records it."""
     has_consent: bool = False
     """A person has agreed to the call's change (POL-04)."""
-    hidden_text: str = ""
-    """Path of a note with hidden text that the client has read; empty where it has read none (POL-13)."""
+    hidden_text: Callable[[], str] = str
+    """Returns the path of a note with hidden text that the client has read; empty where it has read none (POL-13)."""
     is_planning: bool = False
     """The call only plans its change: a commit raises `Planned` in place of writing."""
     wants_all: bool = False
@@ -88,21 +88,3 @@ def report_progress(done: int, total: int, activity: str) -> None:
     checkpoint()
     if (report := current_call.get().progress) is not None:
         report(done, total, activity)
-
-
-def begin_commit() -> None:
-    """Begin the commit phase; call this before the first write of a change. Raises: OperationTimeout when the call's
-    time is over."""
-    if (limit := current_call.get().limit) is not None:
-        limit.begin_commit()
-
-
-def late_note() -> str | None:
-    """Return the sentence for the answer of a call that committed after its limit; None for all other calls."""
-    limit = current_call.get().limit
-    if limit is None or not limit.overrun:
-        return None
-    return (
-        f"This took {limit.seconds + limit.overrun:.1f} s, longer than the limit of {limit.seconds:g} s: the change "
-        "had begun when the limit was reached, so it was finished. It is complete."
-    )

@@ -54,6 +54,16 @@ class Deadline:
         """Return the seconds by which a committing call exceeds its limit; 0 for all other calls."""
         return max(time.monotonic() - self._end, 0.0) if self._committing else 0.0
 
+    @property
+    def late_note(self) -> str | None:
+        """Return the sentence for the answer of a call that committed after its limit; None for all other calls."""
+        if not self.overrun:
+            return None
+        return (
+            f"This took {self.seconds + self.overrun:.1f} s, longer than the limit of {self.seconds:g} s: the change "
+            "had begun when the limit was reached, so it was finished. It is complete."
+        )
+
     def error(self) -> OperationTimeout:
         return OperationTimeout(
             f"The operation took longer than {self.seconds:g} s and was stopped before it changed anything. "

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
-from obsidian_mcp.core.text.call import begin_commit, current_call
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import Text, check_size
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension, parent
 from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
@@ -169,7 +169,8 @@ class Changes:
             made = self._folders_made(operations)
             limit = None if undoes is None else sys.maxsize  # a file that others have made larger is undone too
             steps = [self._step(operation, limit) for operation in operations]
-            begin_commit()
+            if (ending := current_call.get().limit) is not None:
+                ending.begin_commit()
             number = self._journal.begin(tool, [*made, *steps], undoes)
             self._moving = {move.disk: move.target for move in operations if isinstance(move, Move)}
             try:

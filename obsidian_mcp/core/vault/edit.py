@@ -46,8 +46,10 @@ def edited(before: Content, change: Callable[[str], str], etag: str, version: Ca
 
 def check_plugin_text(path: VaultPath, before: str, after: str) -> None:
     """Raises: NotText for an edit that a plugin would drop, or that changes what only it writes (DRAW-4, BOARD-2)."""
-    drawing.check_edit(path, before, after)
-    board.check_edit(path, before, after)
+    if "excalidraw" in path.lower() or "excalidraw-plugin" in before:
+        drawing.check_edit(path, before, after)
+    if "kanban-plugin" in before:
+        board.check_edit(path, before, after)
 
 
 def _merged(now: Content, change: Callable[[str], str], etag: str, known: bytes | None) -> str:

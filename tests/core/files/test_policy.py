@@ -105,7 +105,7 @@ def test_a_limit_of_the_vault_and_one_of_a_key_both_hold(
 ) -> None:
     """POL-14."""
     key = '[keys.phone]\nkey = "of sixteen letters"\n'
-    with call_with(hidden_text="Read.md"):
+    with call_with(hidden_text=lambda: "Read.md"):
         for text in (f"{strict}\n{key}{wide}", f"{wide}\n{key}{strict}"):
             with pytest.raises((PermissionDenied, StorageFailed, ConfirmationRequired)):
                 check(parse(text, "v", "/v", key="phone"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.text.call import begin_commit, call_with, checkpoint, late_note
+from obsidian_mcp.core.text.call import call_with, checkpoint
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import OperationTimeout
 
@@ -31,15 +31,14 @@ def test_a_commit_that_has_begun_is_not_stopped_by_the_limit_or_the_client() -> 
 
 
 def test_only_a_call_that_committed_after_its_limit_is_late() -> None:
-    assert late_note() is None
     limit = Deadline(0.05)
     with call_with(limit=limit):
-        begin_commit()
-        assert late_note() is None
+        limit.begin_commit()
+        assert limit.late_note is None
         while not limit.overrun:
             checkpoint()
         checkpoint()
-        assert "longer than the limit of 0.05 s" in str(late_note())
+        assert "longer than the limit of 0.05 s" in str(limit.late_note)
 
 
 def test_the_error_of_a_call_over_its_limit_says_how_to_have_a_longer_one() -> None:
