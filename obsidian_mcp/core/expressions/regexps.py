@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
@@ -86,7 +87,7 @@ class RegExpValue:
         # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
         while at <= len(text):
             try:
-                found = limited(lambda seconds: pattern.search(text, at, timeout=seconds))  # noqa: B023  runs here
+                found = limited(partial(pattern.search, text, at))
             except TimeoutError:
                 raise ExpressionError(
                     f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
 import regex
@@ -32,8 +32,8 @@ _IN_WORDS = (
 """Sources made only of letters, digits and classes of them, groups and repeats; compiled by the first such query."""
 
 
-def limited(attempt: Callable[[float], Found]) -> Found:
-    """Return the result of a search that may take as many seconds as it is given, and raises TimeoutError after them.
+def limited(attempt: Callable[..., Found]) -> Found:
+    """Return the result of a search that may take `timeout` seconds, a keyword, and raises TimeoutError after them.
 
     The clock of `regex` counts the work of all threads on some systems and runs ahead of ours, by which alone a search
     is stopped: one that `regex` has stopped before goes on from its beginning.
@@ -45,7 +45,7 @@ def limited(attempt: Callable[[float], Found]) -> Found:
         if limit is not None and limit.passed:
             raise limit.error()
         try:
-            return attempt(left if limit is None else max(min(left, limit.remaining), LEAST_SECONDS))
+            return attempt(timeout=left if limit is None else max(min(left, limit.remaining), LEAST_SECONDS))
         except TimeoutError:
             continue
     raise TimeoutError
@@ -74,7 +74,7 @@ class RegExp(NamedTuple):
     def first(self, text: str, start: int, end: int) -> int:
         """Return where the first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""
         try:
-            found = limited(lambda seconds: self.pattern.search(text, start, end, timeout=seconds))
+            found = limited(partial(self.pattern.search, text, start, end))
         except TimeoutError:
             raise self._timeout() from None
         return found.start() if found else -1
@@ -86,7 +86,7 @@ class RegExp(NamedTuple):
             if not any(substring(part, match_case=False).search(text) for part in clause):
                 return False
         try:
-            return limited(lambda seconds: self.pattern.search(text, timeout=seconds)) is not None
+            return limited(partial(self.pattern.search, text)) is not None
         except TimeoutError:
             raise self._timeout() from None
 
@@ -95,7 +95,7 @@ class RegExp(NamedTuple):
         at = 0
         while at <= len(text):
             try:
-                found = limited(lambda seconds: self.pattern.search(text, at, timeout=seconds))  # noqa: B023  runs here
+                found = limited(partial(self.pattern.search, text, at))
             except TimeoutError:
                 raise self._timeout() from None
             if found is None:

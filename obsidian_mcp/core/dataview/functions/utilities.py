@@ -75,8 +75,8 @@ def without_markdown(text: str) -> str:
     if not _COMPILED:
         _COMPILED.extend((regex.compile(pattern), replacement) for pattern, replacement in _MARKDOWN)
 
-    def without_marks(seconds: float) -> str:
-        end, left = time.monotonic() + seconds, text
+    def without_marks(timeout: float) -> str:
+        end, left = time.monotonic() + timeout, text
         for pattern, replacement in _COMPILED:
             left = pattern.sub(replacement, left, timeout=max(end - time.monotonic(), LEAST_SECONDS))
         return left
