@@ -9,10 +9,8 @@ from typing import Annotated, Any
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.dataview.note_data import with_inline_fields
-from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
-from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.vault.vault import Vault
@@ -97,6 +95,9 @@ def set_properties(
     vault: VaultName = "",
 ) -> ChangedFiles:
     """Set or remove properties (frontmatter) of one or many notes, as one change that can be undone."""
+
+    from obsidian_mcp.core.frontmatter import edits  # what reading properties does without
+    from obsidian_mcp.core.operations import bulk
 
     def change(body: str) -> str:
         for key, value in properties.items():
