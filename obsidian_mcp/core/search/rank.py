@@ -126,14 +126,17 @@ def rank_wide(
     query: str,
     *,
     complete_first: bool,
+    is_question: bool,
     may_follow: Callable[[int], bool],
 ) -> tuple[list[Scored], dict[int, Fields]]:
     """As `rank`, of a wide plan: `complete` files, which have all the words, and those that have much (SEARCH-86).
 
     If there are none with the words themselves, those are complete that have near words for the ones that no note has.
+    With `complete_first` all of them come first, else the best one does, unless the query is a question.
     `may_follow` says whether a file may be added that has none of the words, but is linked to under them.
     """
-    if not complete and plan.complete:
+    has_all = bool(complete)
+    if not has_all and plan.complete:
         sql = "SELECT rowid FROM search WHERE search MATCH ?"
         complete = files & {number for (number,) in snapshot.connection.execute(sql, (plan.complete,))}
     terms = weighted_terms(snapshot, plan.terms)
@@ -147,6 +150,13 @@ def rank_wide(
         most = min(score for number, score in listed if number in complete)
         listed = [(number, score if number in complete else min(score, most)) for number, score in listed]
         listed.sort(key=lambda pair: (pair[0] in complete, pair[1]), reverse=True)
+    elif (
+        has_all
+        and not is_question
+        and (best := next((pair for pair in listed if pair[0] in complete), None)) is not None
+    ):
+        listed.remove(best)
+        listed.insert(0, (best[0], max(best[1], *(score for _, score in listed), 0.0)))
     least = WIDE_SHARE * listed[0][1] if listed else 0.0
     listed = [(number, score) for number, score in listed if score >= least or number in complete]
     rest = newest_first(snapshot, complete, len(complete), fields) if complete - first else []

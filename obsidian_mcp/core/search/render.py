@@ -40,6 +40,8 @@ RETRY = "Retry with 1 to 3 distinctive words or synonyms."
 WEAK = "No file has all the words; these have some, or words like them."
 NEAR_LETTERS = 4
 """With how many letters at least, and two thirds of its own, a word begins that is near another one."""
+MISSPELLED_LETTERS = 6
+"""A shorter word that differs in one letter is mostly another one: `cost` and `post`."""
 NEAR_WORDS = 3
 """Near words that are named for a missing one, and tags of the first files."""
 LOOKED_UP, TAGGED_FILES = 20, 10
@@ -121,6 +123,7 @@ def _near_words(found: Found) -> list[str]:
             for term in found.plan.terms
             if fold(word) in {term.text, *term.instead_of.split()}
             for other in term.variants
+            if term.instead_of or len(bare) >= MISSPELLED_LETTERS or bare in plain(other)
         ]
         telling = [other for other in [*used, *alike][:LOOKED_UP] if snapshot.names_something(other)]
         near |= dict.fromkeys(telling[:NEAR_WORDS])

@@ -37,7 +37,7 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
 
-T = TypeVar("T", bound=Hits | Grouped)
+T = TypeVar("T")
 
 EMPTY: AbstractSet[int] = frozenset()
 LONG_QUERY = 3
@@ -221,6 +221,7 @@ class Search:
                             files,
                             request.query,
                             complete_first=not is_long,
+                            is_question=any(len(group.spoken) > len(group.loose) for group in groups),
                             may_follow=lambda number: is_loose and (within is None or number in within),
                         )
                         files = frozenset(number for number, _ in wide[0])

@@ -39,6 +39,12 @@ _LINKING_ENDING = "(?<=.{4})(?:s|es|n|en|er)$"
 SAME, ACCENTS, FORM, PREFIX, INFIX, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
 """Weights of words that stand for a word of the query."""
 
+_UMLAUT = re.compile("[äöüß]")
+_SEPARABLE = "(?P<before>ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zuruck|zusammen)?"
+_VERB = re.compile(rf"{_SEPARABLE}(?P<stem>[a-z]{{3,}}?)(?:en|est|et|st|ten|te|e|t)")
+_PARTICIPLE = re.compile(rf"\A{_SEPARABLE}ge(?P<stem>[a-z]{{3,}}?)(?:et|en|t)\Z")
+"""German verbs in basic letters."""
+
 _BETWEEN = regex.compile(r"[^\p{L}\p{N}\p{M}]{0,3}+")
 """What may stand between two words that follow each other."""
 
@@ -272,6 +278,9 @@ class Lexicon:
         _add(found, [other for other, plainly in alike.items() if plainly == bare], ACCENTS)
         _add(found, self._umlauts(word, bare), ACCENTS)
         _add(found, [other for other, plainly in alike.items() if family.has(other, plainly)], FORM)
+        if "german" in self.languages or _UMLAUT.search(word):
+            forms = german_verb_forms(bare)
+            _add(found, [other for form in forms for other in self.vocabulary.plainly_containing(form)], FORM)
         return self._live(found)
 
     def _umlauts(self, word: str, bare: str) -> list[str]:
@@ -339,6 +348,27 @@ def _add(variants: Variants, words: Iterable[str], weight: float) -> None:
         if len(variants) >= MAX_VARIANTS:
             return
         variants.setdefault(word, weight)
+
+
+def german_verb_forms(bare: str) -> list[str]:
+    """Return the participles of a German verb, or of a participle the other forms, all in basic letters (SEARCH-52).
+
+    Regular ones: `kundigen` gives `gekundigt`, `absagen` gives `abgesagt`, and the other way round.
+    """
+    found = [f"{before}ge{stem}{end}" for before, stem in _verb_stems(bare) for end in ("t", "et", "en")]
+    for participle in _PARTICIPLE.finditer(bare):
+        before, stem = participle["before"] or "", participle["stem"]
+        found += [f"{before}{stem}{end}" for end in ("en", "e", "t", "st", "et", "te", "ten")]
+    return [form for form in found if form != bare]
+
+
+def _verb_stems(bare: str) -> list[tuple[str, str]]:
+    """The stem of a word that may be a verb, with nothing before it, and without a separable prefix."""
+    verb = _VERB.fullmatch(bare)
+    if verb is None:
+        return []
+    before, stem = verb["before"], verb["stem"]
+    return [("", f"{before or ''}{stem}"), *([(before, stem)] if before else [])]
 
 
 def one_mistake(one: str, other: str) -> bool:

@@ -92,3 +92,48 @@ def test_notes_with_parts_of_words_come_in_one_order_whatever_the_index_held_bef
     (order,) = orders
     assert len(order) == 30
     assert {int(path.removesuffix(".md")) % 5 for path in order[-6:]} == {words.index("towering")}
+
+
+FAR = "filler words stand here " * 400
+
+
+# SEARCH-86
+def test_of_files_with_all_the_words_one_comes_first_however_far_apart_they_stand() -> None:
+    files = {f"Web clipper {n}.md": "# Web clipper\nThe web clipper clips the web." for n in range(3)}
+    files |= {"Notes.md": f"web {FAR} clipper {FAR} ollama", "Other.md": "nothing of it"}
+    vault, search = vault_of(files)
+    with vault:
+        hits = search.find(Request("web clipper ollama")).hits
+    assert hits[0].path == "Notes.md"
+    assert [hit.score for hit in hits] == sorted([hit.score or 0 for hit in hits], reverse=True)
+
+
+# SEARCH-52
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("kündigen", "Der Vertrag wurde gekündigt."),
+        ("gekündigt", "Wir kündigen den Vertrag."),
+        ("gekündigt", "Er kündigte den Vertrag."),
+        ("absagen", "Das Treffen ist abgesagt, und so weiter."),
+        ("abgesagt", "Ich muss leider absagen, und so weiter."),
+        ("Kündigung", "Die Kündigungsfrist endet im März."),
+        ("kündigungsfrist", "Für die Frist der Kündigung gilt das."),
+    ],
+)
+def test_german_participles_and_compounds_find_their_verbs_and_parts(query: str, text: str) -> None:
+    german = "der die das und nicht ist mit für eine auch"
+    vault, search = vault_of({"found.md": text, "german.md": german, "german 2.md": german, "other.md": "Garten"})
+    with vault:
+        hits = search.find(Request(query)).hits
+    assert [hit.path for hit in hits] == ["found.md"]
+
+
+# SEARCH-51
+def test_a_hint_names_no_word_that_has_nothing_to_do_with_the_question() -> None:
+    vault, search = vault_of({"Post.md": "# Post\nThe post office is open.", "Office.md": "# Office\nChairs."})
+    with vault:
+        widened = search.find(Request("cost")).widened or ""
+        recipe = search.find(Request("offise")).widened or ""
+    assert "post" not in widened.lower()
+    assert "office" in recipe.lower() or recipe == ""
