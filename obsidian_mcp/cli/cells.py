@@ -15,7 +15,7 @@ RESET: Final = "\x1b[0m"
 """Ends a colour on a terminal."""
 _SIZES: Final = frozenset({"size", "bytes"})
 _SPLITTING: Final = re.compile(r"[\t\r\n]+")
-_PIPE: Final = re.compile(r"(\\*)\|")
+_PIPE: Final = re.compile(r"(?<!\\)(\\*+)\|")
 """A pipe with the backslashes before it, which would escape it or be taken for its escape."""
 _CONTROLS: Final[dict[int, int | str]] = {
     **{code: 0x2400 + code for code in range(0x20)},  # the pictures that Unicode has of them
