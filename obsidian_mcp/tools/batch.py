@@ -9,11 +9,9 @@ from typing import Annotated, Any
 
 from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.files.catalog import normal_form
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.operations import batch as core_batch
-from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.vault.draft import DraftVault
-from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, Write
+from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, Write, difference
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
@@ -41,8 +39,6 @@ class Batch:
     """Files that were changed, or with dry_run would be."""
     changed: list[str]
     more_changed: int | None = None
-    change: int | None = None
-    """Its number in the history, to undo all of it."""
     diff: str | None = None
     """What would change; only with dry_run."""
 
@@ -69,7 +65,8 @@ def batch(
         results = [_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True)]
         if not operations:
             return Batch(len(calls), results, 0, [])
-        done = None if dry_run else opened.commit("batch", operations)
+        if not dry_run:
+            opened.commit("batch", operations)
     changed, more_changed = first_of(list(dict.fromkeys(normal_form(one.disk) for one in operations)), FILES_SHOWN)
     return Batch(
         len(calls),
@@ -77,7 +74,6 @@ def batch(
         len(changed) + (more_changed or 0),
         changed,
         more_changed,
-        change=None if done is None else done.change,
         diff=shown_diff(map(_lines, operations)) if dry_run else None,
     )
 
@@ -139,18 +135,9 @@ def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
 
 def _lines(operation: Operation) -> str:
     """Return what one operation changes, for a person or model."""
-    path = normal_form(operation.disk)
     match operation:
-        case Write():
-            return _difference(path, operation.before, operation.after)
-        case Create():
-            return _difference(path, b"", operation.data)
+        case Write() | Create():
+            return difference(operation)
         case Move():
-            return f"{path} -> {normal_form(operation.target)}\n"
-    return f"{path} is removed\n"
-
-
-def _difference(path: str, before: bytes, after: bytes) -> str:
-    if b"\0" in before + after:
-        return f"{path} is changed\n"
-    return diff(path, Text.decode(before).body, Text.decode(after).body)
+            return f"{normal_form(operation.disk)} -> {normal_form(operation.target)}\n"
+    return f"{normal_form(operation.disk)} is removed\n"

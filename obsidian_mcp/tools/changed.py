@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from .paging import FILES_SHOWN, first_of, shown_diff
+
+SHOWN_BYTES: Final = 600
+"""UTF-8 of the lines that the answer to a change shows."""
 
 
 class ChangedFile(Protocol):
@@ -44,3 +47,36 @@ def changed_files(
         etag=etag,
         warnings=list(warnings) or None,
     )
+
+
+def change_made(number: int, operations: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the answer to a call says of the change that it made, so that nobody has to look (TOOL-29).
+
+    That is its number in the history, the first lines that changed, how much more did, and line ends that are not LF.
+    A new text that the call itself brought is not shown again.
+    """
+    from obsidian_mcp.core.vault.planned_change import Create, Write, difference  # loaded with the first change
+
+    said = {str(value).strip() for value in given.values() if isinstance(value, str)}
+    texts = [one for one in operations if isinstance(one, Write | Create)]
+    shown = [one for one in texts if isinstance(one, Write) or one.data.decode("utf-8", "replace").strip() not in said]
+    data: dict[str, Any] = {"change": number}
+    lines: list[str] = []
+    room, left = SHOWN_BYTES, 0
+    for done, one in enumerate(shown):
+        found = difference(one).splitlines(keepends=True)
+        if len(shown) == 1:
+            del found[:2]  # the names of the file, which the answer has
+        for line in found:
+            room -= len(line.encode("utf-8", "surrogateescape"))
+            left += room < 0
+            lines += [line] if room >= 0 else []
+        if room < 0:
+            files = len(shown) - done - 1
+            data["diff_left_out"] = f"{left} lines" + (f" and {files} files" if files else "")
+            break
+    if lines:
+        data["diff"] = "".join(lines)
+    if any(b"\r\n" in (one.after if isinstance(one, Write) else one.data) for one in texts):
+        data["line_ends"] = "CRLF"
+    return data

@@ -19,6 +19,7 @@ from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, Note
 from . import arguments as argument_reader
 from . import entries, table
 from .arguments import ToolParameter
+from .changed import change_made
 from .entries import CONFIRM, PREFIX, profile
 from .outcome import DocumentAnswer, Outcome, PictureAnswer, as_json
 
@@ -72,8 +73,12 @@ class Tool:
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
+        made: list[tuple[int, Any]] = []
         record = current_call.get()._replace(
-            has_consent=has_agreed, hidden_text=app.hidden_text_reads.path, key=app.config.key
+            has_consent=has_agreed,
+            hidden_text=app.hidden_text_reads.path,
+            key=app.config.key,
+            made=lambda number, operations: made.append((number, operations)),
         )
         outer = current_call.set(record)
         try:
@@ -92,6 +97,8 @@ class Tool:
         data = plain(result.data if isinstance(result, DocumentAnswer | PictureAnswer) else result)
         if not self.read_only and record.limit is not None and (late := record.limit.late_note):
             data["late"] = late
+        if made and self.enveloped and not record.wants_all:
+            data |= change_made(*made[-1], given) | data
         return Outcome(
             data=data,
             text=result.text if isinstance(result, DocumentAnswer) else None,

@@ -112,7 +112,12 @@ def test_a_deleted_note_goes_where_the_vault_says(app: App, basic: Path) -> None
     # FILE-09
     answer = run(app, "delete_note", name="Jonas Weiß")
 
-    assert answer == {"path": "People/Jonas Weiß.md", "trashed": True, "location": ".trash/Jonas Weiß.md"}
+    assert answer == {
+        "path": "People/Jonas Weiß.md",
+        "trashed": True,
+        "location": ".trash/Jonas Weiß.md",
+        "change": 1,
+    }
     assert (basic / ".trash/Jonas Weiß.md").exists()
     assert run(app, "delete_note", name="Alpha", permanent=True)["trashed"] is False
     assert not (basic / "Projects/Alpha.md").exists()

@@ -179,6 +179,8 @@ class Changes:
             finally:
                 self._moving = {}
             self._caught_up = number
+            if (made_change := current_call.get().made) is not None:
+                made_change(number, operations)
             return Done(number, location)
 
     def _check(self, tool: str, operations: Sequence[Operation], *, is_undo: bool = False) -> None:

@@ -134,10 +134,17 @@ class PlannedChange:
 
     def diffs(self) -> Iterator[str]:
         """Yield what is written anew or changes in every text, the new files first."""
-        for step in self.steps:
-            if isinstance(step, Create):
-                yield diff(normal_form(step.disk), "", Text.decode(step.data).body)
+        yield from (difference(step) for step in self.steps if isinstance(step, Create | Write))
         yield from (file.diff for file in self.rewritten)
+
+
+def difference(operation: Write | Create) -> str:
+    """Return the lines of a text that change, as a unified diff; for other files a line that says so."""
+    path = normal_form(operation.disk)
+    before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
+    if b"\0" in before + after:
+        return f"{path}: {len(after):,} bytes that are no text\n"
+    return diff(path, Text.decode(before).body, Text.decode(after).body)
 
 
 class Planned(Exception):
