@@ -50,7 +50,7 @@ def changed_files(
 
 
 def change_made(number: int, operations: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the answer to a call says of the change that it made, so that nobody has to look (TOOL-29).
+    """Return what the answer to a call says of the change that it made, so that nobody has to look (TOOL-31).
 
     That is its number in the history, the first lines that changed, how much more did, and line ends that are not LF.
     A new text that the call itself brought is not shown again.

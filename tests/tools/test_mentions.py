@@ -67,8 +67,10 @@ def test_one_call_links_what_is_listed_and_nothing_else(opened: Opened, root: Pa
     ).replace(b"\xff and Anna", b"\xff and [[Anna]]")
     assert after["Alone.md"] == b"[[Anna]]!\n"
     assert {path for path in before if before[path] != after[path]} == {"Alone.md", "Walk.md"}
+    change, diff = answer.pop("change"), answer.pop("diff")
     assert answer == {"total": 2, "changed": ["Alone.md", "Walk.md"], "linked": len(listed)}
     assert shown == {**answer, "diff": shown["diff"]}
+    assert (change, diff) == (1, shown["diff"])
     assert "+[[Anna]]!\n" in shown["diff"]
     assert run(app, "get_links", name="Anna", unlinked=True)["mentions"] == []
     again = run(app, "link_mentions", name="Anna")

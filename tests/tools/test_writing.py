@@ -225,3 +225,23 @@ def test_links_stay_with_a_moved_note_whose_old_name_another_one_has_now(app: Ap
     assert (undone["files"], undone["left"]) == ([], ["There.md -> Gone.md", "Here.md"])
     assert (basic / "Here.md").read_bytes() == b"[[Gone]]"
     assert (basic / "Gone.md").read_bytes() == b"x"
+
+
+def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Path) -> None:
+    # TOOL-31
+    (basic / "Windows.md").write_bytes(b"one\r\ntwo\r\n")
+    (basic / "Long.md").write_text(
+        "".join(f"line {number} of a long note\n" for number in range(200)), encoding="utf-8"
+    )
+
+    made = run(app, "create_note", name="New", content="# New\n")
+    added = run(app, "edit_note", name="Windows", operation="append", content="three")
+    many = run(app, "replace", query="path:Long", find="line", content="row")
+
+    assert (made["change"], added["change"], many["change"]) == (1, 2, 3)
+    assert "diff" not in made  # the caller has just written it
+    assert added["diff"] == "@@ -1,2 +1,3 @@\n one\r\n two\r\n+three\r\n"
+    assert added["line_ends"] == "CRLF"
+    assert "line_ends" not in many
+    assert 400 < len(many["diff"].encode()) <= 600
+    assert many["diff_left_out"] == f"{401 - many['diff'].count(chr(10))} lines"
