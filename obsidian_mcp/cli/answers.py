@@ -24,7 +24,7 @@ def _lines(key: str, value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         inside = map(person_text, value)
     elif isinstance(value, str) and "\n" in value:
-        inside = map(safe, value.splitlines())
+        inside = ("\t".join(map(safe, line.split("\t"))) for line in value.splitlines())  # a diff keeps its tabs
     else:
         yield f"{label} {person_text(value, key)}"
         return
