@@ -1,4 +1,4 @@
-"""The one reader of ISO dates (house.md, "one ISO reader")."""
+"""The one reader of ISO dates; others build on it."""
 
 from __future__ import annotations
 
