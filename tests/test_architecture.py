@@ -1,4 +1,4 @@
-"""What the layout promises beside the import contracts of pyproject.toml (specs/architecture.md)."""
+"""What the layout promises beside the import contracts of pyproject.toml (docs/architecture.md)."""
 
 from __future__ import annotations
 
