@@ -135,7 +135,7 @@ def write(facts: dict[str, str], results: dict[int, Figures], searches: Sequence
     (HERE / "results.md").write_text(text, encoding="utf-8")
     (HERE / "results.svg").write_text(plot.svg(curves(results)), encoding="utf-8")
     readme = ROOT / "README.md"
-    wanted = report.section(facts, results, searches)
+    wanted = report.section(facts, results)
     readme.write_text(report.into_readme(readme.read_text(encoding="utf-8"), wanted), encoding="utf-8")
 
 

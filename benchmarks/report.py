@@ -45,17 +45,14 @@ def document(facts: Mapping[str, str], results: Results, searches: Sequence[sear
     return "\n".join(lines)
 
 
-def section(facts: Mapping[str, str], results: Results, searches: Sequence[search.Row]) -> str:
-    """What the README says."""
+def section(facts: Mapping[str, str], results: Results) -> str:
+    """What the README says: at most ten rows."""
     size = 10_000 if 10_000 in results else max(results)
     chosen = [*starting.STARTS, calling.READ, calling.FLIGHT, calling.SEARCH, lasting.MEMORY]
     figures = {what: row for what, row in results[size].items() if what in chosen}
     lines = [
-        f"Measured on {facts['date']}, {facts['machine']}, Python {facts['python']}, by `make bench`; everything, with",
-        "quartiles and versions, is in [benchmarks/results.md](benchmarks/results.md).",
-        "",
-        *target_table(results),
-        *search_targets(searches, list(results)),
+        f"Measured on {facts['date']}, {facts['machine']}, Python {facts['python']}, by `make bench`; all targets and",
+        "quartiles are in [benchmarks/results.md](benchmarks/results.md).",
         "",
     ]
     lines += [f"Side by side on {_grouped(size)} notes, medians; × is the ratio to the bare server of the SDK:", ""]

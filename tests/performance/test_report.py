@@ -20,7 +20,7 @@ def test_the_readme_and_the_table_say_what_was_measured() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     table = (ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8")
 
-    assert report.into_readme(readme, report.section(facts, results, searches)) == readme
+    assert report.into_readme(readme, report.section(facts, results)) == readme
     assert report.document(facts, results, searches) == table
     assert facts["date"] in readme
     assert facts["machine"] in readme
