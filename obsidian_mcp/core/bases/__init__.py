@@ -7,5 +7,4 @@
 - `language`: these tables as a `Language`.
 - `view`: one view over the vault: filter, sort, limit, group, cells.
 - `summaries`: the built-in summaries.
-- `compat`: the points on which the sources are silent, one constant each.
 """

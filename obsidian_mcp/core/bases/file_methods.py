@@ -12,7 +12,6 @@ from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.note.links import shown, split_subpath
 from obsidian_mcp.core.text.vault_path import basename, is_note
 
-from . import compat
 from .functions import LINK_UNITS, PATTERN, STRING, Method, Parameter, file_of
 from .list_methods import covers_tag
 from .operators import path_of
@@ -20,7 +19,7 @@ from .values import TagValue, is_external, of_property, read_wikilink, text_of
 
 
 def _name(file: File, _: Scope) -> Value:
-    return basename(file.path) if is_note(file.path) or not compat.ATTACHMENTS_KEEP_EXTENSION else file.name
+    return basename(file.path) if is_note(file.path) else file.name
 
 
 def properties(file: File, scope: Scope) -> dict[str, Value]:

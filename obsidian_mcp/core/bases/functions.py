@@ -16,7 +16,6 @@ from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.note.links import split_subpath
 
-from . import compat
 from .dates import parse_date, parse_duration
 from .values import (
     Html,
@@ -165,7 +164,7 @@ def _unreadable(value: Value, scope: Scope, kind: str) -> ExpressionError:
 def _list(_: Scope, __: None, value: Value) -> Value:
     if isinstance(value, list):
         return value
-    return [] if value is None and compat.NULL_IN_LIST_IS_EMPTY else [value]
+    return [] if value is None else [value]
 
 
 def _link(scope: Scope, _: None, target: Value, display: Value = None) -> Value:

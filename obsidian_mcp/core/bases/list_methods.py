@@ -12,7 +12,6 @@ from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.javascript import slice_bounds
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value
 
-from . import compat
 from .functions import NUMBER, STRING, Body, Method, Parameter
 from .operators import equals, order_key
 from .values import TagValue, is_true, link_text, text_of, type_name
@@ -133,12 +132,11 @@ def median(numbers: list[float]) -> float | None:
 
 
 def deviation(numbers: list[float]) -> float | None:
-    """Standard deviation; None without numbers."""
+    """Standard deviation of the population; None without numbers."""
     average = mean(numbers)
     if average is None:
         return None
-    count = len(numbers) if compat.STDDEV_OF_POPULATION else max(len(numbers) - 1, 1)
-    return math.sqrt(sum((number - average) ** 2 for number in numbers) / count)
+    return math.sqrt(sum((number - average) ** 2 for number in numbers) / len(numbers))
 
 
 LIST: Mapping[str, Method] = {

@@ -12,7 +12,6 @@ from obsidian_mcp.core.expressions.javascript import divide, remainder
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.text.collation import natural_key
 
-from . import compat
 from .dates import add, difference, parse_date, parse_duration
 from .values import RelativeTime, is_external, is_true, link_text, text_of, type_name
 
@@ -87,17 +86,13 @@ def _compare(test: Callable[[Any, Any], bool]) -> Operator:
             return test(left, right)
         if isinstance(left, Date) or isinstance(right, Date):
             first, second = _date(left), _date(right)
-            if first is None or second is None:
-                return compat.ORDERED_WITH_NULL
-            return test(first.moment, second.moment)
+            return first is not None and second is not None and test(first.moment, second.moment)
         if isinstance(left, str) and isinstance(right, str):
             return test(str(left), str(right))
         if isinstance(left, Duration) or isinstance(right, Duration):
             longer, shorter = _duration(left), _duration(right)
-            if longer is None or shorter is None:
-                return compat.ORDERED_WITH_NULL
-            return test(longer.total_ms, shorter.total_ms)
-        return compat.ORDERED_WITH_NULL
+            return longer is not None and shorter is not None and test(longer.total_ms, shorter.total_ms)
+        return False
 
     return compare
 
@@ -151,7 +146,7 @@ def _same_file(left: Value, right: Value, context: Context) -> bool:
     """Whether two of Link, File and String mean one file; links that lead nowhere by their target."""
     if isinstance(left, str) or isinstance(right, str):
         text, link = (left, right) if isinstance(left, str) else (right, left)
-        if not isinstance(link, LinkValue) or not compat.LINK_EQUALS_TEXT:
+        if not isinstance(link, LinkValue):
             return False
         return text in (link.target, f"[[{link.target}]]", link_text(link))
     if not isinstance(left, LinkValue | File) or not isinstance(right, LinkValue | File):
@@ -170,9 +165,7 @@ def path_of(value: LinkValue | File, context: Context) -> str | None:
 
 
 def negate(value: Value, _: Context) -> Value:
-    if value is None:
-        return None if compat.NOT_NULL_IS_NULL else True
-    return not is_true(value)
+    return None if value is None else not is_true(value)
 
 
 def minus_sign(value: Value, _: Context) -> Value:
@@ -190,9 +183,7 @@ def _logic(stop_at: bool) -> Callable[[Evaluate, Evaluate], Evaluate]:
 
     def join(left: Evaluate, right: Evaluate) -> Evaluate:
         def evaluate(scope: Scope) -> Value:
-            value = left(scope)
-            value = value if is_true(value) == stop_at else right(scope)
-            return is_true(value) if compat.LOGIC_GIVES_BOOLEANS else value
+            return stop_at if is_true(left(scope)) == stop_at else is_true(right(scope))
 
         return evaluate
 

@@ -9,7 +9,6 @@ from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.values import Value
 
-from . import compat
 from .dates import difference
 from .list_methods import deviation, mean, median
 from .operators import identity
@@ -23,8 +22,7 @@ def _of_numbers(compute: Callable[[list[float]], float | None], *, rounded: bool
         result = compute([value for value in values if type(value) is float])
         if result is None or not rounded:
             return result
-        scale = 10.0**compat.AVERAGE_DIGITS
-        return round_half_up(result * scale) / scale
+        return round_half_up(result * 100.0) / 100.0
 
     return summarize
 

@@ -12,22 +12,17 @@ from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.core.text.text import utf16_length
 
-from . import compat
 from .functions import NUMBER, PATTERN, STRING, Method, Parameter
 
 _WORD_START = re.compile(r"(^|\s)(\S)")
 
 
-def _fold(text: str) -> str:
-    return text.lower() if compat.TEXT_CONTAINS_IGNORES_CASE else text
-
-
 def _contains(quantify: Callable[[Iterable[bool]], bool]) -> Callable[..., Value]:
-    """Whether all, or any, of the values are in a text."""
+    """Whether all, or any, of the values are in a text, in any case."""
 
     def run(_: Scope, text: str, *values: str) -> Value:
-        folded = _fold(text)
-        return quantify(_fold(value) in folded for value in values)
+        lower = text.lower()
+        return quantify(value.lower() in lower for value in values)
 
     return run
 

@@ -17,7 +17,6 @@ from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value, from_json
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 
-from . import compat
 from .dates import humanize, parse_date
 
 MAX_TEXT_DEPTH = 40
@@ -92,12 +91,10 @@ def is_true(value: Value) -> bool:
             return value != 0 and value == value
         case str():
             return value != ""
-        case list():
-            return bool(value) or compat.EMPTY_LIST_IS_TRUE
-        case dict():
-            return bool(value) or compat.EMPTY_OBJECT_IS_TRUE
+        case list() | dict():
+            return bool(value)
         case Duration():
-            return value.total_ms != 0 or compat.ZERO_DURATION_IS_TRUE
+            return value.total_ms != 0
     return True
 
 
@@ -185,7 +182,7 @@ def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
     if type(raw) is str:
         if raw[:2] == "[[" and (link := read_wikilink(raw, source)) is not None:
             return link
-        written = iso.read(raw) if raw[:1].isdigit() and compat.ISO_TEXTS_ARE_DATES else None
+        written = iso.read(raw) if raw[:1].isdigit() else None
         date = parse_date(raw) if written is not None and written.mark != " " else None
         return raw if date is None else date
     if raw is None or raw is True or raw is False or type(raw) is float:

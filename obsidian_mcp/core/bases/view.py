@@ -20,7 +20,6 @@ from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, g
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 
-from . import compat
 from .base_file import Base, FilterStatement, View, expressions, map_filter, parse_or_problem, read
 from .dates import humanize
 from .file_methods import FILE_FIELDS
@@ -80,7 +79,7 @@ def run_view(base: Base, context: Context, page: Page, name: str | None = None) 
     if groups is not None:
         rows = list(chain.from_iterable(group.rows for group in groups))
     summaries = {property_id: _summary(base, name, context) for property_id, name in view.summaries.items()}
-    ids = compat.DEFAULT_COLUMNS if view.order is None else view.order
+    ids = ("file.name",) if view.order is None else view.order
     shown = rows[page.offset : page.offset + page.limit]
     return QueryAnswer(
         columns=tuple(Column(full_id(id_), label(base, id_)) for id_ in ids),
