@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from obsidian_mcp.core.calendar import iso
-from obsidian_mcp.core.text import compat
 
 PropertyType = Literal["text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"]
 
@@ -23,9 +22,7 @@ def infer_type(value: Any) -> PropertyType:
             return "number"
         case str():
             written = iso.read(value) if value[:1].isdigit() else None
-            if written is None or (written.hour and not compat.DATETIME_INFERRED):
-                return "text"
-            return "datetime" if written.hour else "date"
+            return "date" if written is not None and not written.hour else "text"  # measured: a time is text
         case list():
             return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
         case None:

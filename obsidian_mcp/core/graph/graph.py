@@ -21,7 +21,7 @@ from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.links.resolve import keys_of
-from obsidian_mcp.core.text import compat, tags
+from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint, limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
@@ -195,9 +195,7 @@ class Graph:
     def link_maps(self, rows: Rows) -> LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""
         links = self._link_graph(rows)
-        sources = [
-            path for path in sorted(links.paths) if (indexable(path) if compat.CANVASES_IN_LINK_MAPS else is_note(path))
-        ]
+        sources = [path for path in sorted(links.paths) if indexable(path)]
         return LinkMaps(
             {path: dict(links.resolved.get(path, {})) for path in sources},
             {path: dict(links.unresolved.get(path, {})) for path in sources},
@@ -232,9 +230,7 @@ class Graph:
         return tuple(
             path
             for path in self._shown()
-            if is_note(path)
-            and not (links.resolved.get(path, {}).keys() - {path})
-            and not (compat.UNRESOLVED_LINK_IS_A_WAY_OUT and links.unresolved.get(path))
+            if is_note(path) and not (links.resolved.get(path, {}).keys() - {path}) and not links.unresolved.get(path)
         )
 
     @_asked
@@ -278,7 +274,7 @@ class Graph:
     def tags(self, rows: Rows) -> tuple[TagUse, ...]:
         """Return every tag of the vault with its counts, by name; it counts for every tag above it (semantics 3.4)."""
         hidden = self._hides()
-        shown = self._numbers(rows, lambda path: (is_note(path) or compat.TAGS_OF_CANVASES_COUNT) and not hidden(path))
+        shown = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
         return tag_uses(rows.tags(), shown)
 
     @_asked

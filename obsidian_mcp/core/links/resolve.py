@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import utf16_length
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 from obsidian_mcp.errors import InvalidName
@@ -94,16 +93,9 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
     if "/" not in path:
         if len(candidates) == 1:
             return candidates[0]
+    elif path.startswith(("/", "./", "../")):
+        return None
     else:
-        if is_relative(path):
-            if not compat.MISSED_RELATIVE_LINK_SEARCHES_ON:
-                return None
-            while is_relative(path):
-                path = path.partition("/")[2]
-        if path.startswith("/"):
-            if not compat.MISSED_ROOTED_LINK_SEARCHES_ON:
-                return None
-            path = path[1:]
         # Whole segments: the app's own test on raw strings lets `ary/index` find `glossary/index.md`.
         ending = "/" + name_key(path)
     nearest = _nearest(candidates, ending)

@@ -13,7 +13,6 @@ from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 
@@ -215,10 +214,7 @@ class _Change:
     def _path(self, link: Link, target: VaultPath, goal: VaultPath, home: VaultPath, *, displayed: bool) -> str | None:
         """The path to write, None where a wikilink cannot hold one."""
         link_format = self.settings.new_link_format
-        if link_format == "shortest" and "/" in link.path and not compat.RENAME_SHORTENS_LINKS:
-            link_format = "absolute"
-        keeps = compat.RENAME_KEEPS_WRITTEN_MD and is_note(target)
-        with_md = is_note(link.path) if keeps else link.style == "markdown"
+        with_md = is_note(link.path) if is_note(target) else link.style == "markdown"
         if link.style == "wiki":
             return wiki_path(
                 self.after,
@@ -285,7 +281,7 @@ def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> Edit
         return None
     if link.style == "markdown":
         return place.edit(span, markdown_label(shown)) if span.of(place.host) == link.display else None
-    if shown == path + link.subpath and compat.DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT:
+    if shown == path + link.subpath:
         return place.edit(Span(link.target_span.end, span.end), "")
     return place.edit(span, shown) if wiki_displays(shown) else None
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
@@ -214,8 +213,8 @@ class _Reader:
         if not body.startswith("%%", at):
             return 0
         last, stop = self._lines.comment_end(run, i, at + 2)
-        after = min(stop + 2, ends[last]) if last >= 0 else -1
-        if last < 0 or (last == i and not md.blank(body, after, ends[i])):
+        after = min(stop + 2, ends[last])
+        if last == i and not md.blank(body, after, ends[i]):
             return 0
         self._read_inline(run, i, last, at + 2, stop)
         self._found.areas.append(Area("comment", True, "", Span(starts[i], after)))
@@ -375,7 +374,7 @@ class _Reader:
             if item.last > item.line:
                 self._lines.cut_indent(item)
             box = md.task_box(body, item.content, end) if body.startswith("[", item.content) else None
-            if box and (box[1] <= "\uffff" or compat.TASK_MARK_MAY_BE_ASTRAL):
+            if box:
                 item.mark, item.content = box[1], box.end()
             starts[item.line] = item.content
             if item.last == item.line and self._is_plain(item.content, end):

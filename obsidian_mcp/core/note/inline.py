@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from obsidian_mcp.core.text import compat, tags
+from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
@@ -201,8 +201,7 @@ class _Scanner:
             held.tag = tag
         else:
             self.found.tags.append(tag)
-        if compat.TAG_MAY_FOLLOW_A_TAG:
-            self._fresh = stop
+        self._fresh = stop
         return stop
 
     def _emphasis(self, at: int) -> int:
@@ -243,10 +242,8 @@ class _Scanner:
         target, display = split_wikilink(inner, cell=self._cell)
         begin = end - 2 - len(inner)
         inside = Span(begin, begin + len(target))
-        if compat.WIKILINK_TARGET_IS_TRIMMED:
-            target = target.strip()
-        if target:
-            self._add_link("wiki", embed, target, display, Span(start, end), inside)
+        if target.strip():
+            self._add_link("wiki", embed, target.strip(), display, Span(start, end), inside)
         return end
 
     def _closing_bracket(self, at: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
@@ -88,14 +87,13 @@ class SourceLines:
         return opening[1] if opening and i + 1 < run.end else ""
 
     def comment_end(self, run: LineRun, i: int, begin: int) -> tuple[int, int]:
-        """Return the line and offset of the `%%` that closes the comment whose text starts at `begin`; -1 without
-        one."""
+        """Return the line and offset of the `%%` that closes the comment whose text starts at `begin`, else the end."""
         body, starts, ends = self.body, self.starts, self.ends
         for k in range(i, run.end):
             closing = body.find("%%", begin if k == i else starts[k], ends[k])
             if closing >= 0:
                 return k, closing
-        return (run.end - 1, ends[run.end - 1]) if compat.OPEN_COMMENT_RUNS_TO_THE_END else (-1, -1)
+        return run.end - 1, ends[run.end - 1]
 
     def interrupts_paragraph(self, run: LineRun, i: int, at: int) -> bool:
         body, end = self.body, self.ends[i]

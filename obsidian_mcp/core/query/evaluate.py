@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple, Protocol, cast
 
 import regex
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import fold, phrase, substring
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
@@ -23,7 +22,7 @@ from .document import Document
 from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, ScopedQuery, Word
 from .parts import first_of, holds_section, required
 from .properties import name_test, value_test
-from .regexp import expression, translate
+from .regexp import translate
 
 MAX_SPANS = 100_000
 """Most places that are listed of one file (semantics 5.5)."""
@@ -42,9 +41,7 @@ class Matcher:
         """Return whether the file matches."""
         checkpoint()
         place = Place(subject)
-        return self._test.holds(place) and (
-            subject.kind in compat.SEARCH_NEGATIVE_LISTS_KINDS or self._test.shows(place)
-        )
+        return self._test.holds(place) and (subject.kind != "other" or self._test.shows(place))
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
         """Return the places to show of a file's content, in order and without repetition; None if it does not match.
@@ -80,13 +77,7 @@ class Place:
 
     @property
     def start(self) -> int:
-        if self.span is not None:
-            return self.span.start
-        if compat.SEARCH_FRONTMATTER_IS_CONTENT:
-            return 0
-        from obsidian_mcp.core.frontmatter.parser import text_start
-
-        return text_start(self.subject.text)
+        return 0 if self.span is None else self.span.start
 
     @property
     def end(self) -> int:
@@ -95,10 +86,7 @@ class Place:
     @property
     def text(self) -> str:
         """The content of the place, for a search that sees nothing around it."""
-        text = self.subject.text
-        if self.span is not None:
-            return text[self.span.start : self.span.end]
-        return text if compat.SEARCH_FRONTMATTER_IS_CONTENT else text[self.start :]
+        return self.subject.text if self.span is None else self.span.of(self.subject.text)
 
 
 class Condition(Protocol):
@@ -148,7 +136,7 @@ class _Literal(NamedTuple):
 def _finder(leaf: Word | Phrase | Regex, match_case: bool | None, *, in_path: bool = False) -> Finder:
     """Return what finds a leaf. `match_case` None: the default; `in_path`: in paths, which are NFC."""
     if isinstance(leaf, Regex):
-        return expression(leaf.source, match_case)
+        return translate(leaf.source, match_case=bool(match_case))
     text = unicodedata.normalize("NFC", leaf.text) if in_path else leaf.text
     pattern = phrase if isinstance(leaf, Phrase) else substring
     return _Literal(pattern(text, match_case=bool(match_case)))

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from typing import Literal, NamedTuple, NoReturn, cast
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import QueryInvalid
 
@@ -66,7 +65,6 @@ _Mode = Literal["query", "key", "value"]
 
 _SPACE = re.compile(r"\s+")
 _OPERATOR = re.compile(rf"({'|'.join(sorted(OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
-_NAMED = re.compile(r"[A-Za-z][A-Za-z-]*:")
 _HYPHENS = re.compile(r"-+")
 _FLAGS = re.compile(r"(?!\w*(\w)\w*\1)[dgimsuvy]+(?=[\s()\]]|\Z)")
 """The flags of a regular expression in JavaScript, each once."""
@@ -154,9 +152,6 @@ class _Lexer:
             return self._hyphen()
         if operator := _OPERATOR.match(self.text, self.at):
             return self._take("operator", len(operator.group()), operator.group(1).lower())
-        if not compat.SEARCH_UNKNOWN_OPERATOR_IS_A_WORD and (unknown := _NAMED.match(self.text, self.at)):
-            known = ", ".join(f"{name}:" for name in OPERATORS)
-            _fail(self.at, f"one of the operators {known}", repr(unknown.group()), "Quote the text to search for it.")
         return self._word()
 
     def _hyphen(self) -> _Token:
@@ -166,14 +161,11 @@ class _Lexer:
         after = self.text[end : end + 1]
         if after and not after.isspace() and after not in (")" if self.mode == "query" else ")]"):
             return self._take("not", 1)
-        if not compat.SEARCH_LONE_HYPHENS_ARE_A_WORD:
-            _fail(self.at, "a term right after '-'", "nothing", 'Quote the hyphen ("-") to search for it.')
         return self._take("word", end - self.at)
 
     def _quoted(self) -> _Token:
         found = _QUOTED.match(self.text, self.at)
-        if found is None or (found.group(2) != '"' and not compat.SEARCH_UNCLOSED_ENDS_WITH_QUERY):
-            _fail(self.at, "a second quote that closes this one", "the end of the query")
+        assert found is not None  # noqa: S101 - a quote that is not closed ends with the query
         inner = found.group(1) + ("\\" if found.group(2).startswith("\\") else "")
         return self._take("phrase", len(found.group()), _ESCAPED.sub(r"\1", inner))
 
@@ -188,9 +180,7 @@ class _Lexer:
                 _fail(end + 1, "no flag behind a regular expression but g, i and u", repr(flags[0]), hint)
             length = (flags.end() if flags is not None else end + 1) - self.at
             return self._take("regex", length, self.text[self.at + 1 : end])
-        if end < 0 and not compat.SEARCH_UNCLOSED_REGEX_IS_A_WORD:
-            _fail(self.at, "a second '/' that closes the regular expression", "the end of the query")
-        return None  # `//` begins no expression in JavaScript
+        return None  # `//` begins no expression in JavaScript, and a `/` without a second one is a character
 
     def _slash(self, *, classes: bool) -> int:
         """Return the index of the slash that closes a regular expression, -1 without one. A slash in `[…]` does not."""
@@ -313,7 +303,7 @@ class _Parser:
         """Close a group; its span includes the parentheses."""
         if self.token.kind == ")":
             return replace(node, span=Span(opening.span.start, self.next().span.end))
-        if self.token.kind != "end" or not compat.SEARCH_UNCLOSED_ENDS_WITH_QUERY:
+        if self.token.kind != "end":
             self.unexpected(f"')' for the '(' at column {opening.span.start + 1}")
         return replace(node, span=Span(opening.span.start, node.span.end))
 
@@ -327,7 +317,7 @@ class _Parser:
             self.mode = "query"
         if self.token.kind == "]":
             return Property(key, value, Span(opening.span.start, self.next().span.end))
-        if self.token.kind != "end" or not compat.SEARCH_UNCLOSED_ENDS_WITH_QUERY:
+        if self.token.kind != "end":
             self.unexpected("']'" if value is not None else "':' or ']'")
         return Property(key, value, Span(opening.span.start, (value or key).span.end))
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import fold, substring
 from obsidian_mcp.core.text.vault_path import basename
 
 from .nodes import And, Compare, Constant, Node, Not, Or, Phrase, Regex, Word, moment, number
-from .regexp import expression, translate
+from .regexp import translate
 
 _LINK = re.compile(r"\s*\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]\s*")
 """A value that is a link: group 1 is the path, group 2 the alias."""
@@ -58,9 +57,9 @@ def value_test(node: Node | None, match_case: bool | None) -> Callable[[object],
 
 def _text_value(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable[[object], bool]:
     if isinstance(leaf, Regex):
-        searched = expression(leaf.source, match_case)
+        searched = translate(leaf.source, match_case=bool(match_case))
         return lambda value: any(map(searched.found, _texts(_items(value))))
-    if isinstance(leaf, Word) and compat.SEARCH_PROPERTY_WORD_IS_PART:
+    if isinstance(leaf, Word):
         pattern = substring(leaf.text, match_case=bool(match_case))
         return lambda value: any(map(pattern.search, _texts(_items(value))))
     wanted = leaf.text if match_case else fold(leaf.text)

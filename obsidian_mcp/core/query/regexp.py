@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 
 import regex
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.analysis import SPACED, substring
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import OperationTimeout
@@ -127,8 +126,3 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
         raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
     return RegExp(source, pattern, whole.clauses, reader.groups)
-
-
-def expression(source: str, match_case: bool | None) -> RegExp:
-    """Translate a source as a search reads it; `match_case` None: the app's default. Raises: InvalidRegExp."""
-    return translate(source, match_case=not compat.SEARCH_REGEX_IGNORES_CASE if match_case is None else match_case)

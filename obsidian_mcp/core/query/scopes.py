@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.text import Span
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ class Structure:
     def _sections(self) -> tuple[array[int], array[int]]:
         """Starts and ends of the sections, each from a heading to the next one (QUERY-42)."""
         starts = self._headings(0)
-        if compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION and (not starts or starts[0]):
+        if not starts or starts[0]:
             starts = _NONE + starts  # an empty text is one empty section, as it is one empty line
         ends = starts[1:]
         if starts:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, ScopedQuery, Word
 from obsidian_mcp.core.query.regexp import translate
-from obsidian_mcp.core.text import analysis, compat
+from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.call import report_progress
 
 from .plan import SearchPlan, quoted
@@ -144,7 +144,7 @@ def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE) -> B
                 searched = [(text, "content"), (composed, "path")]
             bounded, cased = isinstance(node, Phrase), bool(field.match_case) and not analysis.is_caseless(node.text)
             found = _any([_text(snapshot, text, where, bounded=bounded) for text, where in searched])
-            return found.at_most() if cased or field.scoped or not compat.SEARCH_FRONTMATTER_IS_CONTENT else found
+            return found.at_most() if cased or field.scoped else found
     raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
 
 
@@ -162,12 +162,10 @@ def _within(scope: ScopedQuery, field: SearchField) -> SearchField | None:
 
 def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField) -> Bounds:
     """As `bounds`, of lines, blocks, sections and tasks."""
-    is_any_line = node.operator == "line" or (
-        node.operator == "section" and compat.SEARCH_TEXT_BEFORE_FIRST_HEADING_IS_A_SECTION
-    )  # every line lies in one section
+    is_any_line = node.operator in ("line", "section")  # every line lies in one section
     leaves = node.part.parts if isinstance(node.part, Or) else (node.part,)
     texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)]
-    if is_any_line and not field.scoped and len(texts) == len(leaves) and compat.SEARCH_FRONTMATTER_IS_CONTENT:
+    if is_any_line and not field.scoped and len(texts) == len(leaves):
         found = [
             _text(snapshot, analysis.fold(leaf.text), "content", bounded=isinstance(leaf, Phrase)) for leaf in texts
         ]
@@ -265,7 +263,7 @@ def _lookup(
 def _expression(snapshot: Snapshot, leaf: Regex, field: SearchField) -> Bounds:
     """Files with the texts that every match contains, or with a word that matches if only words can (SEARCH-33)."""
     expression = translate(leaf.source)
-    if not expression.in_words or field.scoped or not compat.SEARCH_FRONTMATTER_IS_CONTENT:
+    if not expression.in_words or field.scoped:
         clauses = [_any([_text(snapshot, text, field.where) for text in clause]) for clause in expression.clauses]
         return _all([Bounds.exact(snapshot.table.files), *clauses]).at_most()
     found = Bounds.exact(NOTHING)
@@ -279,7 +277,7 @@ def _expression(snapshot: Snapshot, leaf: Regex, field: SearchField) -> Bounds:
         found = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
     if field.where != "content":
         found = _any([found, Bounds.exact(_counted(snapshot, set(snapshot.table.path_matches(expression))))])
-    return found.at_most() if field.match_case or not compat.SEARCH_REGEX_IGNORES_CASE else found
+    return found.at_most() if field.match_case else found
 
 
 # Tasks, tags and properties

@@ -21,7 +21,6 @@ from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
 from obsidian_mcp.core.links.resolve import generate, link_key, resolve
 from obsidian_mcp.core.note.links import decode, find_destination, split_subpath, split_wikilink, wikilink
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
@@ -56,21 +55,9 @@ def test_the_order_in_which_files_were_found_changes_nothing() -> None:  # LINK-
     assert answers == {"a/Note.md"}
 
 
-@pytest.mark.parametrize(
-    ("constant", "link", "target"),
-    [
-        ("MISSED_RELATIVE_LINK_SEARCHES_ON", "../Only", "b/Only.md"),
-        ("MISSED_RELATIVE_LINK_SEARCHES_ON", "./b/Only", "b/Only.md"),
-        ("MISSED_ROOTED_LINK_SEARCHES_ON", "/Only", "b/Only.md"),
-    ],
-)
-def test_a_missed_link_with_a_dot_or_slash_in_front_searches_on_if_told_so(
-    monkeypatch: pytest.MonkeyPatch, constant: str, link: str, target: str
-) -> None:  # LINK-05, LINK-07
-    names = catalog(["b/Only.md", "a/s.md"])
-    assert resolve(names, "a/s.md", link) is None
-    monkeypatch.setattr(compat, constant, True)
-    assert resolve(names, "a/s.md", link) == target
+@pytest.mark.parametrize("link", ["../Only", "./b/Only", "/Only"])
+def test_a_missed_link_with_a_dot_or_slash_in_front_leads_nowhere(link: str) -> None:  # LINK-05, LINK-07
+    assert resolve(catalog(["b/Only.md", "a/s.md"]), "a/s.md", link) is None
 
 
 def test_links_that_can_mean_one_file_share_a_key() -> None:  # LINK-11

@@ -23,7 +23,6 @@ from obsidian_mcp.core.links.rewrite import After, FileEdits, folder_moves, link
 from obsidian_mcp.core.note.edits import apply
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.subpath import resolve_subpath
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
@@ -184,20 +183,14 @@ def test_every_link_leads_where_it_led_and_all_else_stays(
 
 
 @pytest.mark.parametrize(
-    ("constant", "value", "link", "after"),
+    ("link", "after"),
     [
-        ("RENAME_SHORTENS_LINKS", True, "[[f/A]] [[A]]", "[[B]] [[B]]"),
-        ("RENAME_SHORTENS_LINKS", False, "[[f/A]] [[A]]", "[[f/B]] [[B]]"),
-        ("RENAME_KEEPS_WRITTEN_MD", True, "[[A.md]] [x](A)", "[[B.md]] [x](B)"),
-        ("RENAME_KEEPS_WRITTEN_MD", False, "[[A.md]] [x](A)", "[[B]] [x](B.md)"),
-        ("DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT", True, "[[A|A]]", "[[B]]"),
-        ("DISPLAY_EQUAL_TO_TARGET_IS_LEFT_OUT", False, "[[A|A]]", "[[B|B]]"),
+        ("[[f/A]] [[A]]", "[[B]] [[B]]"),
+        ("[[A.md]] [x](A)", "[[B.md]] [x](B)"),
+        ("[[A|A]]", "[[B]]"),
     ],
 )
-def test_an_uncertain_rule_can_be_turned(
-    monkeypatch: pytest.MonkeyPatch, constant: str, value: bool, link: str, after: str
-) -> None:
-    monkeypatch.setattr(compat, constant, value)
+def test_a_renamed_link_is_short_keeps_its_md_and_loses_a_display_that_says_the_same(link: str, after: str) -> None:
     files = {"n.md": link, "f/A.md": ""}
     moves = {VaultPath("f/A.md"): VaultPath("f/B.md")}
     planned = plan(catalog(files), moves, referrers(files), settings=AppSettings())

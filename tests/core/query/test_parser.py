@@ -26,7 +26,6 @@ from obsidian_mcp.core.query.nodes import (
     Word,
 )
 from obsidian_mcp.core.query.parser import MAX_DEPTH, MAX_LENGTH, parse
-from obsidian_mcp.core.text import compat
 from obsidian_mcp.errors import QueryInvalid
 
 VECTORS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.json").read_text(encoding="utf-8"))
@@ -177,24 +176,18 @@ def test_long_queries_are_read_in_a_moment(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("constant", "query", "column"),
+    ("query", "tree"),
     [
-        ("SEARCH_UNCLOSED_ENDS_WITH_QUERY", '"a', 1),
-        ("SEARCH_UNCLOSED_ENDS_WITH_QUERY", "(a", 3),
-        ("SEARCH_UNCLOSED_ENDS_WITH_QUERY", "[a", 3),
-        ("SEARCH_UNCLOSED_REGEX_IS_A_WORD", "a /b", 3),
-        ("SEARCH_LONE_HYPHENS_ARE_A_WORD", "a - b", 3),
-        ("SEARCH_UNKNOWN_OPERATOR_IS_A_WORD", "a foo:b", 3),
+        ('"a', ["phrase", "a"]),
+        ("(a", ["word", "a"]),
+        ("[a", ["property", ["word", "a"]]),
+        ("a /b", ["and", ["word", "a"], ["word", "/b"]]),
+        ("a - b", ["and", ["word", "a"], ["word", "-"], ["word", "b"]]),
+        ("a foo:b", ["and", ["word", "a"], ["word", "foo:b"]]),
     ],
 )
-def test_what_the_sources_leave_open_can_be_made_an_error(
-    monkeypatch: pytest.MonkeyPatch, constant: str, query: str, column: int
-) -> None:
-    parse(query)
-    monkeypatch.setattr(compat, constant, False)
-    with pytest.raises(QueryInvalid) as refused:
-        parse(query)
-    assert refused.value.data["column"] == column
+def test_what_the_sources_leave_open_is_read_as_text_or_ends_with_the_query(query: str, tree: list[Any]) -> None:
+    assert plain(parse(query)) == tree
 
 
 def test_a_word_too_long_to_look_for_is_refused_at_its_column() -> None:
