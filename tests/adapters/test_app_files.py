@@ -37,7 +37,7 @@ SESSION: list[tuple[str, dict[str, Any]]] = [
     ("edit_note", {"name": "No last newline", "operation": "append", "content": "now there is one\n"}),
     ("edit_note", {"name": "Home", "operation": "prepend", "content": "First!"}),
     ("edit_note", {"name": "Home", "operation": "replace_text", "find": "clocks", "content": "watches"}),
-    ("properties", {"name": "Home", "action": "set", "property": "due", "value": "2026-03-16"}),
+    ("set_properties", {"names": ["Home"], "properties": {"due": "2026-03-16"}}),
     ("rename_tag", {"tag": "map", "to": "maps"}),
     ("move_note", {"name": "Formulas", "to": "Deep/er/Notation"}),
     ("move_note", {"name": "Mori Ayumi", "to": "Journal/"}),

@@ -32,7 +32,7 @@ def make(tmp_path: Path) -> Iterator[MakeDesk]:
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("read_note", {"name": "Alpha"}),
-    ("properties", {"name": "Home"}),
+    ("get_properties", {"name": "Home"}),
     ("search", {"query": "clocks"}),
     ("get_links", {"name": "Alpha"}),
     ("graph", {"question": "orphans"}),
