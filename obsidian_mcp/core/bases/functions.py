@@ -52,11 +52,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A function with its parameters. `run` is called with the scope, the receiver (None for a global) and arguments.
-
-    The first argument of a method with a `body` is not evaluated before the call: `run` gets it as a function of
-    its variables.
-    """
+    """A function with its parameters. `run` is called with the scope, the receiver (None for a global) and arguments;
+    the first argument of a method in `BODIES` comes unevaluated, as a function of its variables."""
 
     run: Callable[..., Value]
     parameters: tuple[Parameter, ...] = ()
@@ -78,10 +75,7 @@ def body_of(evaluate: Evaluate, scope: Scope) -> Body:
 
 
 def check(name: str, method: Method, arguments: Sequence[Value]) -> Sequence[Value] | None:
-    """The arguments as the method takes them, None where one of them is null and makes the result null.
-
-    Raises: ExpressionError for a wrong number or type of arguments.
-    """
+    """The arguments as the method takes them, None where a null makes the result null. Raises: ExpressionError."""
     parameters = method.parameters
     least = sum(not parameter.optional and not parameter.rest for parameter in parameters)
     most = len(parameters) if not (parameters and parameters[-1].rest) else None

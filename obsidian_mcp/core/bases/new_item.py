@@ -31,9 +31,7 @@ class NewItem:
 
 
 def new_item(text: str, base: Base, view: View) -> NewItem:
-    """Return what follows from `newItemFolder` and from the filters that must all hold: `property == value`,
-    `property.contains(link("c"))`, `file.hasTag("a")`, `tags.contains("a")`, `file.inFolder("b")`. `text` is the YAML
-    that `base` was read from."""
+    """Return what `newItemFolder` in the YAML `text`, and filters that must all hold, say of a new note (BASE-92)."""
     item, tags = NewItem(), list[str]()
     links: dict[str, list[yaml12.Value]] = {}
     for statement in (*_required(base.filters), *_required(view.filters)):

@@ -8,11 +8,8 @@ from typing import NamedTuple
 
 
 class Calendar(NamedTuple):
-    """A clock with a language.
-
-    `now` gives the present time, local and without a zone; `language` (a tag such as `en-gb`) and `week_start` (a
-    weekday) go before what the vault's settings say, where they are not empty.
-    """
+    """A clock with a language. `now` gives the present local time without a zone; `language` (a tag such as `en-gb`)
+    and `week_start` (a weekday), if not empty, go before what the vault's settings say."""
 
     now: Callable[[], datetime] = datetime.now
     language: str = ""

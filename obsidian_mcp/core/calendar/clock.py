@@ -35,11 +35,8 @@ _MONTHS = {"M": 1, "Q": 3, "y": 12}
 
 
 def shift(when: _Date, count: int, unit: str) -> _Date:
-    """Return a date or time moved by `count` units: `y Q M w d`, and of a time `h m s`.
-
-    In months and longer units the day is clamped to the last of the month.
-    Raises: ValueError or OverflowError outside the years 1 to 9999.
-    """
+    """Return a date or time moved by `count` units `y Q M w d`, of a time also `h m s`; days are clamped to the month's
+    last. Raises: ValueError or OverflowError outside the years 1 to 9999."""
     if unit in _MONTHS:
         months = when.year * 12 + when.month - 1 + count * _MONTHS[unit]
         year, month = divmod(months, 12)

@@ -57,10 +57,8 @@ TASKS_QUERY = Ways(takes_all=False, nearest=True)
 
 
 def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
-    """Return the days that a whole text names, None where it names none.
-
-    Two days are a span; `last 7 days` runs from seven days ago to today.
-    """
+    """Return the days that a whole text names, None for none. Two days are a span; `last 7 days` runs from then to
+    today."""
     if (pair := _is_pair(text)) and (ways.takes_all or not pair[2].strip()):
         days = [day for day in map(calendar_day, (pair[1], pair[3])) if day is not None]
         return Days(min(days), max(days)) if days else None
@@ -94,11 +92,8 @@ def read_coming_day(text: str, today: date) -> date | None:
 
 
 def read_moment(text: str, now: datetime) -> datetime | None:
-    """Return the beginning of what a text names: a day or period in words, a date with a time, or an age such as `12h`,
-    `7d`, `2 weeks`, `3m` (months), `1y`, so long before `now`; None for any other text (SEARCH-12).
-
-    Local, as `now` is, unless the text names a zone.
-    """
+    """Return the beginning of a day or period in words, a date with a time, or an age before `now` such as `12h`, `7d`,
+    `3m` (months); None for other texts. Local, as `now` is, unless the text names a zone (SEARCH-12)."""
     text = text.strip()
     if ago := _is_age(text):
         unit = ago["unit"][0].lower()

@@ -44,10 +44,8 @@ def text(value: Callable[[datetime, Locale], str]) -> Writer:
 def compile_format(
     parts: Iterable[Part], readable: Callable[[str], str | None], *, atomic: bool = False, flags: int = 0
 ) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
-    """Return the expression that a text of a format matches and the symbol of each group; None: no text can be read.
-
-    With `atomic` a symbol never takes back what it has read.
-    """
+    """Return the expression of a format's texts and the symbol of each group; None: it cannot be read. `atomic`: no
+    symbol takes back what it has read."""
     expression = ""
     symbols: list[str] = []
     for part, is_symbol in parts:

@@ -37,11 +37,8 @@ class Era:
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """A language: its weeks and its forms.
-
-    `first_day` is the first day of the week, 0 = Sunday. Week 1 of a year is the week that holds
-    January (7 + `first_day` - `doy`). Names of weekdays begin with Sunday.
-    """
+    """A language: its weeks and its forms. `first_day` begins the week, 0 = Sunday, as names of weekdays do; week 1 of
+    a year holds January (7 + `first_day` - `doy`)."""
 
     tag: str
     first_day: int

@@ -137,11 +137,8 @@ _READ: Mapping[str, tuple[str, str]] = {  # symbol -> field, expression
 
 
 def read(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:
-    """Return the time that a whole text is in this format and whether the format has a time of day; None for another.
-
-    Units above the first one that is given are those of `now`, those below are the first. A time with a zone becomes
-    local. Raises: MixedUnits.
-    """
+    """Return the local time that a whole text is in this format, and whether it has a time of day; None for another
+    text. Units above the first one given are those of `now`, those below the first. Raises: MixedUnits."""
     expression, symbols = _compiled(form)
     found = expression.fullmatch(text) if expression else None
     fields: dict[str, str] = {}

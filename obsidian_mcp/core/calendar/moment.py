@@ -21,10 +21,7 @@ _LONG_DATE = re.compile(r"(\[[^\[]*\])|(\\)?(LTS|LT|LL?L?L?|l{1,4})")
 
 
 def format_moment(when: date, pattern: str, locale: Locale = ENGLISH) -> str:
-    """Write a date or time in moment's format language.
-
-    A plain date is its midnight. A time without a zone is local; that shows in `Z`, `X` and `x` only.
-    """
+    """Write a date or time in moment's format language. A date is its midnight; a time without a zone is local."""
     moment = when if isinstance(when, datetime) else datetime.combine(when, time())
     pattern = expanded(pattern, locale)
     written = formats.write(moment, parts(pattern, locale), _WRITERS, locale, pattern)

@@ -16,12 +16,9 @@ from .periods import week_of, week_start
 
 
 def parse_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:
-    """Read a whole text strictly by a format; None where it is not exactly of that format or names no real time.
-
-    What the format leaves out comes from `today` where it is larger than what the format holds (`MM-DD` takes the year
-    of today), else it is the first (`YYYY-MM` is the first of the month). Without `today`, a text that leaves out its
-    year names no time. The result is local and has no zone.
-    """
+    """Read a whole text strictly by a format, as a local time; None where it does not fit or names no real time. What
+    the format leaves out comes from `today` where it is larger than what it holds (`MM-DD`), else it is the first
+    (`YYYY-MM`). Without `today`, a text without its year names no time."""
     fields = parse_fields(text, pattern, locale)
     return None if fields is None else resolve_fields(fields, locale, today)
 

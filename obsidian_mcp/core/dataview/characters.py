@@ -27,10 +27,8 @@ _HEADING = regex.compile(rf"{EMOJI}|[0-9\p{{L}}_-]+")
 
 
 def canonical_name(name: str) -> str:
-    """The name under which a field with this raw key is found too (DV-12).
-
-    Lower case; white space becomes a hyphen; letters, digits, `_`, `-` and emoji stay, the rest is dropped.
-    """
+    """The key under which a field is found too (DV-12): lower case, white space as hyphens, other signs but emoji
+    dropped."""
     if name.isascii() and name.isalnum():
         return name.lower()
     parts: list[str] = []

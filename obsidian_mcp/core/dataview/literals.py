@@ -53,10 +53,8 @@ _ESCAPE = regex.compile(r'\\(["\\])')
 
 
 def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
-    """The date that begins at `at` and where it ends; None where there is none (DV-07).
-
-    `YYYY-MM` with more parts as far as they are written; days, hours and minutes may overflow. A zone is kept.
-    """
+    """The date from `YYYY-MM` on that begins at `at`, with its zone, and where it ends; days and times may overflow
+    (DV-07)."""
     found = _DATE.match(text, at)
     if found is None:
         return None
@@ -184,10 +182,8 @@ def parse_link(text: str) -> LinkValue | None:
 
 
 def inline_value(text: str, *, plain: bool = False) -> Value:
-    """The value of an inline field with this text (DV-09); None for one that is empty.
-
-    With `plain`, dates, durations and links stay texts as they are written, as in a property of the frontmatter.
-    """
+    """The value of an inline field (DV-09); None for an empty one. With `plain`, dates, durations and links stay
+    texts."""
     if not text.strip(SPACES):
         return None
     first = _item(text, 0, plain)

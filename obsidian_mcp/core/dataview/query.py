@@ -56,12 +56,8 @@ def run_query(
     limit: int | None = None,
     offset: int = 0,
 ) -> QueryAnswer:
-    """Run a DQL query, or one inline expression that begins with the prefix `=` (DV-01).
-
-    `this` is the path of the note in which the query stands; `now` is naive and local. `limit` and `offset` cut the
-    rows of the answer after the query's own LIMIT.
-    Raises: QueryInvalid for a text that does not parse, for JavaScript, and where every row of a step fails.
-    """
+    """Run a DQL query, or one inline expression, for the note `this`; `now` is naive and local (DV-01). `limit` and
+    `offset` cut the rows after the query's own LIMIT. Raises: QueryInvalid, also where every row of a step fails."""
     settings = settings or Settings()
     query = unwrapped(text)
     if is_javascript(query):

@@ -262,10 +262,7 @@ class QueryParser(ExpressionParser):
 
 
 def parse_query(text: str, now: Now) -> syntax.DataviewQuery:
-    """Return the query that the whole text is.
-
-    Raises: QueryInvalid with line, column and what was expected, and a hint for frequent slips (DV-31, DV-45).
-    """
+    """Return the query that the whole text is. Raises: QueryInvalid with the place and a hint (DV-31, DV-45)."""
     parser = QueryParser(text, now)
     query = parser.query()
     if query is None or not parser.at_end:

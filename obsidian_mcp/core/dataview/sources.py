@@ -43,10 +43,7 @@ class Sources:
         self._paths: Sequence[str] | None = None
 
     def paths(self, source: syntax.Source) -> dict[str, None]:
-        """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid.
-
-        By path; those of `outgoing` as the links stand in the note; of `and` as on its right side.
-        """
+        """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid."""
         match source:
             case syntax.FromPath(path):
                 return dict.fromkeys(self._at_path(path))

@@ -39,10 +39,7 @@ class DataviewVault(VaultView, Protocol):
         """The fields of a note whose key in lower case is `key`, with numbers that order all fields of the note."""
 
     def field_column(self, key: str) -> Iterable[tuple[RawField, Sequence[str]]]:
-        """Every different field with this key and the notes of which it is the only one with it.
-
-        Notes may be left out: none are there where the query reads few notes.
-        """
+        """Every different field with this key, and notes of which it is the only one; none where few notes are read."""
 
     def list_items(self, path: str) -> Sequence[ListItemData]:
         """The list items of a note."""

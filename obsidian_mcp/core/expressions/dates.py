@@ -91,13 +91,8 @@ def day_of(date: Date) -> Date:
 
 
 def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
-    """The date later by a duration; earlier by `duration.scaled(-1)`.
-
-    Whole years and months move on the calendar, the day cut to the month's end; then weeks and days move on the local
-    clock; then the rest, on the local clock too or, with `elapsed`, by the time that passes. Fractions of a month
-    count 30 days, of a year 365.
-    Raises: ExpressionError outside the years 1 to 9999.
-    """
+    """The date later by a duration. Years and months move on the calendar, clamped to the month's end, weeks and days
+    on the local clock, the rest there too or, with `elapsed`, by the time that passes. Raises: ExpressionError."""
     months = math.trunc(_finite(duration.years)) * 12 + math.trunc(_finite(duration.months))
     fraction_days = math.fmod(duration.years, 1) * YEAR_DAYS + math.fmod(duration.months, 1) * MONTH_DAYS
     weeks, days = _finite(duration.weeks), _finite(duration.days)

@@ -39,10 +39,7 @@ class Budget:
         self._ticks = 0
 
     def charge(self, units: float) -> None:
-        """Count what is about to be built for the present row.
-
-        Raises: ExpressionError when the row builds too much, OperationTimeout when the call's time is over.
-        """
+        """Count what is about to be built for the present row. Raises: ExpressionError, OperationTimeout."""
         self._row += int(min(units, self._row_units + 1))
         if self._row > self._row_units:
             raise ExpressionError(
@@ -80,10 +77,7 @@ class Budget:
             checkpoint()
 
     def end_row(self, *, kept: bool) -> None:
-        """Begin the next row. What a row holds that is not `kept` counts no more.
-
-        Raises: QueryInvalid when the rows together hold too much, OperationTimeout.
-        """
+        """Begin the next row; only what is `kept` counts on. Raises: QueryInvalid, OperationTimeout."""
         if kept and self._row_held:
             self._held += self._row_held
             if self._held > self._query_units:

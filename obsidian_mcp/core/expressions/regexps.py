@@ -105,10 +105,8 @@ def escape(text: str) -> str:
 
 
 def expand(template: str, found: Any, names: Sequence[str | None], budget: Budget) -> str:
-    """A replacement template filled in for one match, by the rules of `String.replace`; `names` of its groups.
-
-    Raises: ExpressionError where that builds more than the budget allows.
-    """
+    """The replacement of one match, by the rules of `String.replace`; `names` are those of the groups. Raises:
+    ExpressionError."""
     budget.charge(len(template) + 1)
     if "$" not in template:
         return template

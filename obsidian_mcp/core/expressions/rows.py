@@ -78,10 +78,7 @@ def sort_rows(
     *,
     keep_errors: bool = False,
 ) -> list[Scope]:
-    """The rows in order of the first key, then of the second, and so on; stable in both directions (EXPR-52).
-
-    With `keep_errors`, a row whose key fails is sorted as null.
-    """
+    """The rows by one key after the other, stable in both directions (EXPR-52). `keep_errors`: a failed key is null."""
     hold = context.budget.hold
 
     def order_keys(row: Scope) -> list[Any]:
@@ -112,11 +109,8 @@ def group_rows(
     *,
     keep_errors: bool = False,
 ) -> list[KeyedRows]:
-    """Rows with equal order keys together, groups in order of the key; rows keep their order inside (EXPR-53).
-
-    `order_key` must tell apart what belongs to different groups. With `keep_errors`, a row whose key fails is in the
-    group of null.
-    """
+    """Rows with equal order keys together, in order of the key and of the rows (EXPR-53). `keep_errors`: a failed key
+    is null."""
 
     def evaluate(row: Scope) -> tuple[Any, Value]:
         value = by.value(row)

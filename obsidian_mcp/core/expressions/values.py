@@ -27,10 +27,8 @@ class ExpressionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LinkValue:
-    """A link: what is written, and the file that holds it, from which it resolves.
-
-    `path` has no subpath; `subpath` begins with `#` or is empty. `display` is None where none is written.
-    """
+    """A link as written: `path` without the `subpath`, which begins with `#`; `display` is None where none is
+    written."""
 
     path: str
     subpath: str = ""

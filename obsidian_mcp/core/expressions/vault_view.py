@@ -44,10 +44,8 @@ class VaultView(Protocol):
         """Path of the file that a link in `source` leads to; an empty `linkpath` is `source` itself."""
 
     def column(self, name: str) -> Mapping[str, Value]:
-        """One property of every note that has it, by path; its name in lower case.
-
-        Values are as the YAML has them, numbers as float; nobody changes one.
-        """
+        """One property, named in lower case, of every note that has it, by path; numbers are float, values
+        read-only."""
 
     def properties(self, path: str) -> Mapping[str, Value]:
         """All properties of a note as its YAML has them, in the order written; names as written."""

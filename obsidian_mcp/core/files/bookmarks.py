@@ -33,19 +33,13 @@ class Bookmark:
 
 
 def read(body: str | None) -> list[Bookmark]:
-    """Return the bookmarks in their order, those of a group in its place.
-
-    Raises: InvalidArguments for a broken file.
-    """
+    """Return the bookmarks in order, those of a group in its place. Raises: InvalidArguments for a broken file."""
     return [found for found, _, _ in _walk(_items(_root(body)))]
 
 
 def visible(body: str | None, policy: Policy) -> list[Bookmark]:
-    """Return the bookmarks without those of files and folders that the policy hides (POL-01), and where it hides the
-    file of the bookmarks, without searches and whatever else names no file (POL-10).
-
-    Raises: InvalidArguments for a broken file.
-    """
+    """Return the bookmarks without those of hidden files and folders (POL-01), and without those that name no file
+    where the policy hides the file of the bookmarks (POL-10). Raises: InvalidArguments for a broken file."""
     endings = {"file": "", "folder": "/"}
     others = policy.visible(f"{SETTINGS_FOLDER}/{FILE}")
     return [
@@ -60,11 +54,8 @@ def _is_visible(bookmark: Bookmark, ending: str, policy: Policy) -> bool:
 
 
 def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
-    """Return the file with a bookmark more, last in the list or in its group, which is made where it is missing.
-
-    A bookmark of the same kind and target gets the title, and none is added.
-    Raises: InvalidArguments.
-    """
+    """Return the file with a bookmark more, last in the list or its group, made if missing; a bookmark of the same
+    target gets the title instead. Raises: InvalidArguments."""
     root = _root(body)
     items = _items(root)
     for found, node, _ in _walk(items):
@@ -93,10 +84,7 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
 
 
 def remove(body: str | None, name: str) -> tuple[str, Bookmark]:
-    """Return the file without the bookmark of a target or title, and that bookmark.
-
-    Raises: NoteNotFound; AmbiguousName where several have it.
-    """
+    """Return the file without the bookmark of a target or title, and it. Raises: NoteNotFound, AmbiguousName."""
     wanted = name.strip().casefold()
     found = [
         (bookmark, node, array)

@@ -64,13 +64,9 @@ MOST_NAMES = 1_000
 
 
 class Catalog:
-    """All files of a vault by path and by file name.
-
-    A file's path is the NFC form of its disk spelling. Where several spellings have one NFC form (twins, semantics
-    12), the one already in NFC, else the smallest, gets it and the others keep their raw spelling: a function of the
-    set of files alone, so that any order of changes gives the same catalog. Not thread-safe: the vault's lock guards
-    it.
-    """
+    """All files of a vault by path and by file name. A path is the NFC form of the disk spelling; of several spellings
+    with one NFC form (twins, semantics 12) the one in NFC, else the smallest, gets it and the others keep theirs,
+    whatever the order of changes. The vault's lock guards it."""
 
     def __init__(self, files: Iterable[DiskFile] = ()) -> None:
         self._by_path: dict[str, FileEntry] = {}
@@ -251,12 +247,9 @@ class Catalog:
         return min(self._equal(path), default=None)
 
     def find(self, raw: str) -> FileEntry | None:
-        """The one file that `raw` names: bare name or path, `.md` optional, any case, NFC or NFD (NAME-01 to NAME-06).
-
-        A name with a folder or an extension is a path first: an exact path wins over other files of that name. A bare
-        name must be unique in the vault. A file whose name no path may have is found by it as it stands (NAME-14).
-        Raises: AmbiguousName with the candidates, PermissionDenied for a path out of the vault.
-        """
+        """The one file that `raw` names: bare name or path, `.md` optional, in any case and form (NAME-01 to NAME-06).
+        An exact path wins over other files of the name; an odd name counts as it stands (NAME-14). Raises:
+        AmbiguousName with the candidates, PermissionDenied for a path out of the vault."""
         generation, known = self.generation, self._found
         if known[0] == generation and (path := known[1].get(raw)) is not None and path in self._by_path:
             return self._by_path[path]

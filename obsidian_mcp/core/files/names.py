@@ -76,12 +76,8 @@ def _near(key: str, names: Iterable[str]) -> list[str]:
 
 
 def new_path(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
-    """Where a new file of this name goes: its path, and the spelling for the disk (NAME-07, NAME-08).
-
-    `.md` is added unless the name ends in a kind of text file that the app makes. A folder that exists in another
-    case or normal form is used as it is spelled.
-    Raises: InvalidName, PermissionDenied.
-    """
+    """The path of a new file of this name, and its spelling for the disk: with `.md` unless it ends as a text file that
+    the app makes, in folders as they are spelled (NAME-07, NAME-08). Raises: InvalidName, PermissionDenied."""
     path = parse(link_target(raw) or raw)
     if extension(path) not in TEXT_EXTENSIONS:
         path = VaultPath(path + NOTE_EXTENSION)

@@ -136,10 +136,8 @@ class Policy(NamedTuple):
             )
 
     def check_confirmed(self, action: str, kind: str = "") -> None:
-        """Raises: ConfirmationRequired if a change needs the user's agreement and has none.
-
-        `kind`: one of CONFIRMABLE; empty for what can be a change of any kind.
-        """
+        """Raises: ConfirmationRequired for a change, of a CONFIRMABLE `kind` or of any, that needs an agreement and has
+        none."""
         call = current_call.get()
         source = call.hidden_text() if self.confirm_after_hidden_text else ""
         needed = kind in self.confirm if kind else bool(self.confirm)
@@ -154,10 +152,8 @@ class Policy(NamedTuple):
         )
 
     def check_free_hand(self, what: str) -> None:
-        """Check that the app may do something by itself, which no policy can hold it to (APP-TOOL-03).
-
-        `what`: in words, such as "run the app's command 'app:reload'". Raises: PermissionDenied, ConfirmationRequired.
-        """
+        """Check that the app may do `what` (in words) by itself, beyond any policy (APP-TOOL-03). Raises:
+        PermissionDenied, ConfirmationRequired."""
         if self.read_only:
             raise PermissionDenied("The vault is open for reading only: nothing is run in the app.")
         if self.restricts_reading or self.write or self.largest_write is not None or not self.permanent_delete:
@@ -194,15 +190,10 @@ class ApiKey(NamedTuple):
 
 
 def parse(text: str, name: str, folder: str, *, read_only: bool = False, scope: str = "", key: str = "") -> Policy:
-    """Return the policy of the vault called `name` at `folder`, from the text of the file.
-
-    `read_only`, `scope` (a folder of the vault) and `key` (the name of an API key) limit it further.
-
-    The file has the settings for all vaults at its top level, and those of one vault in `[vaults."name or folder"]`,
-    which win.
-    Raises: PolicyInvalid with the line and the key of a mistake: nothing is allowed by a file that cannot be read;
-    PermissionDenied for a scope that is no path inside the vault.
-    """
+    """Return the policy of the vault `name` at `folder` from the file's text: its top level, then `[vaults."name or
+    folder"]`, limited further by `read_only`, `scope` (a folder) and `key` (the name of an API key). Raises:
+    PolicyInvalid with line and key of a mistake, which allows nothing; PermissionDenied for a scope that is no path
+    inside the vault."""
     data = _read(text)
     keys = {known.name: known for known in _keys(text, data.pop("keys", {}))}
     vaults = _table(text, "vaults", data.pop("vaults", {}))
@@ -224,10 +215,7 @@ def keys(text: str) -> tuple[ApiKey, ...]:
 
 
 def unmatched_vaults(text: str, vaults: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the tables `[vaults.…]` that name none of the vaults, which are given by name and folder.
-
-    Raises: PolicyInvalid for a mistake anywhere in the file.
-    """
+    """Return the tables `[vaults.…]` that name none of the vaults, given by name and folder. Raises: PolicyInvalid."""
     known = list(vaults)
     for name, folder in known or [("", "")]:
         parse(text, name, folder)

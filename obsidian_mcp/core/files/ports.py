@@ -29,10 +29,8 @@ _COARSE_NS = 10_000_000
 
 
 def may_repeat(mtime_ns: int) -> bool:
-    """Whether a time is from a clock so coarse that two saves may share it: FAT, exFAT, some servers (INDEX-03).
-
-    Such times are whole hundredths of a second; others are that once in millions.
-    """
+    """Whether a time is from a clock so coarse that two saves may share it: a whole hundredth of a second
+    (INDEX-03)."""
     return mtime_ns % _COARSE_NS == 0
 
 
@@ -48,10 +46,7 @@ class Changer(Protocol):
         ...
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file or a folder inside the vault, folders made.
-
-        Raises: NoteExists when something else has the target's name.
-        """
+        """Rename a file or folder inside the vault, folders made. Raises: NoteExists when something else is there."""
         ...
 
     def delete(self, disk: str) -> None: ...
@@ -62,11 +57,8 @@ class Changer(Protocol):
 
 
 class Files(Changer, Protocol):
-    """The vault's folder. Every method translates the system's errors to AppError.
-
-    Hidden files, symbolic links and anything that is not a regular file do not exist for it, but a path that would
-    pass through a symbolic link or leave the folder raises PermissionDenied.
-    """
+    """The vault's folder. Every method translates the system's errors to AppError. Hidden files, symbolic links and
+    irregular files do not exist for it; a path through a link or out of the folder raises PermissionDenied."""
 
     @property
     def root(self) -> Path: ...
@@ -76,11 +68,9 @@ class Files(Changer, Protocol):
         ...
 
     def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
-        """Every file below a folder, in no particular order. A folder that the system forbids is passed over; where one
-        cannot be listed for another reason, StorageFailed is raised, because its files are still there.
-
-        Files whose raw path `is_wanted` refuses are left out and not looked at.
-        """
+        """Every file below a folder that `is_wanted` takes by its raw path, in no order. A folder that the system
+        forbids is passed over. Raises: StorageFailed for one that cannot be listed, because its files are still
+        there."""
         ...
 
     def evicted(self) -> Iterator[str]:
@@ -92,9 +82,8 @@ class Files(Changer, Protocol):
         ...
 
     def created_ns(self, disk: str) -> int:
-        """When a file was created, in nanoseconds since the epoch: the birth time where the system tells it, else the
-        older one of the last changes of status and content; 0 where it cannot be looked at.
-        """
+        """Nanoseconds since the epoch of a file's birth, where the system knows none of its older change; 0 for an
+        unreadable one."""
         ...
 
     def exists(self, disk: str) -> bool:
@@ -131,17 +120,13 @@ class Files(Changer, Protocol):
 
 
 class Obsidian(Protocol):
-    """One vault of the running app. Paths that it gives are as the app spells them.
-
-    Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed, with
-    `reason` "cannot_carry" for a value that would not arrive as it is.
-    """
+    """One vault of the running app; paths are as it spells them. Every method raises ObsidianNotRunning, VaultNotFound,
+    OperationTimeout, PermissionDenied, or AppCommandFailed (`reason` "cannot_carry": a value would not arrive
+    whole)."""
 
     def read(self, path: str) -> str:
-        """A note's text, byte for byte.
-
-        Raises: NoteNotFound; AppCommandFailed with `reason` "inexact" where the app's answer is not the note.
-        """
+        """A note's text, byte for byte. Raises: NoteNotFound, AppCommandFailed ("inexact": the answer is not the
+        note)."""
         ...
 
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
@@ -165,10 +150,8 @@ StepKind = Literal["write", "create", "move", "remove", "folder"]
 
 
 class Step(NamedTuple):
-    """One file in a change: its bytes before and after, None where there is no file.
-
-    A move has a `target` and no bytes: what the file holds does not matter for moving it back.
-    """
+    """One file in a change: its bytes before and after, None where there is no file. A move has a `target` and no
+    bytes."""
 
     kind: StepKind
     disk: str
@@ -213,10 +196,8 @@ class Journal(Protocol):
     """What was changed, kept outside the vault so that it can be taken back. Every method is durable on return."""
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """Only one writer at a time on this vault, among all processes. May be entered again by its holder.
-
-        Raises: OperationTimeout when another holds it too long.
-        """
+        """One writer at a time on this vault, among all processes; its holder may enter again. Raises:
+        OperationTimeout."""
         ...
 
     def author(self) -> Author:
@@ -250,10 +231,8 @@ class Journal(Protocol):
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
     ) -> tuple[list[Recorded], int]:
-        """Finished changes, the latest first, and how many there are; without bytes.
-
-        With `disk` those of one file, with `anywhere` those of files of that name or partial path in any folder.
-        """
+        """Finished changes, the latest first, without bytes, and their number: all, of a file, or of a name
+        `anywhere`."""
         ...
 
     def change(self, number: int) -> Recorded | None:

@@ -119,11 +119,8 @@ def parse_registry(content: Content) -> tuple[RegisteredVault, ...]:
 
 
 class IgnoreFilters:
-    """`userIgnoreFilters`: which files the user hides from search, graph and suggestions (semantics 8.3).
-
-    An entry is the beginning of a path, in the case it has, or `/…/`: a regular expression looked for in the path. An
-    expression that cannot be read or takes too long hides nothing.
-    """
+    """`userIgnoreFilters`: which files the user hides from search, graph and suggestions (semantics 8.3). An entry
+    begins a path, in its case, or is a regular expression `/…/`; one that is broken or too slow hides nothing."""
 
     def __init__(self, filters: Iterable[str]) -> None:
         prefixes, patterns = [], []

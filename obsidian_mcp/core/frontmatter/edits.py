@@ -25,12 +25,8 @@ _LISTS = ("tags", "aliases")
 
 
 def set_property(body: str, key: str, value: Value) -> str:
-    """Return the body with one property set; the same body if it has that value already.
-
-    A new property goes last, the first one makes the block. New lines end as those of the note.
-
-    Raises: PropertiesUnreadable, InvalidArguments for a value that no property can hold.
-    """
+    """Return the body with one property set, a new one last; the same body if it has that value. Raises:
+    PropertiesUnreadable, InvalidArguments for a value that no property can hold."""
     key, value = yaml_style.joined(key), yaml_style.checked(value)
     note = _Note.of(body)
     name = parser.key_of(note.values, key)
@@ -43,12 +39,8 @@ def set_property(body: str, key: str, value: Value) -> str:
 
 
 def remove_property(body: str, key: str) -> str:
-    """Return the body without a property; the same body if it has none of that name.
-
-    With the last property goes the whole block, unless comments stand in it.
-
-    Raises: PropertiesUnreadable.
-    """
+    """Return the body without a property; with the last one goes the block, comments aside. Raises:
+    PropertiesUnreadable."""
     note = _Note.of(body)
     name = parser.key_of(note.values, key)
     if name is None or note.block is None:
@@ -58,13 +50,9 @@ def remove_property(body: str, key: str) -> str:
 
 
 def replace_tag(body: str, old: str, new: str) -> str:
-    """Return the body with a tag of its `tags` property renamed, including the tags nested below it.
-
-    `old` and `new` are tags, given with or without `#`. Only the items that match change, each in the quotes it has. A
-    note whose frontmatter cannot be read has no tags and stays as it is.
-
-    Raises: PropertiesUnreadable where an item cannot be changed on its own.
-    """
+    """Return the body with a tag of its `tags` property, and those nested below it, renamed; each item keeps its
+    quotes, and an unreadable frontmatter stays. Raises: PropertiesUnreadable where an item cannot be changed on its
+    own."""
     try:
         note = _Note.of(body)
     except PropertiesUnreadable:
@@ -91,12 +79,8 @@ def replace_tag(body: str, old: str, new: str) -> str:
 
 
 def merge_properties(body: str, values: Mapping[str, Value]) -> str:
-    """Return a note with other properties merged in, as the app does for templates and merged notes (PERIODIC-17).
-
-    Nothing else of it changes. A property that the note lacks is added last. Lists get the items that they lack, behind
-    their own. An empty value is replaced, any other stays.
-    Raises: PropertiesUnreadable where the note's own properties cannot be read.
-    """
+    """Return a note with other properties merged in, as the app does for templates (PERIODIC-17): new ones last, lists
+    with the items that they lack, and no value replaced but an empty one. Raises: PropertiesUnreadable."""
     for key, value in values.items():
         read = parser.read(body)
         own = (read.values or {}) if read is not None else {}

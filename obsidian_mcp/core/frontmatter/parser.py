@@ -25,11 +25,8 @@ _SPACE = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The position of a note's frontmatter, in code points of the body.
-
-    `span` runs from the first dash to the last dash (the app's `frontmatterPosition`), `yaml_span` is the text between
-    the two lines of dashes, `body_start` the first character after the closing line.
-    """
+    """The position of a note's frontmatter, in code points of the body: `span` from the first dash to the last,
+    `yaml_span` between the lines of dashes, `body_start` behind the closing line."""
 
     span: Span
     yaml_span: Span
@@ -38,12 +35,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """The content of a frontmatter block.
-
-    `values` is None when the app shows no properties: the block is empty, or it is broken and `error` says in one
-    sentence why; `line` is then the line of the note, counted from 1. `spans` are those of the properties, from name to
-    end of value, in code points of the body.
-    """
+    """The content of a frontmatter block. `values` is None for an empty block, and for a broken one, of which `error`
+    says why in one sentence and `line` where, from 1. `spans` of properties, from name to end of value, count in the
+    body."""
 
     block: Block
     values: dict[str, Value] | None
@@ -97,11 +91,8 @@ def read(body: str) -> Frontmatter | None:
 
 
 def outline(body: str, block: Block) -> Outline:
-    """Return the top-level properties of a block with their positions, in code points of the body.
-
-    Where the mapping has no braces, the `span` of a property is its whole lines with the last line end.
-    Raises: NoValue for an empty block, InvalidYaml for a broken one.
-    """
+    """Return the top-level properties of a block with their positions in the body; without braces, a `span` is whole
+    lines. Raises: NoValue for an empty block, InvalidYaml for a broken one."""
     found = Outline(block.yaml_span.start)
     yaml12.load(block.yaml_span.of(body), found)
     if found.flow is None:
@@ -113,11 +104,8 @@ def outline(body: str, block: Block) -> Outline:
 
 
 def tags(values: Mapping[str, Value]) -> list[str] | None:
-    """Return the tags of a note's properties with their `#`; None without the property or with an empty one (FM-30).
-
-    As the app's `parseFrontMatterTags`: text is one tag and never split; what holds white space, is a number or has no
-    character but digits is no tag.
-    """
+    """Return the tags of a note's properties with their `#`, as the app's `parseFrontMatterTags`: a text is one tag,
+    and none with white space or of digits alone; None without the property or with an empty one (FM-30)."""
     items = _texts(values, "tags")
     if items is None:
         return None
@@ -135,11 +123,8 @@ def aliases(values: Mapping[str, Value]) -> list[str] | None:
 
 
 def key_of(values: Mapping[str, Value], name: str) -> str | None:
-    """Return the key of a property as written in the note (FM-32).
-
-    `tags`, `aliases` and `cssclasses` are the first key that agrees in any case, as in the app; every other name is
-    looked for exactly first and then in any case.
-    """
+    """Return the key of a property as written: exactly so, else in any case; `tags`, `aliases` and `cssclasses` are the
+    first that agrees in any case, as in the app (FM-32)."""
     folded = name.lower()
     if folded not in TYPES_FIXED and name in values:
         return name
@@ -156,11 +141,8 @@ def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
 
 
 class _Handler(YAMLHandler):
-    """python-frontmatter's YAML handler with the app's idea of the block and of its values.
-
-    It is given the text of a block as it stands in the note: the library changes line ends before it splits, and what
-    is read would not be what `outline` finds places in.
-    """
+    """python-frontmatter's YAML handler with the app's idea of the block. It takes the text of the block as it stands
+    in the note: the library changes line ends before it splits, and `outline` would find other places."""
 
     def __init__(self, text: str, found: Outline) -> None:
         super().__init__()

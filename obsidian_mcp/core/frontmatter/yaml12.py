@@ -45,12 +45,8 @@ class NoValue(ValueError):
 
 @dataclass(slots=True)
 class Entry:
-    """One property of the top level.
-
-    `key_span` covers the key as written, with its quotes; `value_span` the value from its first to its last character
-    (empty where there is none); `items` the items of a list, each without its dash; `span` the key to the end of the
-    value, or what `parser.outline` makes of it.
-    """
+    """One property of the top level. `key_span` covers the key with its quotes, `value_span` the value, `items` those
+    of a list without dashes, `span` all from the key on, or what `parser.outline` makes of it."""
 
     key: str
     value: Value
@@ -71,10 +67,7 @@ class Outline:
 
 
 def load(text: str, outline: Outline | None = None) -> dict[str, Value]:
-    """Return the mapping of a YAML text, in document order; fills `outline` if given.
-
-    Raises: NoValue, InvalidYaml (also for duplicate keys, several documents, another root than a mapping).
-    """
+    """Return the mapping of a YAML text, in order, and fill `outline` if given. Raises: NoValue, InvalidYaml."""
     if len(text) > MAX_YAML:
         raise InvalidYaml(f"the block is longer than {MAX_YAML:,} characters", 1)
     hidden = mask(text)
@@ -324,10 +317,8 @@ class _Builder:
                 self._items.clear()
 
     def _check_indent(self, start: int, end: int, line: int, indent: int, *, closing: str) -> None:
-        """Refuse, as the app does and libyaml does not, continuation lines that are not deeper than their property.
-
-        A closing bracket may stand in the property's own column.
-        """
+        """Refuse, as the app and not libyaml does, continuation lines no deeper than their property; brackets may close
+        there."""
         for number, text in enumerate(self._source[start:end].split("\n")[1:], line + 1):
             content = text.lstrip(" ")
             depth = len(text) - len(content)

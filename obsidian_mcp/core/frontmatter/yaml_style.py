@@ -31,10 +31,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff
 
 
 def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
-    """Return the value in the form in which it reads back.
-
-    Raises: InvalidArguments for what a property cannot hold.
-    """
+    """Return the value in the form in which it reads back. Raises: InvalidArguments for what a property cannot hold."""
     if depth >= yaml12.MAX_DEPTH:
         raise InvalidArguments(f"The value is nested deeper than {yaml12.MAX_DEPTH} levels. Give a flatter value.")
     match value:
@@ -67,10 +64,8 @@ def joined(text: str) -> str:
 
 
 def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[str, list[str]]:
-    """Return the text after a key's colon on its line, and the lines below it.
-
-    `indent` is the key's own; with `literal` off, text of several lines is quoted and escaped on one.
-    """
+    """Return the text after a key's colon, and the lines below; without `literal`, text of several lines is quoted on
+    one."""
     if isinstance(value, str) and literal and _is_literal(value):
         chomp = "" if value.endswith("\n") else "-"
         inner = indent + STEP
@@ -131,10 +126,7 @@ def flow(value: yaml12.Value, *, as_json: bool = False) -> str:
 
 
 def key(name: str, *, in_flow: bool = False, as_json: bool = False) -> str:
-    """Return a key as it is written before its colon.
-
-    Raises: InvalidArguments for one too long to be a key.
-    """
+    """Return a key as it is written before its colon. Raises: InvalidArguments for one too long to be a key."""
     written = _double_quoted(name) if as_json else text(name, in_flow=in_flow)
     if len(written) > MAX_KEY:
         raise InvalidArguments(f"The property name is longer than {MAX_KEY} characters. Choose a shorter one.")

@@ -80,11 +80,8 @@ def _asked_of_all(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callabl
 
 
 class Graph:
-    """Answers questions about one vault. Every method may be called from any thread.
-
-    `hides` returns, for one question, the test for files that the user hides (semantics 8.3): they are left out of
-    everything that the app's graph view, tags view and properties view show, and kept in links and backlinks.
-    """
+    """Answers questions about one vault, for all threads. `hides` returns, for one question, the test for files that
+    the user hides (semantics 8.3): they are left out of all but links and backlinks."""
 
     def __init__(
         self,
@@ -106,10 +103,7 @@ class Graph:
     # -- one file ----------------------------------------------------------------------------------------------
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
-        """Return everything known of one file: links, headings, tasks, block ids, warnings; None for no note or canvas.
-
-        A pending file is parsed (INDEX-20).
-        """
+        """Return everything known of one file, a pending one parsed now (INDEX-20); None for no note or canvas."""
         entry = self._indexer.pending().get(path)
         if entry is not None:
             return Answer(self._parsed(entry), CURRENT)
@@ -164,10 +158,7 @@ class Graph:
     def _all_files_with(
         self, stored: Callable[[Rows], set[VaultPath]], has: Callable[[Facts], bool]
     ) -> tuple[VaultPath, ...]:
-        """Return the files that a change must not miss, by path: pending files are parsed (INDEX-43).
-
-        `Indexer.complete`, without the vault's lock, makes sure that they are few.
-        """
+        """Return the files that a change must not miss; the few that are pending are parsed (INDEX-43)."""
         pending = self._indexer.pending()
         found = self._indexer.query(stored) - pending.keys()
         for path, entry in pending.items():
@@ -235,10 +226,8 @@ class Graph:
 
     @_asked
     def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[Neighbour, ...]:
-        """Return the files within `depth` links of a file, in either direction, nearest first.
-
-        Hidden files are left out and no path leads over them, as in the app's graph view.
-        """
+        """Return the files within `depth` links in either direction, nearest first; hidden files, and paths over them,
+        do not count."""
         found = spread(self._link_graph(rows), path, depth, None, self._hides())
         return tuple(
             Neighbour(near, distance, via)
@@ -314,10 +303,8 @@ class Graph:
         return self.evaluate_on(partial(IndexedVault, created_ns=created_ns), query)
 
     def evaluate_on(self, view: View[V], query: Callable[[V], T]) -> Answer[T]:
-        """Return what a query gives for a view of the index; it may be run again when that was replaced meanwhile.
-
-        Raises: OperationTimeout after QUERY_SECONDS where the call has no limit of its own.
-        """
+        """Return what a query gives for a view of the index, perhaps run again. Raises: OperationTimeout, after
+        QUERY_SECONDS in a call without a limit."""
         hides = self._hides()
         is_whole = not self._indexer.freshen().pending
 

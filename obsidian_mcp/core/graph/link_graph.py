@@ -87,10 +87,8 @@ def target_of(catalog: Catalog, source: VaultPath, target: Target) -> VaultPath 
 def spread(
     links: LinkGraph, start: VaultPath, depth: int, end: VaultPath | None, hidden: Callable[[str], bool]
 ) -> dict[VaultPath, tuple[int, VaultPath]]:
-    """Return distance and predecessor of every file within `depth` links, until `end` is among them.
-
-    No path leads over a hidden file.
-    """
+    """Return distance and predecessor of every file within `depth` links, until `end` is found; none over a hidden
+    file."""
     found = {start: (0, start)}
     ring = [start]
     for distance in range(1, depth + 1):
@@ -114,11 +112,8 @@ def around(
     most: int,
     embedded: Callable[[VaultPath], Collection[VaultPath | None]],
 ) -> Neighbourhood:
-    """Return the nearest files, of those as near the most linked, up to `most` nodes in all.
-
-    `distances` are those of the files within `depth` links of a centre, which is the one at 0.
-    `embedded` gives the files that a file embeds.
-    """
+    """Return the nearest and then most linked of the files at these `distances` from a centre, `most` in all;
+    `embedded` gives the files that a file embeds."""
     missing: dict[str, set[VaultPath]] = {}
     for path, distance in distances.items():
         if distance < depth:

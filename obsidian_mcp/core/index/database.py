@@ -22,10 +22,8 @@ class Busy(Exception):
 
 
 class Database(Protocol):
-    """Connections to one SQLite database, which several processes may share. Safe to use from any thread.
-
-    Whatever is wrong with a file is no error: the index can always be made again from the notes.
-    """
+    """Connections to one SQLite database, which threads and processes may share. A broken file is no error: it is begun
+    anew."""
 
     @property
     def file(self) -> Path | None:
@@ -47,10 +45,8 @@ class Database(Protocol):
         ...
 
     def writing(self, patience: float = PATIENCE) -> AbstractContextManager[Connection]:
-        """One transaction, alone among all processes: all of it or, after an exception, nothing.
-
-        `patience` is how many seconds to wait for other writers. Raises: Replaced, Busy.
-        """
+        """One transaction, alone among all processes; others are waited for up to `patience` seconds. Raises: Replaced,
+        Busy."""
         ...
 
     def begin_anew(self) -> None:

@@ -54,10 +54,8 @@ def unreadable(error: AppError) -> Facts:
 
 
 def of(path: str, data: bytes, size: int) -> Facts:
-    """Return the facts of a note or canvas. It raises nothing: what cannot be read is a warning.
-
-    `data` is the beginning of the file, of which BODY_LIMIT bytes are parsed; `size` is that of the whole file.
-    """
+    """Return the facts of a note or canvas from its first BODY_LIMIT bytes; `size` is the whole file's. Never raises:
+    it warns."""
     warnings = []
     if size > BODY_LIMIT:
         warnings.append(f"Only the first {BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")

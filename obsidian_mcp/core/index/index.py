@@ -60,12 +60,9 @@ Stat = Callable[[str], DiskFile | None]
 
 
 class Record(NamedTuple):
-    """What is to be stored of one file.
-
-    `digest` is the hash of the bytes that `facts` come from; None when the file could not be read, so that it is tried
-    again at the next start; empty when it may be saved again with the same size and time, so that it is read again
-    (INDEX-03). `facts` is None where the facts of this digest are stored already.
-    """
+    """What is to be stored of one file. `digest` is the hash of the bytes; None for an unreadable file, which is tried
+    again at the next start, empty for one that may be saved again with the same size and time (INDEX-03). `facts` is
+    None where the facts of this digest are stored already."""
 
     entry: FileEntry
     digest: bytes | None
@@ -101,11 +98,8 @@ class IndexStatus(NamedTuple):
 
 
 class Index:
-    """The rows of one vault. Every method may be called from any thread, and several processes may share a file.
-
-    Every method but `close` and `status` may raise `Replaced` (the file was damaged: it is empty now, and all
-    files are outdated) and `Busy` (another process is writing: nothing was done).
-    """
+    """The rows of one vault, for all threads and processes. Methods but `close` and `status` may raise `Replaced` (the
+    file was damaged and is empty now) and `Busy` (another process is writing: nothing was done)."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -120,10 +114,7 @@ class Index:
     # -- comparing with the files ------------------------------------------------------------------------------
 
     def outdated(self, entries: Iterable[FileEntry]) -> Outdated:
-        """Return which files must be parsed and which rows are of no file, by size and time: no file is read.
-
-        `entries` are all files of the vault. Files that could not be read the last time count as changed.
-        """
+        """Return which of all files must be parsed and which rows are of no file, by size and time: no file is read."""
         given = list(entries)
         plain = "disk IS NULL AND digest NOTNULL AND digest != x''"
         with self.database.reading() as connection:
@@ -159,10 +150,8 @@ class Index:
     # -- changing ----------------------------------------------------------------------------------------------
 
     def parse(self, contents: Iterable[tuple[FileEntry, bytes | AppError]], read_ns: int) -> list[Record]:
-        """Parse the bytes of files into records; bytes that are indexed already are not parsed again.
-
-        An error in place of the bytes says why they could not be read. They were read at `read_ns` or soon after.
-        """
+        """Parse bytes of files, read at `read_ns` or soon after, into records; an error in their place becomes a
+        warning."""
         from . import extract  # most questions find nothing to parse
 
         given = list(contents)
@@ -186,13 +175,10 @@ class Index:
         stat: Stat | None = None,
         patience: float = PATIENCE,
     ) -> list[FileEntry]:
-        """Store records, and delete the rows of files that are gone, in one transaction; return the refused entries.
-
-        With `stat`, which looks at the disk, a record is refused when its file is no longer as the entry says: another
-        process may have stored something newer. Rows are kept that are those of a file that is there: another process
-        has stored it since this one listed the files. `stat` is called inside the transaction, so that the last one to
-        write has seen the last state of the file. `patience` is how many seconds to wait for other writers.
-        """
+        """Store records and delete the rows of files that are gone, in one transaction; return the refused entries.
+        With `stat`, called inside the transaction, a record is refused whose file is no longer as its entry says, and
+        rows of a file that is there are kept: another process may have stored something newer. Others are waited for up
+        to `patience` seconds."""
         latest = {record.entry.path: record for record in records}
         with self.database.writing(patience) as connection:
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]

@@ -67,11 +67,8 @@ class Background(Protocol):
 
 
 class Indexer:
-    """One per vault. Every method may be called from any thread.
-
-    `entries` lists the vault's files. It, `read` and `stat` are called in many threads, and must not wait for a lock
-    that is held while a question is asked.
-    """
+    """One per vault, for all threads. `entries` lists the vault's files; it, `read` and `stat` must not wait for a lock
+    that is held while a question is asked."""
 
     def __init__(
         self,
@@ -243,12 +240,9 @@ class Indexer:
     # -- questions ---------------------------------------------------------------------------------------------
 
     def ask(self, question: Callable[[Rows], T], *, of_all: bool = False) -> Answer[T]:
-        """Answer a question about many files, from rows as current as the freshness rule makes them.
-
-        `of_all`: the answer is untrue if it misses a file, such as one about what nobody links to. It waits for the
-        whole index then, and so does an answer that would be empty (INDEX-47). See `query` for what the question sees.
-        Raises: OperationTimeout where the index is not whole in time, and what `query` raises.
-        """
+        """Answer a question about many files by the freshness rule; see `query`. One `of_all` would be untrue if it
+        missed a file: it waits for the whole index, as an empty answer does (INDEX-47). Raises: OperationTimeout, and
+        as `query`."""
         if of_all:
             self.complete()
         freshness = self.freshness if of_all else self.freshen()
@@ -258,11 +252,8 @@ class Indexer:
         return self.ask(question, of_all=True)
 
     def query(self, question: Callable[[Rows], T]) -> T:
-        """Answer a question from one consistent view of the rows as they are; `pending` says what they do not know.
-
-        Rows of files that have gone may still be there: a question looks at the catalog as well. It may be repeated.
-        Raises: StorageFailed when the index is lost again and again, and whatever the question raises.
-        """
+        """Answer a question from one consistent view of the rows, perhaps twice; rows of files that are gone may still
+        be there. Raises: StorageFailed when the index is lost again and again, and whatever the question raises."""
         for _ in range(ATTEMPTS):
             with contextlib.suppress(Replaced, Busy), self.index.database.reading() as connection:
                 stamp = Stamp(*connection.execute("SELECT identity, generation FROM state").fetchone())
@@ -292,11 +283,8 @@ class Indexer:
         return self.freshness
 
     def scan(self, weigh: Callable[[FileEntry, bytes], float]) -> Freshness:
-        """Read the pending files, newest first, and store those that a search may find; what is left (INDEX-46).
-
-        `weigh` returns how much of what is searched for is in a file, 1 for all of it. Where no file has all of it,
-        those with the most are stored. The freshness says that nothing is missing if every pending file was looked at.
-        """
+        """Read the pending files, newest first, and store those with all, else with most, of what `weigh` weighs
+        (INDEX-46). Return what is left; nothing if every pending file was looked at."""
         with self._being_scanned():
             end, entries = _end(SCAN_SECONDS), list(self.pending().values())
             weights: dict[FileEntry, float] = {}
@@ -330,11 +318,8 @@ class Indexer:
             return Freshness(len(self._pending), self.progress if self._is_first() else None)
 
     def complete(self) -> None:
-        """Wait until the rows know every file, for a change that must not miss a link (INDEX-43).
-
-        To be called without the vault's lock: the background may need it. What cannot be stored stays pending.
-        Raises: OperationTimeout, which says how far the index is.
-        """
+        """Wait, without the vault's lock, until the rows know every file, for a change that must not miss a link
+        (INDEX-43). Raises: OperationTimeout, which says how far the index is."""
         self.begin_once()
         with self.state:
             self._deferred.clear()
@@ -417,11 +402,9 @@ class Indexer:
     def step(
         self, patience: float = PATIENCE, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None
     ) -> int:
-        """Store one batch in this thread; how many files it was about, 0 when there is nothing to do.
-
-        `patience` is how many seconds to wait for other writers, `most` how many files the batch may have, and `among`
-        the pending files that may be in it. Raises: Busy, Replaced (after which everything is pending).
-        """
+        """Store one batch of at most `most` files, `among` these, in this thread; return how many it was about, 0 for
+        none. Others are waited for up to `patience` seconds. Raises: Busy, Replaced (after which everything is
+        pending)."""
         self.begin_once()
         batch = self.take(most, among)
         if batch is None:
@@ -439,10 +422,7 @@ class Indexer:
         return ingest(self.index, self.read, self.stat, batch.entries, batch.gone, patience)
 
     def take(self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None) -> IndexBatch | None:
-        """The next batch, None where nothing is to be done or others are at it. End it by `done` or `release`.
-
-        The first batches of many files are small, so that something is there at once (INDEX-15).
-        """
+        """The next batch, small at first (INDEX-15); None where others are at it. End it by `done` or `release`."""
         with self.state:
             busy = self._taken | self._deferred
             gone = [] if among is not None else [path for path in self._gone if path not in busy][:BATCH_GONE]

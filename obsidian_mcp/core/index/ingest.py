@@ -35,12 +35,8 @@ def ingest(
     gone: Iterable[VaultPath] = (),
     patience: float = PATIENCE,
 ) -> list[FileEntry]:
-    """Make the rows of some files true, and delete those of others, in one transaction.
-
-    A file that is not as its entry says is stored as it is now: a listing may have met it between its creation and its
-    writing. Returns the files that were left out, because they changed again meanwhile (INDEX-04). `patience` is how
-    many seconds to wait for other writers. Raises: Busy, Replaced.
-    """
+    """Make the rows of some files true, and delete those of others, in one transaction. A file that is not as its entry
+    says is stored as it is now; those that changed again are returned (INDEX-04). Raises: Busy, Replaced."""
 
     def store(wanted: Sequence[FileEntry], gone: Iterable[VaultPath]) -> list[FileEntry]:
         begun_ns = time.time_ns()

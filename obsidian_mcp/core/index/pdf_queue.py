@@ -71,10 +71,7 @@ class PdfQueue:
             return list(self.files.values())
 
     def next(self) -> FileEntry | None:
-        """Return the smallest PDF to read; None where there is none, and while notes are pending (PDF-3).
-
-        Raises: Busy, Replaced.
-        """
+        """Return the smallest PDF to read; None while notes are pending (PDF-3). Raises: Busy, Replaced."""
         indexer = self._indexer
         while not indexer.is_behind and indexer.gone and indexer.step():
             pass  # the rows of earlier contents

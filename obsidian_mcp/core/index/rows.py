@@ -154,10 +154,7 @@ class Rows(NamedTuple):
     def written_links(
         self, files: Collection[int] | None = None
     ) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:
-        """File number, path, subpath, display and kind of every link, those of one file in their order.
-
-        Of all files, or of those with these numbers.
-        """
+        """File number, path, subpath, display and kind of the links of all files, or of some, in their order."""
         return self._ordered("links", "file, path, subpath, display, kind", files)
 
     def properties_of(self, files: Collection[int] | None = None) -> Iterator[tuple[int, int, str, str]]:

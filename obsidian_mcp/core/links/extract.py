@@ -22,10 +22,8 @@ from .rewrite import FileEdits, file_edits, path_edit
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A part of a note, `span` of `parsed`, that goes from the file `source` to `target`.
-
-    `before` are the vault's files, `names` those with `target` among them.
-    """
+    """A part of a note, `span` of `parsed`, that goes from `source` to `target`; `names` are the files `before` with
+    `target`."""
 
     before: Names
     names: Names

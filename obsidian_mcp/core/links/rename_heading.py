@@ -39,11 +39,8 @@ Renamed = Callable[[list[str]], list[str] | None]
 def plan_heading(
     names: Names, path: VaultPath, parsed: Note, heading: Heading, text: str, referrers: Iterable[Referrer]
 ) -> Iterator[FileEdits]:
-    """The edits that give `heading`, one of the note's outline, the name `text`, and take the links to it along.
-
-    The heading's own line is edited with the note, where that is among the referrers.
-    Raises: InvalidName for a text that is blank, has several lines, or begins with the marks of another level.
-    """
+    """The edits that give a heading the name `text` and take links along; its own line goes with the note's. Raises:
+    InvalidName for a blank text, several lines, or the marks of another level."""
     text = text.strip()
     marks = _MARKS.match(text)
     if marks and len(marks[1]) != heading.level:
@@ -61,10 +58,7 @@ def plan_heading(
 def plan_block(
     names: Names, path: VaultPath, parsed: Note, old: str, new: str, referrers: Iterable[Referrer]
 ) -> Iterator[FileEdits]:
-    """The edits that give the block `^old` of a note the id `new`, and take the links to it along.
-
-    Raises: InvalidName for a block that is not there, and for an id that links cannot hold or another block has.
-    """
+    """The edits that give the block `^old` the id `new` and take links along. Raises: InvalidName."""
     if not _BLOCK_ID.fullmatch(new):
         raise InvalidName(f"{new!r} is no block id. Use letters, digits and hyphens only.")
     found = [block for block in parsed.block_ids if block.id.lower() == old.lower()]

@@ -18,10 +18,8 @@ from obsidian_mcp.errors import InvalidName
 
 
 def link_key(linkpath: str) -> str:
-    """What two links must share to be able to mean the same file: their last segment as names compare, without `.md`.
-
-    An index that stores it for every link can be asked for all links that a change of files may touch.
-    """
+    """What two links share that can mean the same file, for an index: their last segment as names compare, without
+    `.md`."""
     return name_key(clean(linkpath).rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
 
 
@@ -40,10 +38,8 @@ def clean(linkpath: str) -> str:
 
 
 def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
-    """The file that `linkpath`, written in the file `source`, leads to; None when it leads nowhere (semantics 1.4).
-
-    An empty path is the source itself. The answer depends on the set of files alone, never on their order.
-    """
+    """The file that `linkpath`, in the file `source`, leads to, whatever the order of files; None for none (semantics
+    1.4)."""
     path = clean(linkpath)
     if not path:
         return VaultPath(source)
@@ -104,10 +100,8 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
 
 @lru_cache(maxsize=32)
 def _nearest(candidates: tuple[VaultPath, ...], ending: str) -> dict[str, VaultPath]:
-    """The best of the candidates that end so, for links from each folder that has one below it; "" is any other folder.
-
-    A vault may hold thousands of `index.md` and links to them in thousands of folders: nobody looks at each for each.
-    """
+    """The best candidate with this ending for links from each folder, "" for any other: vaults have thousands of
+    `index.md`."""
     nearest: dict[str, VaultPath] = {}
     for path, key in _shortest_first(candidates):
         if key.endswith(ending):
@@ -127,11 +121,9 @@ def _shortest_first(candidates: tuple[VaultPath, ...]) -> list[tuple[VaultPath, 
 
 
 def link_path(names: Names, target: VaultPath, source: str, *, link_format: LinkFormat, extension: bool) -> str | None:
-    """The text that leads from `source` to `target` in this format, None when no text does (semantics 1.7).
-
-    `target` is one of `names`. `extension` keeps the `.md` of a note; it is kept all the same where the link would
-    miss the note without it. Every text given back has been resolved: it leads to `target` and to nothing else.
-    """
+    """The text that leads from `source` to `target`, one of `names`, in this format; None when no text does (semantics
+    1.7). `extension` keeps the `.md` of a note, as a link does that would miss it without. Every text has been
+    resolved."""
     name = target.rpartition("/")[2]
     spellings = [str(target)]
     if link_format == "shortest" and len(names.named(name)) == 1:
@@ -164,12 +156,8 @@ def generate(
     display: str = "",
     in_table: bool = False,
 ) -> str:
-    """A new link from `source` to `target` as the app writes it (semantics 1.7; LINK-20 to LINK-28).
-
-    `target` is one of `names`; where no wikilink can hold it, it gets a Markdown link. The link shows `display` where
-    that is given; `in_table` escapes its pipes.
-    Raises: InvalidName when no link can reach the file.
-    """
+    """A new link from `source` to `target`, one of `names`, as the app writes it, in Markdown if no wikilink holds it
+    (semantics 1.7; LINK-20 to LINK-28). It shows `display`; `in_table` escapes its pipes. Raises: InvalidName."""
     bang, name, pipe = "!" if embed else "", basename(target), r"\|" if in_table else "|"
     if not settings.use_markdown_links:
         path = link_path(names, target, source, link_format=settings.new_link_format, extension=False)
@@ -255,10 +243,8 @@ def needs_angle(target: str) -> bool:
 
 
 def markdown_label(text: str, *, in_table: bool = False) -> str:
-    """`text` between the brackets of a Markdown link, without line breaks.
-
-    Brackets are escaped where they would end it or make a wikilink.
-    """
+    """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped where they would change
+    it."""
     label = _WHITE_SPACE.sub(lambda found: " " if _LINE_BREAK.search(found[0]) else found[0], text)
     if not _balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)

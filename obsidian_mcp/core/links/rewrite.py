@@ -105,10 +105,8 @@ def plan(
     settings: AppSettings,
     created: Iterable[VaultPath] = (),
 ) -> Iterator[FileEdits]:
-    """The edits after which every link leads where it led before, at its new place (RENAME-01).
-
-    `names` are those before the moves, and so are the paths of the referrers. Files without edits are left out.
-    """
+    """The edits after which every link leads where it led before; `names` and referrers are those of before
+    (RENAME-01)."""
     change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
         cards = [edit for card in referrer.card_paths for edit in change.of_card(card)]

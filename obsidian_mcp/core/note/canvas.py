@@ -23,11 +23,8 @@ FIELDS = ("text", "file", "subpath", "background")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One node of a canvas. A text is None where the node has none, or where it is no string.
-
-    `file` is a path of the vault, written in full, with `subpath` (`#Heading`, `#^id`) beside it; `text` is Markdown;
-    `background` is the path of a group's picture.
-    """
+    """One node of a canvas; a text is None where it is no string. `file` is a whole path of the vault with `subpath`
+    beside it, `text` Markdown, `background` the path of a group's picture."""
 
     id: str
     text: Quoted | None = None

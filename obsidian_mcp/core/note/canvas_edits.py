@@ -100,11 +100,8 @@ class EditedCanvas:
 
 
 def edit(body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], str]) -> EditedCanvas:
-    """Return the text of a canvas after all operations. `new_id` makes ids of 16 hexadecimal digits.
-
-    Raises: CanvasUnreadable for a file that is no canvas; AmbiguousName and InvalidArguments, with the number of the
-    operation, for what cannot be done; OperationTimeout.
-    """
+    """Return the text of a canvas after all operations; `new_id` makes 16 hexadecimal digits. Raises: CanvasUnreadable,
+    AmbiguousName and InvalidArguments with the number of the operation, OperationTimeout."""
     canvas = _Canvas(body, new_id)
     ids = []
     for number, operation in enumerate(operations, 1):

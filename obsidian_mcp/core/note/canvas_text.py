@@ -69,10 +69,8 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 class CanvasText:
-    """The cards and edges of a canvas file, in their order; `written` is the file as they are now.
-
-    Raises: CanvasUnreadable for a file that is no canvas.
-    """
+    """The cards and edges of a canvas file, in order; `written` is the file as they are now. Raises:
+    CanvasUnreadable."""
 
     def __init__(self, body: str) -> None:
         self._body = body

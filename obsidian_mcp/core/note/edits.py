@@ -117,12 +117,9 @@ def insert(body: str, at: int, content: str) -> str:
 
 
 def _joins(above: str, below: str) -> bool:
-    """Return whether the last block of `above`, which ends with a line end, changes by the text below it or changes it,
-    so that a blank line has to part the two (EDIT-10).
-
-    Two paragraphs, lists, quotes (`>`) or parts of a table may go together, as long as no block id is lost; a text
-    that begins with an indent is meant to continue the block above.
-    """
+    """Return whether the last block of `above`, which ends with a line end, and the text below would change each other,
+    so that a blank line has to part them (EDIT-10). Paragraphs, lists, quotes or parts of a table may go together if no
+    block id is lost; a text with an indent is meant to continue the block."""
     last_line = above[above.rfind("\n", 0, max(len(above) - 1, 0)) + 1 :]
     if not last_line.strip() or not below.strip() or below[0] in " \t\r\n":
         return False
@@ -147,10 +144,8 @@ def _ids(found: blocks.Blocks) -> set[str]:
 
 
 def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
-    """`find` replaced by `content`: its one occurrence, or every one (EDIT-04).
-
-    Raises: TextNotFound with the line that is nearest, TextNotUnique with the lines that hold it.
-    """
+    """`find` replaced by `content`, once or `every` time (EDIT-04). Raises: TextNotFound with the nearest line,
+    TextNotUnique."""
     content = adapted(content, body)
     seen = searched(body, find)
     if find not in seen:

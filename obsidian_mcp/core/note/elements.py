@@ -53,11 +53,8 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list item; a task if `mark` is set.
-
-    `span` runs to its first child item, `content` is the text in it after marker and task box. `parent` is the line of
-    the parent item; for an item at the root of its list minus the line of the list's first item, -1 for line 0.
-    """
+    """A list item, a task if `mark` is set. `span` runs to its first child item, `content` is its text after marker and
+    box. `parent` is the line of the parent item; at the root minus the line of the list's first item, -1 for line 0."""
 
     line: int
     parent: int

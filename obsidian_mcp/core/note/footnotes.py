@@ -33,10 +33,8 @@ class Division:
 
 
 def divide(parsed: Note, part: Span) -> Division:
-    """Return how the definitions go to where they are referred to, to both notes if need be.
-
-    A part of definitions alone goes as it is, and so do definitions in quotes and lists.
-    """
+    """Return how definitions follow their references; those in quotes and lists, and a part of nothing else, go as they
+    are."""
     body = parsed.body
     part = Span(part.start, part.end + len(body[part.end :]) - len(body[part.end :].lstrip(" \t")))
     found = [note for note in parsed.footnotes if note.span.start == 0 or body[note.span.start - 1] == "\n"]

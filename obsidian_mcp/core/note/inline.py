@@ -82,10 +82,8 @@ class _Bracket:
 
 
 class _Scanner:
-    """Reads the regions in order.
-
-    Offsets are those of the text that is scanned: the body, or the parts of a region put together.
-    """
+    """Reads the regions in order; offsets count in the text that is scanned, the body or a region's parts put
+    together."""
 
     def __init__(self, body: str) -> None:
         self.found = Inlines()

@@ -19,10 +19,8 @@ Left = Literal["link", "embed", "nothing"]
 
 
 def insert_text(body: str, content: str, position: Position = "append", heading: str = "") -> str:
-    """Return a note with text on lines of its own at a place. With a heading, the place is in its section.
-
-    Raises: SectionNotFound.
-    """
+    """Return a note with text on lines of its own at a place, with a heading in its section. Raises:
+    SectionNotFound."""
     if heading:
         found = sections.locate(body, heading).content
         if position == "prepend":
@@ -34,10 +32,8 @@ def insert_text(body: str, content: str, position: Position = "append", heading:
 
 
 def insert_template(body: str, template: str, position: Position = "append", heading: str = "") -> str:
-    """Return a note with a filled template in it: its text at a place, its properties merged into those of the note.
-
-    Raises: SectionNotFound, PropertiesUnreadable; TemplateFailed where the template's properties cannot be read.
-    """
+    """Return a note with a filled template's text at a place, and its properties merged in. Raises: SectionNotFound,
+    PropertiesUnreadable, TemplateFailed."""
     read = parser.read(template)
     if read is not None and read.error:
         raise TemplateFailed(f"The properties of the template cannot be read. {read.error} Nothing was written.")

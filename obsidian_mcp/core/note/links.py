@@ -35,14 +35,10 @@ MAX_PARENTHESES = 32
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link or embed: kind, target and display are fields of one record, whatever its syntax.
-
-    `path` is the decoded link path without subpath ("" for `[[#h]]`), `subpath` begins with `#` or is empty.
-    `display` is the text after the pipe or between the brackets, None when a wikilink has none.
-    `span` covers the whole source (`original`), `target_span` the raw target with its subpath inside it.
-    `key` names the property whose whole text the link is, a dotted path with list indexes (`up`, `related.0`): its
-    spans count from the beginning of that text. It is empty for a link of the note's own text.
-    """
+    """One link or embed, whatever its syntax. `path` is decoded, without subpath ("" for `[[#h]]`); `subpath` begins
+    with `#` or is empty; `display` stands after the pipe or between the brackets. `span` covers the source,
+    `target_span` the raw target in it. `key` names the property whose whole text the link is (`up`, `related.0`): spans
+    count from its beginning."""
 
     style: Style
     embed: bool

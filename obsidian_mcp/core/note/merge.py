@@ -23,11 +23,8 @@ def changes(base: list[str], other: list[str]) -> list[Hunk]:
 
 
 def merge(base: str, ours: str, theirs: str, *, neighbours: bool = False) -> str | None:
-    """The text with both changes; None where they touch each other and are not the same.
-
-    Changes touch when they are on the same or on neighbouring lines, so that nothing is decided that a person would
-    want to look at; with `neighbours` only on the same lines.
-    """
+    """The text with both changes; None where different ones are on the same or neighbouring lines, so that a person
+    looks at them; with `neighbours` only on the same lines."""
     if ours == theirs or theirs == base:
         return ours
     if ours == base:

@@ -72,10 +72,8 @@ def _inside(note: Note, area: Area) -> str:
 
 
 def unfenced(text: str) -> tuple[str | None, str]:
-    """The word after the opening fence, and the text between the fences; None and the text itself without a fence.
-
-    Every line may stand in a callout (`> `) (NOTE-91).
-    """
+    """The word after the opening fence, and the text between the fences, also in a callout (NOTE-91); None and the text
+    without."""
     lines = text.strip("\n").split("\n")
     prefix = ""
     if all(line.lstrip().startswith(">") for line in lines):

@@ -25,10 +25,7 @@ class Part:
 
 
 def locate(body: str, name: str) -> Part:
-    """Return the section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`.
-
-    Raises: SectionNotFound with the headings that are nearest.
-    """
+    """Return the section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`. Raises: SectionNotFound."""
     found = find(parser.parse(body), name)
     if found.heading is None:
         return Part(found.span, found.span)

@@ -178,11 +178,9 @@ class SourceLines:
         return items
 
     def cut_indent(self, item: SourceItem) -> None:
-        """Remove the indent of the item's further lines, at most up to the column of its text.
-
-        The app takes the same width from all of them; a number of one digit counts one column more where that makes an
-        even width. A line without an indent only goes on with the paragraph before it.
-        """
+        """Remove the indent of the item's further lines, up to the column of its text. The app takes the same width
+        from all; a number of one digit counts one column more for an even width. A line without an indent only goes
+        on."""
         body, starts, ends = self.body, self.starts, self.ends
         begin = starts[item.line]
         lead = md.indent(body, begin, item.content).end()

@@ -41,10 +41,8 @@ def segments(subpath: str) -> list[str]:
 
 
 def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> list[int] | None:
-    """Return which headings, given by level and key, the parts of a subpath name (semantics 2.2); None without one.
-
-    Each is of a deeper level than the one before.
-    """
+    """Return which headings, by level and key, the parts of a subpath name, each deeper than the last; None without
+    (2.2)."""
     wanted = [heading_key(part) for part in parts]
     found: list[int] = []
     deepest = 0
@@ -58,11 +56,8 @@ def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> 
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
-    """Return the place that `#Heading`, `#A#B`, `#^id` or `#[^note]` refers to in a note; None if there is none.
-
-    An empty subpath is the whole note. Of equal headings the first counts; each further heading of a chain must be of
-    a deeper level than the one before (semantics 2.2).
-    """
+    """Return the place of `#Heading`, `#A#B`, `#^id` or `#[^note]` in a note, the whole note for none; None if it is
+    not there."""
     parts = segments(subpath)
     if not parts:
         return SubpathTarget(Span(0, len(parsed.body)), None)

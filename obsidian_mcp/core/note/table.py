@@ -207,10 +207,8 @@ def read_tables(parsed: Note) -> list[LocatedTable]:
 
 
 def locate(body: str, number: int = 0, heading: str = "") -> LocatedTable:
-    """Return a table of a note: the only one, or that of a number from 1, in the note or below a heading.
-
-    Raises: TextNotFound, AmbiguousName with the tables there are, SectionNotFound.
-    """
+    """Return the only table, or that of a number from 1, in the note or below a heading. Raises: TextNotFound,
+    AmbiguousName, SectionNotFound."""
     parsed = parse(body)
     found = read_tables(parsed)
     if heading:

@@ -20,19 +20,14 @@ TRIES = 60
 
 
 def note_path(rule: PeriodRule, when: date, locale: Locale) -> str:
-    """Return the path that the rule gives the note of a day, with `.md`, whether it exists or not (PERIODIC-6).
-
-    With a datetime, times of day in the format are those of it.
-    """
+    """Return the path, with `.md`, that the rule gives the note of a day or time, there or not (PERIODIC-6)."""
     path = "/".join(_segments(f"{rule.folder}/{format_moment(when, rule.format, locale)}"))
     return path if path.endswith(".md") else f"{path}.md"
 
 
 def note_day(rule: PeriodRule, path: str, locale: Locale, today: date | None = None) -> date | None:
-    """Return the day that a note's path names by the rule's format; None where it names none (PERIODIC-7).
-
-    In weeks, a week number goes before the month and day of the same name.
-    """
+    """Return the day that a path names by the rule's format, a week before month and day; None for none
+    (PERIODIC-7)."""
     formats = format_segments(rule.format)
     if not formats:
         return None
@@ -62,11 +57,8 @@ def first_day(rule: PeriodRule, day: date, locale: Locale) -> date:
 
 
 def find_elsewhere(rule: PeriodRule, day: date, locale: Locale, paths: Iterable[str]) -> str | None:
-    """Return the note of the period that holds a day, out of the paths of the vault's notes, wherever it is.
-
-    It is asked for where the path of the rule has no note. Notes that a plugin makes may lie anywhere below the folder,
-    as long as their names read as the same period; the shortest path wins. Core daily notes are at their path only.
-    """
+    """Return the note of the period that holds a day which is not at its path: the shortest path below the folder whose
+    name reads as the period. Core daily notes are at their path only."""
     if rule.source == "core":
         return None
     wanted = first_day(rule, day, locale)
@@ -130,10 +122,8 @@ def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
 def unique_path(
     settings: UniqueNotes, now: datetime, is_taken: Callable[[str], bool], name: str = "", locale: Locale = ENGLISH
 ) -> str | None:
-    """Return the path, with `.md`, of a new note named by the first free minute, or None where `TRIES` are taken.
-
-    `name` follows the stamp behind a space.
-    """
+    """Return the path of a new note named by the first free minute, and `name` behind it; None where `TRIES` are
+    taken."""
     folder = "/".join(_segments(settings.folder))
     for minutes in range(TRIES):
         stamp = format_moment(shift(now, minutes, "m"), settings.format, locale)

@@ -16,11 +16,8 @@ _PERIOD_OF_UNIT = {unit: period for period, unit in SHIFT_UNITS.items()}
 
 
 def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, today: date) -> date:
-    """Return a day of the note of this period that a text names: `yesterday`, `last monday`, `2026-W47`, `Q4`.
-
-    A day, or a shorter period, means the period that holds it. A name in the period's own format is that period.
-    Raises: InvalidArguments for a text that names no date, for a longer period and for several days.
-    """
+    """Return the day that a text names (`yesterday`, `2026-W47`, `Q4`, a name in the period's own format) for a note of
+    this period, which may be longer. Raises: InvalidArguments for none, a longer period, or several days."""
     if rules[period].configured and (own := note_day(rules[period], text.strip(), locale, today)):
         return own
     weeks = weeks_of(rules["week"], locale)

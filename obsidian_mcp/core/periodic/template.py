@@ -26,10 +26,7 @@ _PERIODIC = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """What the variables of a template stand for.
-
-    `title` is the name of the note without its extension, `now` the present time, local and without a zone.
-    """
+    """What the variables of a template stand for. `title` is the note's name, `now` the local time without a zone."""
 
     title: str
     now: datetime

@@ -57,11 +57,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What commands may ask of the vault.
-
-    `include` gives the text that a link such as `[[Note#Heading]]` names, with the properties where it is a whole note;
-    None where there is none.
-    """
+    """What commands may ask of the vault. `include` gives the text of a link such as `[[Note#Heading]]`, of a whole
+    note with its properties; None where there is none."""
 
     exists: Callable[[str], bool] = lambda _: False
     include: Callable[[str], str | None] = lambda _: None
@@ -110,10 +107,8 @@ def has_commands(text: str) -> bool:
 
 
 def render(name: str, text: str, target: Target, surroundings: Surroundings) -> Rendered:
-    """Run the commands of a template called `name`.
-
-    Raises: TemplateFailed for a command that only Templater in the app can run, and for arguments that cannot be read.
-    """
+    """Run the commands of a template. Raises: TemplateFailed for what only Templater in the app runs, and bad
+    arguments."""
     run = _Run(target, surroundings, name)
     rendered = _render(text, run)
     for block in run.included:

@@ -39,10 +39,7 @@ IsKnown = Callable[[Call], bool]
 
 
 def read(text: str, template: str, is_known: IsKnown) -> Iterator[str | Command]:
-    """Yield the literal parts and the commands of a template, with the white space cut that commands ask to cut.
-
-    Raises: TemplateFailed for what is no command, or calls what is not known.
-    """
+    """Yield the literal parts, cut as commands ask, and the commands of a template. Raises: TemplateFailed."""
     position = counted = 0
     line = 1
     cut = ""

@@ -29,10 +29,7 @@ MAX_SPANS = 100_000
 
 
 class Matcher:
-    """A query compiled for many files.
-
-    Its methods raise OperationTimeout when a regular expression runs away or the time of the call is over.
-    """
+    """A query compiled for many files. Its methods raise OperationTimeout."""
 
     def __init__(self, query: Node) -> None:
         self._test = _compile(query, _Field())
@@ -44,10 +41,8 @@ class Matcher:
         return self._test.holds(place) and (subject.kind != "other" or self._test.shows(place))
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
-        """Return the places to show of a file's content, in order and without repetition; None if it does not match.
-
-        A file that is found by its path, and for what it does not hold, has none.
-        """
+        """Return the places to show of a file, in order and each once, none if its path matched; None without a
+        match."""
         if not self.matches(subject):
             return None
         return tuple(sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end")))[:MAX_SPANS]

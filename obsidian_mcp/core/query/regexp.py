@@ -32,12 +32,8 @@ _IN_WORDS = (
 
 
 def limited(attempt: Callable[..., Found]) -> Found:
-    """Return the result of a search that may take `timeout` seconds, a keyword, and raises TimeoutError after them.
-
-    The clock of `regex` counts the work of all threads on some systems and runs ahead of ours, by which alone a search
-    is stopped: one that `regex` has stopped before goes on from its beginning.
-    Raises: TimeoutError after SECONDS, OperationTimeout when the time of the call is over.
-    """
+    """Return the result of a search, which gets the seconds it may take. The clock of `regex` runs ahead where threads
+    are busy, so one that it stops too early begins again. Raises: TimeoutError after SECONDS, OperationTimeout."""
     end = time.monotonic() + SECONDS
     while (left := end - time.monotonic()) > 0:
         limit = current_call.get().limit

@@ -35,11 +35,8 @@ class Parts(NamedTuple):
 
 
 class Structure:
-    """Where the parts of one text are, in code points; the index stores it beside the text as bytes.
-
-    The numbers are the length of the text, the counts of blocks, headings and tasks, and then, column after column, the
-    starts and ends of blocks, the starts and levels of headings, the marks, starts and ends of tasks.
-    """
+    """Where the parts of one text are, in code points; the index stores it as bytes: the length of the text, the counts
+    of blocks, headings and tasks, then their columns, starts and ends of blocks first."""
 
     __slots__ = ("_numbers", "_parts")
 

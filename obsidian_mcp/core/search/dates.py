@@ -52,10 +52,7 @@ class DatePattern(NamedTuple):
         return self.day is None and self.year is None
 
     def phrases(self, known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
-        """Return the spellings of the date, as words that follow each other.
-
-        `known` says whether the vault has a word: only names that it has are tried.
-        """
+        """Return the spellings of the date as words that follow each other; `known` says which names the vault has."""
         if self.is_month_alone:
             return {(analysis.GAP, f"{self.month:02}", analysis.GAP): None}
         return dict.fromkeys(analysis.wanted(spelling).words for spelling in self._spellings(known))

@@ -36,11 +36,8 @@ def grouping(text: str) -> Facet:
 
 
 def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
-    """Return the page of groups at `request.offset`; `limit` and `offset` count their files one after the other.
-
-    Groups that come later are named without files, as long as there is room (SEARCH-66).
-    Raises: InvalidArguments for a property that no note has.
-    """
+    """Return the page of groups at `request.offset`, counted in files; later groups come without files (SEARCH-66).
+    Raises: InvalidArguments for a property that no note has."""
     groups = grouped(found.snapshot, found.items, by)
     widened = remark_of(found)
     room = room_for(request.characters, widened, found.snapshot.notice, found.note)
@@ -85,10 +82,7 @@ def _group_size(group: Group) -> int:
 
 
 def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, list[Item]]:
-    """Return the items by group, both in the order of the items: a group is where its first item is, NO_GROUP last.
-
-    Raises: InvalidArguments for a property that no note has.
-    """
+    """Return the items by group, both in the order of the items, NO_GROUP last. Raises: InvalidArguments."""
     check(snapshot, by)
     names = _group_names(snapshot, items, by)
     found: dict[str, list[Item]] = {}

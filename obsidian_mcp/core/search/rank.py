@@ -95,11 +95,8 @@ def fetch(snapshot: Snapshot, files: Collection[int]) -> dict[int, Fields]:
 def rank(
     snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], query: str, most: int
 ) -> tuple[list[Scored], dict[int, Fields]]:
-    """Return the first `most` files, best first, with their scores, and the fields of those that were read for it.
-
-    Scores are None if the plan has nothing to weigh. From the 21st file on they are rough, and no greater than those
-    of the files before.
-    """
+    """Return the first `most` files, best first, and the fields of those that were read for it. Scores are None if
+    nothing is weighed; from the 21st file on they are rough, and no greater than those before."""
     if not plan.terms:
         return [(number, None) for number in newest_first(snapshot, files, most)], {}
     few = WEIGHED_FILES_ONE_TERM if len(plan.terms) == 1 else WEIGHED_FILES
@@ -129,12 +126,8 @@ def rank_wide(
     is_question: bool,
     may_follow: Callable[[int], bool],
 ) -> tuple[list[Scored], dict[int, Fields]]:
-    """As `rank`, of a wide plan: `complete` files, which have all the words, and those that have much (SEARCH-86).
-
-    If there are none with the words themselves, those are complete that have near words for the ones that no note has.
-    With `complete_first` all of them come first, else the best one does, unless the query is a question.
-    `may_follow` says whether a file may be added that has none of the words, but is linked to under them.
-    """
+    """As `rank`, of a wide plan: files with all the words, `complete`, and those that have much (SEARCH-86).
+    `may_follow` says whether a file may be added that has none of the words, but is linked to under them."""
     has_all = bool(complete)
     if not has_all and plan.complete:
         sql = "SELECT rowid FROM search WHERE search MATCH ?"
@@ -165,10 +158,8 @@ def rank_wide(
 
 
 def fuse(scored: Sequence[Scored], near: Iterable[int]) -> list[Scored]:
-    """Return files found by words and by meaning, each the best first, in one order (SEM-04).
-
-    Their places count, not their scores, which no two models and no two queries give alike.
-    """
+    """Return files found by words and by meaning in one order, by their places: scores of two models do not compare
+    (SEM-04)."""
     total: dict[int, float] = {}
     for found in ([number for number, _ in scored], near):
         for place, number in enumerate(found):
@@ -244,11 +235,8 @@ def newest_first(
 
 
 def _covering(snapshot: Snapshot, terms: Sequence[Weighted], files: AbstractSet[int]) -> list[int]:
-    """The files that have most of what the terms of a wide plan say.
-
-    Every word counts by BM25 for itself, its forms together no more than a word that is as rare; of those that say the
-    same, the one that weighs most. Words that very many files have select none, unless there are no others.
-    """
+    """The files that have most of what the terms of a wide plan say, by BM25. Forms of a word count together no more
+    than a word as rare; very common words select none, unless there are no others."""
     best: dict[int, dict[int, float]] = {}
     sql = f"SELECT rowid, -{_BM25} FROM search WHERE search MATCH ?"  # noqa: S608 - our own names
     left = WEIGHED_FILES

@@ -76,11 +76,9 @@ class Search:
         near: Callable[[str, int], Sequence[Near]] | None = None,
         like: Callable[[VaultPath, int], Sequence[Near]] | None = None,
     ) -> None:
-        """`read` returns the bytes of a file or raises AppError; `filters` returns what the user hides.
-
-        `near` and `like` return the notes nearest in meaning to a text and to a note, as many as asked for (SEM-04).
-        `inline_fields` says whether the inline fields of Dataview are properties in smart searches (SEARCH-79).
-        """
+        """`read` returns a file's bytes or raises AppError, `filters` what the user hides, `inline_fields` whether
+        Dataview's fields are properties (SEARCH-79); `near` and `like` the notes nearest in meaning to a text and a
+        note (SEM-04)."""
         self._indexer = indexer
         self._catalog = catalog
         self._read = read
@@ -94,11 +92,8 @@ class Search:
         """Those of the vault when it had these words."""
 
     def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits:
-        """Return the files that a query finds; with `named`, those files, which the app has found.
-
-        Raises: QueryInvalid with the column of a mistake, InvalidArguments for an order by a property that no note has,
-        OperationTimeout, StorageFailed.
-        """
+        """Return the files that a query finds; with `named`, those files, which the app has found. Raises:
+        QueryInvalid, InvalidArguments for an order by a property that no note has, OperationTimeout, StorageFailed."""
         filters, query = self._filters(), _parsed(request, named)
         last = request.offset + request.limit
         for notice, is_whole in self._stages(request, query, named):
@@ -136,10 +131,8 @@ class Search:
         return self._indexer.freshen().notice
 
     def alike(self, path: VaultPath, text: str, most: int) -> tuple[list[VaultPath], str | None]:
-        """Return the visible files that are most like a file, when all are indexed (INDEX-47), and a sentence if not.
-
-        By their vectors where there are some, else by their words (SEARCH-90).
-        """
+        """Return the visible files most like a file, by vectors or else words, and a sentence if the index is not whole
+        (SEARCH-90)."""
         self._indexer.complete()
         notice, hidden = self._indexer.freshness.notice, self._filters()
         found = [near.path for near in self._like(path, most)] if self._like is not None else []

@@ -65,10 +65,7 @@ def facet_of(text: str) -> Facet:
 
 
 def check(snapshot: Snapshot, facet: Facet) -> None:
-    """Raises: InvalidArguments for a property that no note has: it is misspelled (SEARCH-64).
-
-    While the index is not complete nobody knows that.
-    """
+    """Raises: InvalidArguments for a property that no note of a complete index has: it is misspelled (SEARCH-64)."""
     if facet.kind != "property" or not snapshot.is_whole:
         return
     values = snapshot.property_values(facet.property.lower())
@@ -81,10 +78,8 @@ def check(snapshot: Snapshot, facet: Facet) -> None:
 
 
 def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
-    """Return the items in an order; those without a value come last in either direction (SEARCH-67).
-
-    Raises: InvalidArguments for a property that no note has. Relevance is ranked elsewhere.
-    """
+    """Return the items in an order, those without a value last in either direction (SEARCH-67). Raises:
+    InvalidArguments."""
     check(snapshot, by.facet)
     key = _key(snapshot, items, by.facet)
     having: list[tuple[Key | int, Item]] = []

@@ -22,10 +22,8 @@ _ACCENTS = re.compile(b"[\xc3-\xd4]")
 
 
 def weigher(query: Node, request: Request, languages: Sequence[str]) -> Weigh:
-    """Return a function from a file and its bytes to the share of the query that is in it: 1 for all, 0 for nothing.
-
-    Of a word that is found by its forms, the beginning that all forms share is enough; the index decides afterwards.
-    """
+    """Return the function from a file and its bytes to the share of the query in it, 0 to 1; forms count by their
+    beginning."""
     is_wanted = wanted(request)
     weigh = _smart(query, languages) if request.match == "smart" else _exact(query)
     return lambda entry, data: weigh(entry, data) if is_wanted(entry) else 0.0

@@ -77,11 +77,8 @@ class Term(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """For the full-text index; empty if no note has any of it.
-
-        Sorted: in another order the weights would add up to sums that differ in their last digits, by which files that
-        weigh the same would be listed in another order.
-        """
+        """For the full-text index; empty if no note has any of it. Sorted: in another order the weights would add up to
+        sums that differ in their last digits, and files that weigh the same would change places."""
         # All variants are words: they need no more than quotes.
         return " OR ".join(sorted(f'"{" ".join(words)}"' for words in (*((w,) for w in self.variants), *self.phrases)))
 
@@ -114,10 +111,8 @@ def _is_glued(text: str, start: int, end: int) -> bool:
 
 
 def _add_phrase(found: list[Place], phrase: tuple[str, ...], weight: float, text: str, most: int) -> None:
-    """Where folded words follow each other with little between them.
-
-    To compile an expression for a phrase that is used once would take longer than to look through all the results.
-    """
+    """Where folded words follow each other with little between; to compile a pattern that is used once would take
+    longer."""
     first, *rest = without_gaps(phrase)
     is_begun, is_ended = is_spaced(phrase[0][0]), is_spaced(phrase[-1][-1])
     at = text.find(first)
@@ -225,11 +220,8 @@ def _lines(joined: str | None) -> bytes:
 
 
 class Lexicon:
-    """Finds the words of the vocabulary that stand for a word of one query. For one thread.
-
-    A pass over the vocabulary costs 0.5 ms for a million letters. One finds the word, its forms and what begins with
-    it; one what contains it; two its misspellings. A wider search uses the same words again, so they are kept.
-    """
+    """Finds the words of the vocabulary that stand for a word of one query, in one thread. A pass over the vocabulary
+    costs 0.5 ms for a million letters, so what was found is kept."""
 
     def __init__(
         self, vocabulary: Vocabulary, languages: Sequence[str], used: Callable[[Collection[str]], Sequence[str]]
@@ -307,11 +299,8 @@ class Lexicon:
         return self._live(found)
 
     def _misspellings(self, bare: str) -> Variants:
-        """Words with one letter too many, too few, another, or two exchanged, and forms of the first ones (SEARCH-53).
-
-        If there are none, words whose stem differs so from its stem. One half of the word is as written, unless the two
-        letters in the middle are exchanged.
-        """
+        """Words one letter away, or with two exchanged, and forms of the first; if none, words whose stem differs so
+        (SEARCH-53). One half of the word is as written, unless the two letters in the middle are exchanged."""
         if len(bare) < TYPO_LETTERS:
             return {}
         half = len(bare) // 2

@@ -40,10 +40,8 @@ class Embedder(Protocol):
     """A model. Safe to use from several threads."""
 
     def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:
-        """Return a vector of length 1 for each text, as little-endian float32; `quick` where a search waits for it.
-
-        Raises: SemanticUnavailable, Refused.
-        """
+        """Return a vector of length 1, little-endian float32, for each text; `quick` for a search. Raises:
+        SemanticUnavailable."""
         ...
 
 
@@ -81,10 +79,8 @@ class Meaning:
         *,
         is_patient: bool = False,
     ) -> None:
-        """`visible` returns the files that are not hidden: no other is embedded (SEM-05).
-
-        `is_patient`: a search waits until the model is loaded; otherwise it is not used before `prepare`.
-        """
+        """`visible` returns the only files to embed (SEM-05); without `is_patient`, the model is not used before
+        `prepare`."""
         self.stop: Callable[[], object] = lambda: None
         """Ends what embeds notes in the background."""
         self._is_ready = is_patient
@@ -99,10 +95,7 @@ class Meaning:
         """How many notes were refused since the last that was not."""
 
     def prepare(self) -> None:
-        """Load the model and the vectors at the first call; from then on searches use them.
-
-        Raises: SemanticUnavailable.
-        """
+        """Load the model and the vectors once; from then on searches use them. Raises: SemanticUnavailable."""
         if self._is_ready:
             return
         (vector,) = self._embedder.embed(["ready"])
@@ -110,10 +103,7 @@ class Meaning:
         self._is_ready = True
 
     def pending(self) -> list[VaultPath]:
-        """Return the notes whose vectors are missing or of older bytes, without those that the model refused.
-
-        Notes that are gone or hidden are forgotten.
-        """
+        """Return the notes to embed, without those that the model refused, and forget notes that are gone or hidden."""
         visible = {path for path in self._visible() if is_note(path)}
         known = self._vectors.digests()
         self._vectors.drop([path for path in known if path not in visible])
@@ -123,10 +113,8 @@ class Meaning:
         )
 
     def embed(self, paths: Sequence[VaultPath]) -> None:
-        """Embed notes as the index has them; one that the model refuses is left out.
-
-        Raises: SemanticUnavailable, also when MOST_REFUSED notes were refused one after the other.
-        """
+        """Embed notes as the index has them, but those that the model refuses. Raises: SemanticUnavailable, also after
+        MOST_REFUSED refusals in a row."""
         with self._building:
             for path in paths:
                 found = self._indexer.query(lambda rows, path=path: _text(rows, path))  # type: ignore[misc]

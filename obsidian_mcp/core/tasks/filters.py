@@ -83,10 +83,7 @@ class Filter:
 
 
 def parse_filter(line: str, environment: Environment) -> Filter | None:
-    """Return the filter that a line means, None where it is none. Boolean combinations are read elsewhere.
-
-    Raises: QueryInvalid where the line begins as a filter and goes on in another way.
-    """
+    """Return the filter that a line means, None for other lines and for combinations. Raises: QueryInvalid."""
     lower = line.lower()
     for read in (_fixed, _status_type, _priority, _dates, _text):
         found = read(line, lower, environment)
@@ -227,10 +224,8 @@ def _dates(line: str, lower: str, environment: Environment) -> Filter | None:
 def date_filter(
     name: str, phrase: str, today: date, *, or_missing: bool = False, ways: Ways = TASKS_QUERY
 ) -> Filter | None:
-    """Return the filter for a date field and a phrase such as `before next week`; None for other words (TASK-103).
-
-    `or_missing`: whether a task without the date matches as well.
-    """
+    """Return the filter for a date and a phrase such as `before next week`; None for other words (TASK-103). With
+    `or_missing`, a task without the date matches as well."""
     match = _RELATION.match(phrase.lower())
     written = match[1] if match else "in"
     relation = {"on": "in", "in or before": "on or before", "in or after": "on or after"}.get(written, written)

@@ -52,10 +52,7 @@ class ListRequest:
 
 
 def list_filters(request: ListRequest, environment: Environment) -> Iterator[Filter]:
-    """Yield the filters that a request means.
-
-    Raises: InvalidArguments, and QueryInvalid for a date that is not understood.
-    """
+    """Yield the filters that a request means. Raises: InvalidArguments, QueryInvalid for a date."""
     yield from _status(request.status)
     for name, phrase in request.dates.items():
         if phrase.strip():

@@ -39,11 +39,8 @@ def could_be(text: str, wanted: str) -> bool:
 
 
 def find_named(boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings) -> Checkbox:
-    """Return the one checkbox with that id, `^block-id`, line, description, or part of a description (TASK-70).
-
-    Of several, the only one that is not done is meant: a task that recurs leaves its past under the same text.
-    Raises: TextNotFound, TextNotUnique with the places.
-    """
+    """Return the checkbox of an id, `^block-id`, line, description or part of one; of several, the one not done
+    (TASK-70). Raises: TextNotFound, TextNotUnique with the places."""
     candidates = [box for box in boxes if could_be(box.text, wanted)]
     for is_named in _levels(wanted, settings):
         found = [box for box in candidates if is_named(box)]
@@ -55,10 +52,8 @@ def find_named(boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings) -
 
 
 def find_at(boxes: Sequence[Checkbox], line: int, wanted: str, settings: TaskSettings) -> Checkbox:
-    """Return the checkbox in a line; where `wanted` names another one, the only identical one of the note (TASK-71).
-
-    Raises: TextNotFound, TextNotUnique with the places.
-    """
+    """Return the checkbox in a line, or the only one that `wanted` names (TASK-71). Raises: TextNotFound,
+    TextNotUnique."""
     here = next((box for box in boxes if box.line == line), None)
     if not wanted:
         if here is None:

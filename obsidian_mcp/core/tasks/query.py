@@ -127,10 +127,8 @@ def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
 def parse_query(
     text: str, environment: Environment, note: QueryNote | None = None, *, more: Iterable[Filter] = ()
 ) -> TasksQuery:
-    """Read a query with the global query and the defaults of its note in front of it (TASK-96).
-
-    `text` may be a whole ```` ```tasks ```` block. `more` are filters in addition. Raises: QueryInvalid.
-    """
+    """Read a query, fenced or not, with the global query, its note's defaults and `more` filters (TASK-96). Raises:
+    QueryInvalid."""
     settings, more = environment.settings, tuple(more)
     fence, lines = unfenced(text)
     own_text = lines if fence == "tasks" else text

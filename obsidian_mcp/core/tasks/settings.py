@@ -63,10 +63,7 @@ WITHOUT_PLUGIN = TaskSettings(plugin_enabled=False, notation="both")
 
 @lru_cache(maxsize=16)
 def read(enabled: bytes | None, data: bytes | None) -> TaskSettings:
-    """Return the settings in the contents of ENABLED_PLUGINS_FILE and SETTINGS_FILE; None stands for a missing file.
-
-    Contents that are no JSON count as missing: the plugin then starts with its defaults too.
-    """
+    """Return the settings in ENABLED_PLUGINS_FILE and SETTINGS_FILE; a missing or broken file means the defaults."""
     return of_members(read_json(data)) if PLUGIN_ID in enabled_plugins(enabled) else WITHOUT_PLUGIN
 
 

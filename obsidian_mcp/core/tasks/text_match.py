@@ -22,10 +22,7 @@ def contains(value: str) -> Callable[[str], bool]:
 
 
 def parse_regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanation]:
-    """Return whether a text matches the expression `/…/flags` of a line, and how the line is explained (TASK-105).
-
-    Raises: QueryInvalid.
-    """
+    """Return the test of a line's `/…/flags`, and how it is explained (TASK-105). Raises: QueryInvalid."""
     match = re.fullmatch(r"/(.+)/([^/]*)", value)
     if match is None:
         raise QueryInvalid(f"Invalid instruction: {line!r}. {_REGEXP_HELP}", line=line)

@@ -145,10 +145,8 @@ def _put(body: str, box: Checkbox, change: StatusChange, warnings: list[str]) ->
 
 
 def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings, today: date) -> Updated:
-    """Return a note's text with a new task at the end of a section, or of the note (TASK-66).
-
-    Raises: InvalidArguments, SectionNotFound.
-    """
+    """Return a note with a new task at the end of a section, or of the note (TASK-66). Raises: InvalidArguments,
+    SectionNotFound."""
     description = with_global_filter(checked_text(change.text or ""), settings.global_filter)
     values = {name: value for name, value in field_values(change, today).items() if value is not None}
     if settings.set_created_date:
@@ -195,10 +193,7 @@ def _added_line(before: str, after: str, text: str) -> int:
 
 
 def checked_text(text: str) -> str:
-    """Return the text of a task, without the marks of an open one.
-
-    Raises: InvalidArguments for none, for several lines, or with the marks of another status.
-    """
+    """Return the one line of a task's text, without the marks of an open task. Raises: InvalidArguments."""
     text = text.strip()
     marks = _MARKS.match(text)
     if marks and marks[1] != " ":

@@ -97,10 +97,8 @@ def substring(text: str, *, match_case: bool) -> regex.Pattern[str]:
 
 @lru_cache(maxsize=512)
 def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
-    """Return a pattern that finds `text` where it does not continue a word at either end.
-
-    Only an end that is itself part of a spaced word asks for a boundary: `"- [ ]"` and `"東京"` match anywhere.
-    """
+    """Return a pattern that finds `text` where it continues no spaced word at an end: `"- [ ]"` and `"東京"` match
+    anywhere."""
     before = rf"(?<!{SPACED})" if text and _IS_SPACED.match(text[0]) else ""
     after = rf"(?!{SPACED})" if text and _IS_SPACED.match(text[-1]) else ""
     return regex.compile(before + literal(text, match_case=match_case) + after, _flags(text, match_case=match_case))
@@ -160,11 +158,8 @@ _LETTERS = str.maketrans({"ø": "o", "œ": "oe", "æ": "ae", "ł": "l", "đ": "d
 
 
 def spread(text: str) -> str:
-    """Return the text with its words and gaps separated by spaces, as the index's tokenizer expects; ASCII is not
-    folded.
-
-    A line end stands after the gap where the text has one or more, and nowhere else.
-    """
+    """Return the text, unfolded where ASCII, with words and gaps separated by spaces as the index's tokenizer expects;
+    a line end stands after a gap with one or more, and nowhere else."""
     if text.isascii():
         return _with_gaps(text.encode()).decode()
     joined = _FOREIGN.sub(_spread, fold(text))

@@ -17,9 +17,7 @@ ProgressReport = Callable[[int, int, str], None]
 
 
 class Client(NamedTuple):
-    """The client of a call: the name under which it introduced itself, and where one process serves several clients
-    at once the session that tells them apart.
-    """
+    """The client of a call: the name it gave, and the session that tells it apart where one process serves several."""
 
     name: str = ""
     session: str = ""

@@ -10,11 +10,8 @@ from obsidian_mcp.errors import OperationTimeout
 
 
 class Deadline:
-    """A limit in seconds from now on; also cancelled when the client gives up. Safe to share between threads.
-
-    The call's thread and the front that waits for it agree here on one outcome: either the call is stopped before its
-    commit begins, or the commit begins and the front waits for its answer.
-    """
+    """A limit in seconds from now on, also cancelled when the client gives up; for all threads. A call and its front
+    agree here: it is stopped before its commit begins, or the commit begins and the front waits for its answer."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -30,10 +27,8 @@ class Deadline:
             return not self._committing
 
     def begin_commit(self) -> None:
-        """Enter the commit phase: from now on nothing stops the call.
-
-        Raises: OperationTimeout when the time is over.
-        """
+        """Enter the commit phase: from now on nothing stops the call. Raises: OperationTimeout when the time is
+        over."""
         with self._lock:
             if self.passed:
                 raise self.error()

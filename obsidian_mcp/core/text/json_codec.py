@@ -21,12 +21,9 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def encode(value: object, default: Callable[[Any], Any] | None = None, *, keeps_halves: bool = False) -> bytes:
-    """Return compact JSON in UTF-8; NaN and infinity become null, surrogate pairs their character.
-
-    The half of a pair becomes U+FFFD, because clients in Rust refuse its escape; with `keeps_halves` it becomes the
-    escape. `default` returns a JSON value in place of one that is none.
-    Raises: TypeError, ValueError, RecursionError for what JSON cannot hold.
-    """
+    """Return compact JSON in UTF-8; NaN and infinity become null, surrogate pairs their character, and half a pair
+    U+FFFD, as clients in Rust need it, or its escape with `keeps_halves`. Raises: TypeError, ValueError,
+    RecursionError."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default).encode()
     except ValueError:  # of an UnicodeEncodeError, too
@@ -38,11 +35,8 @@ def encode(value: object, default: Callable[[Any], Any] | None = None, *, keeps_
 
 
 def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
-    """Return the value of JSON in UTF-8, with or without a byte order mark.
-
-    Raises: ValueError saying what is wrong, also for NaN, a number that no double holds, more than MAX_DEPTH levels,
-    and unless `keeps_halves` for half of a surrogate pair.
-    """
+    """Return the value of JSON in UTF-8, with or without a byte order mark. Raises: ValueError, also for NaN, a number
+    no double holds, more than MAX_DEPTH levels, and unless `keeps_halves` half a surrogate pair."""
     text = data if isinstance(data, str) else data.removeprefix(codecs.BOM_UTF8).decode()
     if not text.strip():
         raise ValueError("the text is empty")

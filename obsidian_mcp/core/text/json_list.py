@@ -82,11 +82,8 @@ def layout_of(text: str, array: JsonNode, default: Layout) -> Layout:
 def rewrite_list(
     text: str, array: JsonNode, items: Sequence[JsonItem], layout: Layout, order: Sequence[str] = ()
 ) -> str:
-    """Return the text of a list with these items, in this order.
-
-    Items that do not change keep their bytes, and so do the blanks between them. `order` says after which keys a
-    member is put that an object did not have.
-    """
+    """Return the text of a list with these items, in this order; what does not change keeps its bytes and blanks.
+    `order` says after which keys a new member is put."""
     if not items:
         return text[array.start : array.end] if not array.items else "[]"
     before = {id(item): text[array.items[k - 1].end : item.start] for k, item in enumerate(array.items) if k}

@@ -74,11 +74,8 @@ def parse(text: str) -> JsonDocument:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """Return the text with `value` at a path of member names; missing members are created.
-
-    A text without any value is taken for an empty object. Raises: Unreadable; ValueError when the path leads through
-    something that is no object.
-    """
+    """Return the text, empty or not, with `value` at a path of member names, missing ones created. Raises: Unreadable;
+    ValueError when the path leads through something that is no object."""
     if _end_of_blank(text) == len(text):
         gap = "\n" if text and not text.endswith("\n") else ""
         return text + gap + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"

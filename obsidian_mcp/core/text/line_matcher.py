@@ -23,11 +23,8 @@ def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 class LineMatcher(SequenceMatcher[str]):
-    """Compares the lines of two texts between those that both begin and end with.
-
-    `SequenceMatcher` takes a time that grows with the lines and with the changes, minutes for 10 000 of both. Texts
-    that differ so much are compared line by line. With `autojunk` it is quicker, and coarser where lines repeat.
-    """
+    """Compares the lines of two texts between common ends; where they differ so much that `SequenceMatcher` would take
+    minutes, line by line. With `autojunk` it is quicker, and coarser where lines repeat."""
 
     def __init__(self, old: Sequence[str], new: Sequence[str], *, autojunk: bool = True) -> None:
         super().__init__(None)

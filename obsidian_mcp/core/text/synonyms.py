@@ -26,10 +26,8 @@ Member = tuple[str, ...]
 
 
 def of(words: Member, languages: Sequence[str]) -> list[Member]:
-    """Return what says the same as one or more folded words, in those of some languages that have a list.
-
-    Groups that have other forms of the words count only if none has the words themselves: `author` is not `authorize`.
-    """
+    """Return what says the same as some folded words, in languages with a list; other forms count only if no group has
+    them."""
     found: dict[Member, None] = {}
     for language in LANGUAGES:
         if language in languages:

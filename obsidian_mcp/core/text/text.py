@@ -57,11 +57,8 @@ def check_size(size: int, path: str = "") -> None:
 
 
 class Text(NamedTuple):
-    """The content of a text file.
-
-    `body` is the text without a leading BOM and with line ends as stored. Bytes that are not UTF-8 are kept as lone
-    surrogates (`surrogateescape`), so that `encode` gives back every byte.
-    """
+    """The content of a text file: `body` without a leading BOM, line ends as stored, bytes that are not UTF-8 as lone
+    surrogates (`surrogateescape`), so that `encode` gives back every byte."""
 
     body: str
     bom: bool = False
@@ -158,12 +155,8 @@ _MARKUP = re.compile("<")
 
 
 def hidden_text_warnings(text: str, path: str, note: Callable[[str], None]) -> list[str]:
-    """Return a sentence for each kind of text that a model sees and a person does not, with its first lines (SAFE-30).
-
-    `note` is called with the text's `path` where there is any (POL-13).
-
-    Joiners inside emoji and words are no hidden text, nor is a byte order mark at the beginning.
-    """
+    """Return a sentence for each kind of text that a model sees and a person does not, with its first lines; joiners
+    inside emoji and words are none (SAFE-30). Where there is any, `note` is called with `path` (POL-13)."""
     lines: dict[str, dict[int, None]] = {}
     line, counted = 1, 0
     suspects = _MARKUP if text.isascii() else _SUSPECT

@@ -49,10 +49,7 @@ def without_josa(word: str) -> str:
 
 
 def runs(letters: Run) -> list[Run]:
-    """The words that letters without spaces between may be: what is one kind of letters, without what only asks.
-
-    A word of a script with spaces is one of `letters`, and a run by itself. Never empty.
-    """
+    """The words that letters without spaces may be, never none: runs of one kind of letters, without what only asks."""
     found = list(_runs(letters))
     return found or [letters]
 

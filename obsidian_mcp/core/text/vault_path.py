@@ -41,11 +41,8 @@ def name_key(name: str) -> str:
 
 
 def parse(raw: str, *, subject: str = "name") -> VaultPath:
-    """Return the normal form of a path as a person writes it.
-
-    Raises: PermissionDenied for anything that points outside the vault or into a hidden folder, InvalidName for an
-    empty path.
-    """
+    """Return the normal form of a path as a person writes it. Raises: PermissionDenied for one that leads outside the
+    vault or into a hidden folder, InvalidName for an empty one."""
     if "\0" in raw:
         raise PermissionDenied(f"The {subject} holds a NUL character, which no file name may have.", path=raw)
     path = unicodedata.normalize("NFC", raw.translate(_SPACES)).replace("\\", "/").strip()
@@ -76,11 +73,8 @@ def parse_folder(raw: str) -> VaultPath | None:
 
 
 def check_creatable(path: VaultPath, known: str = "") -> None:
-    """Refuse names that not every system can hold, so that a synced vault stays readable (semantics 12).
-
-    `known` is a path whose parts exist already, so that they may be kept.
-    Raises: InvalidName.
-    """
+    """Refuse names that not every system holds, but for parts of `known`, a path that exists (semantics 12). Raises:
+    InvalidName."""
     for part in path.split("/"):
         if part in known.split("/"):
             continue

@@ -16,10 +16,8 @@ ANY = "*"
 
 class Overloads:
     """A function with implementations for lists of argument types, tried in the order in which they were added.
-
-    `vectorized` says, by number of arguments, at which positions a list maps the call over its elements; several lists
-    go in step up to the shortest.
-    """
+    `vectorized` says, by number of arguments, which of them are mapped over where they are lists, in step up to the
+    shortest."""
 
     def __init__(self, name: str, vectorized: dict[int, tuple[int, ...]] | None = None) -> None:
         self._name = name
