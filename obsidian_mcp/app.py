@@ -23,40 +23,32 @@ class Vaults(Protocol):
 
         `listed` False: the caller needs no catalog, which need not be read then (`Vault.named`).
         """
-        ...
 
     def warm(self) -> None:
         """Begin to open the default vault in the background."""
-        ...
 
     def wait(self, seconds: float) -> bool:
         """Wait until a file of an open vault may have changed; False once closed. One thread waits.
 
         `seconds` is how often to look where the system does not tell of changes.
         """
-        ...
 
     def obsidian(self, name: str = "") -> Obsidian:
         """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
-        ...
 
     def problem(self) -> str:
         """What is wrong with the folder of the default vault, in a sentence; empty where it is there."""
-        ...
 
     def has_app(self) -> bool:
         """Whether the app runs or its command is installed, so that `obsidian` can be of use."""
-        ...
 
     def close(self) -> None: ...
 
     def asks(self) -> bool:
         """Whether a vault's policy wants some changes confirmed by a person."""
-        ...
 
     def names(self) -> list[str]:
         """Names as `get` takes them, the default first. Raises: VaultNotFound when there is none."""
-        ...
 
 
 class Media(Protocol):
@@ -64,11 +56,9 @@ class Media(Protocol):
 
     def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
         """An image as JPEG within these limits."""
-        ...
 
     def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
         """How many pages a PDF has, and the text of some, 1-based, until about `most` characters are reached."""
-        ...
 
 
 MAX_CLIENTS = 10_000

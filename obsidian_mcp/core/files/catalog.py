@@ -52,11 +52,9 @@ class Names(Protocol):
 
     def named(self, filename: str) -> tuple[VaultPath, ...]:
         """Paths whose file name (with extension) compares equal to `filename`; sorted."""
-        ...
 
     def at(self, path: str) -> VaultPath | None:
         """The file at exactly this path from the root, compared as the app compares."""
-        ...
 
 
 MOST_NAMES = 1_000

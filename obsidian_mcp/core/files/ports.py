@@ -39,21 +39,17 @@ class Changer(Protocol):
 
     def write(self, disk: str, data: bytes) -> None:
         """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
-        ...
 
     def create(self, disk: str, data: bytes) -> None:
         """Create, folders too. Raises: NoteExists when something is there, without touching it."""
-        ...
 
     def move(self, source: str, target: str) -> None:
         """Rename a file or folder inside the vault, folders made. Raises: NoteExists when something else is there."""
-        ...
 
     def delete(self, disk: str) -> None: ...
 
     def trash(self, disk: str, *, system: bool) -> str:
         """Put a file into the system's bin, or into `.trash`; says where it went."""
-        ...
 
 
 class Files(Changer, Protocol):
@@ -65,58 +61,45 @@ class Files(Changer, Protocol):
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
-        ...
 
     def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
         """Every file below a folder that `is_wanted` takes by its raw path, in no order. A folder that the system
         forbids is passed over. Raises: StorageFailed for one that cannot be listed, because its files are still
         there."""
-        ...
 
     def evicted(self) -> Iterator[str]:
         """Yield the files that iCloud has replaced by placeholders, which are not visible (SAFE-14)."""
-        ...
 
     def stat(self, disk: str) -> DiskFile | None:
         """Return None for a missing file or a folder. Raises: PermissionDenied for a symbolic link or below one."""
-        ...
 
     def created_ns(self, disk: str) -> int:
         """Nanoseconds since the epoch of a file's birth, where the system knows none of its older change; 0 for an
         unreadable one."""
-        ...
 
     def exists(self, disk: str) -> bool:
         """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud only."""
-        ...
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
         """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit` bytes)."""
-        ...
 
     def head(self, disk: str, most: int) -> bytes:
         """The first `most` bytes of a file, or all of a shorter one."""
-        ...
 
     def sweep(self, disk: str) -> None:
         """Remove the temporary files that a writer which died has left beside this file."""
-        ...
 
     def remove_folder(self, disk: str) -> None:
         """Remove an empty folder; one that holds something or is gone is left."""
-        ...
 
     def subfolders(self, disk: str) -> list[str] | None:
         """Visible folders directly below one, as the disk spells them; None when there is no such folder."""
-        ...
 
     def spelled(self, disks: Iterable[str]) -> set[str]:
         """Those of some paths that the disk lists in this spelling; a disk may find a file by others too."""
-        ...
 
     def config(self, name: str) -> bytes | None:
         """A file of the app's settings folder (`app.json`), None when absent."""
-        ...
 
 
 class Obsidian(Protocol):
@@ -127,7 +110,6 @@ class Obsidian(Protocol):
     def read(self, path: str) -> str:
         """A note's text, byte for byte. Raises: NoteNotFound, AppCommandFailed ("inexact": the answer is not the
         note)."""
-        ...
 
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
     def links(self, path: str) -> Sequence[str]: ...
@@ -198,54 +180,42 @@ class Journal(Protocol):
     def exclusive(self) -> AbstractContextManager[None]:
         """One writer at a time on this vault, among all processes; its holder may enter again. Raises:
         OperationTimeout."""
-        ...
 
     def author(self) -> Author:
         """Who a change made in the current call is recorded for."""
-        ...
 
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
         """Keep the bytes of a change before it is made, with its author; its number. Raises: StorageFailed."""
-        ...
 
     def finish(self, number: int) -> None:
         """The change is made."""
-        ...
 
     def discard(self, number: int) -> None:
         """The change was not made, or has been taken back."""
-        ...
 
     def unfinished(self) -> list[Recorded]:
         """Changes that were begun and neither finished nor discarded: their process died."""
-        ...
 
     def latest(self) -> int:
         """Number of the last change, 0 without any."""
-        ...
 
     def since(self, number: int) -> list[Recorded]:
         """Finished changes after this one, without bytes."""
-        ...
 
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
     ) -> tuple[list[Recorded], int]:
         """Finished changes, the latest first, without bytes, and their number: all, of a file, or of a name
         `anywhere`."""
-        ...
 
     def change(self, number: int) -> Recorded | None:
         """A finished change with its bytes."""
-        ...
 
     def close(self) -> None:
         """Close the files; a running call closes them when it ends."""
-        ...
 
     def version(self, disk: str, etag: str) -> bytes | None:
         """Content that a file once had, by its etag; never that of another file, which may be hidden (POL-17)."""
-        ...
 
 
 class Change(NamedTuple):

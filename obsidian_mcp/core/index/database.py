@@ -28,39 +28,30 @@ class Database(Protocol):
     @property
     def file(self) -> Path | None:
         """The file in use, None in memory."""
-        ...
 
     @property
     def warning(self) -> str | None:
         """One sentence when the database is not where it should be."""
-        ...
 
     @property
     def epoch(self) -> int:
         """Grows when the database was begun anew, by whomever."""
-        ...
 
     def reading(self) -> AbstractContextManager[Connection]:
         """One consistent view of everything committed so far. Raises: Replaced, Busy."""
-        ...
 
     def writing(self, patience: float = PATIENCE) -> AbstractContextManager[Connection]:
         """One transaction, alone among all processes; others are waited for up to `patience` seconds. Raises: Replaced,
         Busy."""
-        ...
 
     def begin_anew(self) -> None:
         """Leave the present file, whatever is in it, and go on with an empty one."""
-        ...
 
     def copied(self) -> Database:
         """Return a database in memory with what is committed now. Raises: Replaced, Busy."""
-        ...
 
     def size(self) -> int:
         """Bytes on disk, 0 in memory."""
-        ...
 
     def close(self) -> None:
         """Close every connection, one in use when its use ends."""
-        ...

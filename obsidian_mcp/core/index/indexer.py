@@ -59,11 +59,9 @@ class Background(Protocol):
 
     def wake(self) -> None:
         """There is work. Returns at once; called with the indexer's lock held."""
-        ...
 
     def stop(self) -> None:
         """End after the batch that is being stored."""
-        ...
 
 
 class Indexer:

@@ -20,24 +20,19 @@ class PdfBackground(Protocol):
     @property
     def is_reading(self) -> bool:
         """Whether PDFs are read as they come."""
-        ...
 
     @property
     def notice(self) -> str:
         """What becomes of PDFs that are not read yet: a sentence for people and models."""
-        ...
 
     def begin(self) -> bool:
         """Read PDFs as they come from now on; False where nothing is there to read them."""
-        ...
 
     def wake(self) -> None:
         """There is work. Returns at once; called with the indexer's lock held."""
-        ...
 
     def stop(self) -> None:
         """End; the PDF that is being read is read again later."""
-        ...
 
 
 class NoteQueue(Protocol):

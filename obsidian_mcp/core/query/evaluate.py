@@ -92,7 +92,6 @@ class Condition(Protocol):
 
     def holds(self, place: Place) -> bool:
         """Whether it is fulfilled."""
-        ...
 
     def shows(self, place: Place) -> bool:  # noqa: ARG002
         """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""

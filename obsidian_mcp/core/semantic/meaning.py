@@ -42,7 +42,6 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:
         """Return a vector of length 1, little-endian float32, for each text; `quick` for a search. Raises:
         SemanticUnavailable."""
-        ...
 
 
 class Vectors(Protocol):
@@ -50,7 +49,6 @@ class Vectors(Protocol):
 
     def digests(self) -> Mapping[VaultPath, bytes]:
         """Return the files with vectors, and of which bytes these are."""
-        ...
 
     def put(self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]) -> None: ...
 
@@ -58,11 +56,9 @@ class Vectors(Protocol):
 
     def nearest(self, vector: bytes, most: int) -> list[Near]:
         """Return the files with the nearest pieces, the nearest first."""
-        ...
 
     def like(self, path: VaultPath, most: int) -> list[Near]:
         """Return the files nearest to all of one file together, without itself."""
-        ...
 
     def close(self) -> None: ...
 

@@ -33,22 +33,18 @@ class Dirty(Protocol):
 
     def drain(self) -> set[str] | None:
         """Return the raw paths of files or folders that may have changed; None when a scan is needed."""
-        ...
 
     def scan_due(self) -> float | None:
         """Return the seconds until a scan beside the calls is due; at 0.0 the scan counts as begun.
 
         None where it is the calls that scan.
         """
-        ...
 
     def scanned(self) -> None:
         """Take note that a scan has ended."""
-        ...
 
     def missed(self, paths: Collection[str]) -> None:
         """Take note of changed files that a scan beside the calls has found, and that were not reported before."""
-        ...
 
 
 class Scanning:
