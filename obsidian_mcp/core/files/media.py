@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Literal
 
 from obsidian_mcp.core.text.vault_path import extension
@@ -11,57 +13,8 @@ Kind = Literal["note", "canvas", "base", "text", "image", "pdf", "audio", "video
 NOTE = "text/markdown"
 UNKNOWN = "application/octet-stream"
 
-_TYPES: dict[Kind, dict[str, str]] = {
-    "text": {
-        "txt": "text/plain",
-        "csv": "text/csv",
-        "tsv": "text/tab-separated-values",
-        "json": "application/json",
-        "xml": "application/xml",
-        "html": "text/html",
-        "css": "text/css",
-        "js": "text/javascript",
-        "yaml": "application/yaml",
-        "yml": "application/yaml",
-        "toml": "application/toml",
-        "tex": "application/x-tex",
-        "bib": "application/x-bibtex",
-        "log": "text/plain",
-    },
-    "image": {
-        "avif": "image/avif",
-        "bmp": "image/bmp",
-        "gif": "image/gif",
-        "jpeg": "image/jpeg",
-        "jpg": "image/jpeg",
-        "png": "image/png",
-        "svg": "image/svg+xml",
-        "webp": "image/webp",
-    },
-    "audio": {
-        "flac": "audio/flac",
-        "m4a": "audio/mp4",
-        "mp3": "audio/mpeg",
-        "ogg": "audio/ogg",
-        "wav": "audio/wav",
-        "3gp": "audio/3gpp",
-    },
-    "video": {
-        "mkv": "video/x-matroska",
-        "mov": "video/quicktime",
-        "mp4": "video/mp4",
-        "ogv": "video/ogg",
-        "webm": "video/webm",
-    },
-    "pdf": {"pdf": "application/pdf"},
-    "note": {"md": NOTE},
-    "canvas": {"canvas": "application/json"},
-    "base": {"base": "application/yaml"},
-}
-
-_KNOWN: dict[str, tuple[Kind, str]] = {
-    f".{ending}": (kind, mime) for kind, types in _TYPES.items() for ending, mime in types.items()
-}
+_KNOWN: dict[str, tuple[Kind, str]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+"""Kind and MIME type of the extensions that are known."""
 
 
 def kind_of(path: str) -> Kind:
