@@ -19,10 +19,8 @@ from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
 
 def found(vault: Vault, request: Request) -> list[VaultPath] | None:
-    """Return the files that the app finds, in its order; it has a single match mode (APP-FILE-08, SEARCH-18).
-
-    None without the app, and for a query that its command cannot carry.
-    """
+    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None without it or if it cannot be
+    asked."""
     if vault.app is None:
         return None
     try:
@@ -37,10 +35,8 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
 ) -> tuple[Sequence[Reference], Sequence[Reference]] | None:
-    """Return our references that the app confirms, and those that only the app knows, without a line.
-
-    None without the app.
-    """
+    """Return our references that the app confirms, and those that only it knows, without a line; None without the
+    app."""
     if (app := _asked_about_links(vault)) is None:
         return None
     try:

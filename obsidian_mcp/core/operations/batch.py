@@ -14,10 +14,7 @@ Answer = TypeVar("Answer")
 
 
 def draft(vault: Vault, calls: Sequence[Callable[[DraftVault], Answer]]) -> tuple[list[Answer], list[Operation]]:
-    """Make calls one after the other on a draft of a vault; return their answers, and their changes as one.
-
-    Raises: what a call raises; the vault is as it was in any case.
-    """
+    """Make calls one after the other on a draft of a vault; return their answers, and their changes as one."""
     drafted = DraftVault(vault)
     answers: list[Answer] = []
     try:

@@ -29,11 +29,9 @@ P = TypeVar("P", bound=PlannedChange)
 def selected(
     vault: Vault, names: Sequence[str], query: str, accepts: Callable[[str], bool] = is_note
 ) -> list[FileEntry]:
-    """Return the files of `names`, or those that an exact search for `query` finds and `accepts` takes; by their paths.
-
-    Raises: InvalidArguments unless exactly one of the two is given or where nothing is found; NoteNotFound,
-    AmbiguousName; QueryInvalid.
-    """
+    """Return the files of `names`, or those that an exact search for `query` finds and `accepts` takes, by path.
+    Raises: InvalidArguments for both or neither, and where nothing is found; NoteNotFound, AmbiguousName,
+    QueryInvalid."""
     if bool(names) == bool(query.strip()):
         raise InvalidArguments("Give either names (a list of notes) or query (a search that finds them).")
     if names:
@@ -57,12 +55,8 @@ def rewriting(
     label: str,
     in_canvas: Callable[[str], str] | None = None,
 ) -> PlannedChange:
-    """Plan to replace the text of each note by `change(text)`, of each canvas by `in_canvas(text)`.
-
-    Files that stay the same are left out; without `in_canvas`, canvases are refused like all that are no notes.
-
-    Raises: NotText, OperationTimeout, and what `change` raises, with the path.
-    """
+    """Plan to replace the text of notes by `change(text)`, of canvases by `in_canvas(text)`, if given. What stays the
+    same is left out. Raises: NotText, OperationTimeout, and what `change` raises, with the path."""
     found = []
     characters = 0
     for done, entry in enumerate(entries):
@@ -86,11 +80,9 @@ def rewriting(
 
 
 def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = False) -> P:
-    """Make the change that `plan` plans, without holding up other calls while it is planned; `dry_run`: only plan it.
-
-    Where a file changes meanwhile it is planned again, at last while nobody else may write (SAFE-23).
-    Raises: what `plan` and `Vault.commit` raise, with nothing changed; OperationTimeout during a first build.
-    """
+    """Make the change that `plan` plans without holding up other calls; where files change meanwhile it is planned
+    again, at last while nobody else may write (SAFE-23). Raises: what `plan` and `Vault.commit` raise; OperationTimeout
+    during a first build."""
     vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
     if dry_run:
         planned = plan()

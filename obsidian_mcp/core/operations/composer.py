@@ -44,10 +44,8 @@ _VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
 
 
 def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "append") -> PlannedChange:
-    """Plan to put a note into another one and to remove it; links to it lead to the other one (COMPOSE-1).
-
-    Raises: InvalidArguments for a note into itself, NotText, PropertiesUnreadable.
-    """
+    """Plan to put a note into another and remove it; links lead to the other (COMPOSE-1). Raises: InvalidArguments,
+    NotText, PropertiesUnreadable."""
     if source.path == target.path:
         raise InvalidArguments("A note cannot be merged into itself.", argument="into")
     _check_notes(source, target)
@@ -83,10 +81,8 @@ def _inserted(joined: str, body: str, text: str, position: End) -> Span:
 def _mistaken(
     vault: Vault, source: VaultPath, target: VaultPath, merged: str, moved: Span, part: Span | None = None
 ) -> list[str]:
-    """A warning with the links to a heading or block of one note that lead to one of the other after a merge.
-
-    `moved` is what comes from the note `source`, or its `part`, in the text of the note `target`, `merged`.
-    """
+    """A warning with the links to one note that would lead to a heading or block of the other, after `moved` came from
+    the note `source`, or its `part`, into `target`, now `merged`."""
     contents, referrers = referrers_of(vault, {source, target, *linking(vault, [source, target])})
     before = {path: parser.parse(contents[path].text.body) for path in (source, target)}
     after = parser.parse(merged)
@@ -118,11 +114,9 @@ def extract(
     left: Left = "link",
     update_links: bool = True,
 ) -> PlannedChange:
-    """Plan to take a heading's section, a block (`^id`) or lines (`10-20`) of a note into another note (COMPOSE-2).
-
-    Without `to` the new note is called as the heading. A note that is there already is added to only where it is named.
-    Raises: SectionNotFound, InvalidArguments, NoteExists, InvalidName.
-    """
+    """Plan to take a heading's section, a block (`^id`) or lines (`10-20`) of a note into another one (COMPOSE-2), `to`
+    or a new one called as the heading; one that is there is added to only where named. Raises: SectionNotFound,
+    InvalidArguments, NoteExists, InvalidName."""
     _check_notes(source)
     before = vault.read_text(source)
     body = before.text.body

@@ -68,10 +68,8 @@ def names_of(vault: Vault, entry: FileEntry) -> list[str]:
 
 
 def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int = 0) -> tuple[list[FileEntry], int]:
-    """Return the other notes that have one of the names, by path, and how many files with one come after them.
-
-    They are among the MOST_FILES files from `offset` on that an exact search finds.
-    """
+    """Return the other notes that have one of the names, by path, among the MOST_FILES that an exact search finds from
+    `offset` on, and how many files with one come after them."""
     if not names:
         return [], 0
     query = f"content:({' OR '.join(map(quoted, names))})"
@@ -158,12 +156,8 @@ class Linked(NamedTuple):
 def linked(
     vault: Vault, settings: AppSettings, target: VaultPath, path: VaultPath, body: str, names: Sequence[str]
 ) -> Linked:
-    """Make the mentions of `target` in the note at `path` links that show the same text (LINK-31).
-
-    The result is read again: a mention stays where its link would not be read as one, or would change a heading that
-    links may name, and all stay where a link would change how other text is read (LINK-32).
-    Raises: InvalidName where no link can lead to `target`.
-    """
+    """Make the mentions of `target` in the note at `path` links that show the same text (LINK-31), but where the link
+    would not be read as one or change a heading or how other text is read (LINK-32). Raises: InvalidName."""
     before = parser.parse(printable(body))
     mentions = in_note(path, before, names)
     if not mentions:

@@ -47,13 +47,9 @@ from obsidian_mcp.errors import (
 def relocate(
     vault: Vault, name: str | FileEntry, to: str, *, update_links: bool, keep_extension: bool = True
 ) -> PlannedChange:
-    """Plan the move of a file or folder. With `keep_extension` a file keeps its own whatever the target has.
-
-    A folder that also holds files which the policy hides stays with those; all else is moved one by one. So are files
-    in a folder of the same name in another normal form.
-
-    Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied.
-    """
+    """Plan the move of a file or folder; with `keep_extension` a file keeps its own. A folder with files that the
+    policy hides stays with those, and all else is moved one by one, as are files where a folder of the name in another
+    normal form is. Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied."""
     source, disk, is_folder = _source(vault, name)
     target, target_disk = _target(vault, source, to, keep_extension=keep_extension and not is_folder)
     if is_folder:
@@ -84,10 +80,8 @@ def relocate(
 
 
 def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> PlannedChange:
-    """Plan to move files into a folder, which need not be there yet; files that are in it already stay.
-
-    Raises: NoteExists, InvalidName, PermissionDenied, InvalidArguments for the name of a note.
-    """
+    """Plan to move files into a folder, which may be new; files in it stay. Raises: NoteExists, InvalidName,
+    PermissionDenied, InvalidArguments for the name of a note."""
     folder = parse(to.strip().strip("/")) if to.strip().strip("/") else VaultPath("")
     if is_note(folder) and name_key(folder) not in vault.catalog.folders():
         raise InvalidArguments(
@@ -117,10 +111,8 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
 
 
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
-    """Plan a heading's new text (or with `^id` a block's new id) in its note and in every link to it.
-
-    Raises: SectionNotFound, InvalidName.
-    """
+    """Plan a heading's new text (with `^id` a block's new id) in its note and in links. Raises: SectionNotFound,
+    InvalidName."""
     contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
     parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)
@@ -215,10 +207,7 @@ def displaced(vault: Vault, created: VaultPath) -> PlannedChange:
 
 
 def create_file(vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes) -> tuple[str, ...]:
-    """Make a file and return warnings. Links to another file of its name get a path and go on leading there.
-
-    Raises: what `Vault.commit` raises.
-    """
+    """Make a file; links to another file of its name get a path and go on leading there. Return warnings."""
     with vault.changing():
         operations: list[Operation] = [Create(disk, data)]
         warnings: tuple[str, ...] = ()
@@ -296,10 +285,7 @@ SHOWN = 10
 
 
 def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> list[str]:
-    """Warnings with the places in bases, and the bookmarks, that will not find a file, or a folder, after its move.
-
-    `files` are the moved files with their new paths, `folder` the moved folder.
-    """
+    """Warnings with the places in bases, and the bookmarks, that will not find `files` or `folder` after their move."""
     places = []
     for entry in vault.entries():
         if extension(entry.path) != ".base":

@@ -48,10 +48,8 @@ class PeriodicNotes:
         self._names = vault.periodic
 
     def listed(self, period: Period) -> list[tuple[FileEntry, date]]:
-        """Return the notes of a period with the days they name, the latest first.
-
-        Raises: NoteNotFound where the folder of the settings is missing.
-        """
+        """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound where the folder is
+        missing."""
         settings = self._names.settings
         rule = settings.rules[period]
         self._check_folder(rule)
@@ -70,11 +68,9 @@ class PeriodicNotes:
         *,
         create: bool = True,
     ) -> Opened:
-        """Open the note of a period, made from its template where it is missing, and change its text, as one step.
-
-        Raises: InvalidArguments, NoteNotFound for a missing template or folder and with `create` off for a missing
-        note, TemplateFailed, whatever `change` raises; nothing is written then.
-        """
+        """Open the note of a period, made from its template where missing, and change its text, as one step. Raises:
+        InvalidArguments, NoteNotFound for a template, folder or with `create` off the note, TemplateFailed, whatever
+        `change` raises."""
         vault = self._vault
         with vault.changing():
             located = self._names.locate(period, text)
@@ -96,10 +92,7 @@ class PeriodicNotes:
             )
 
     def unique(self, name: str, template: str = "") -> tuple[str, str]:
-        """Return the path of a new note that is named by the minute, and its template (PERIODIC-19).
-
-        Raises: NoteExists where an hour is taken.
-        """
+        """Return the path of a new note named by the minute, and its template (PERIODIC-19). Raises: NoteExists."""
         settings = self._names.settings
         now = self._vault.calendar.now()
 
@@ -119,10 +112,7 @@ class PeriodicNotes:
         return Opened(located, edited.after, created=False, changed=changed)
 
     def draft(self, located: Located) -> Filled:
-        """Return what a missing note would be made with.
-
-        Raises: NoteNotFound for a missing template or folder, TemplateFailed, InvalidName.
-        """
+        """Return what a missing note would be made with. Raises: NoteNotFound, TemplateFailed, InvalidName."""
         rule = located.rule
         adjective = adjective_of(rule.period)
         if not can_be_made(rule):

@@ -159,10 +159,7 @@ class Plans:
         self._lock = threading.Lock()
 
     def draft(self, make: Callable[[], object]) -> Plan | None:
-        """Run a call up to its first write and keep what it would have changed; None where it would change nothing.
-
-        Raises: what the call raises.
-        """
+        """Run a call up to its first write and keep what it would have changed; None where it would change nothing."""
         planned = _planned(make)
         return None if planned is None else self._keep(planned, make)
 
@@ -271,11 +268,9 @@ class Plans:
         return next((source for source in sources if self.state(plan, source) == "pending"), None)
 
     def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
-        """Make the change of a plan, or that of some of its files, as one entry of the journal.
-
-        Raises: ChangeNotFound, InvalidArguments for a path that is not in it or needs another, StaleEtag naming the
-        files that have changed since, and what `Vault.commit` raises; nothing is changed then.
-        """
+        """Make the change of a plan, or that of some of its files, as one entry of the journal. Raises: ChangeNotFound,
+        InvalidArguments for a path not in it or that needs another, StaleEtag naming changed files, and what
+        `Vault.commit` raises."""
         plan = self.get(plan_id)
         if len(plan.by_path) > 1 or plan.moves:
             self._vault.indexer.complete()  # without the lock (INDEX-43)

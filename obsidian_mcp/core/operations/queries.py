@@ -56,10 +56,7 @@ Language = Callable[["Vault", Query], Found]
 
 
 def run_query(vault: Vault, query: Query) -> Found:
-    """The answer of one query (QUERIES-01).
-
-    Raises: QueryInvalid, NoteNotFound for the path of a base that is not there, InvalidArguments.
-    """
+    """The answer of one query (QUERIES-01). Raises: QueryInvalid, NoteNotFound for a base, InvalidArguments."""
     query = _of_file(vault, query)
     if not query.language:
         query = _told_from_text(query)
@@ -74,10 +71,7 @@ def run_query(vault: Vault, query: Query) -> Found:
 
 
 def view_type(vault: Vault, query: Query) -> str:
-    """Return the type that a base gives its view, such as `cards`; empty for queries of other languages.
-
-    Raises: QueryInvalid, NoteNotFound.
-    """
+    """Return the type that a base gives its view, such as `cards`, else "". Raises: QueryInvalid, NoteNotFound."""
     query = _of_file(vault, query)
     query = query if query.language else _told_from_text(query)
     if query.language != "base":
@@ -124,11 +118,8 @@ class BlockAnswer:
 
 
 def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, language: str = "") -> Iterator[BlockAnswer]:
-    """The answer of every query that stands in a note, in the order of the text, or of those in one language
-    (QUERIES-04).
-
-    Raises: NotText for a file that is no note, OperationTimeout.
-    """
+    """The answers of a note's queries, all or those of a language, in order (QUERIES-04). Raises: NotText,
+    OperationTimeout."""
     if not is_note(note.path):
         raise NotText(
             f"{str(note.path)!r} is no note, so its queries cannot be run together. Give one as `query`, with `this`.",

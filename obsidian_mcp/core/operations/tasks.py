@@ -75,10 +75,8 @@ class VaultTasks:
     def update(
         self, name: str, line: int | None, wanted: str, change: TaskChange, *, etag: str = "", dry_run: bool = False
     ) -> UpdatedTask:
-        """Change the task that is named, as one step (TASK-67, TASK-70).
-
-        Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag and the errors of `Vault.find`.
-        """
+        """Change the task named (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag,
+        and as `Vault.find`."""
         if line is None and not wanted:
             raise InvalidArguments("Name the task: line, with the note as name, or task.", argument="task")
         if line is not None and not name:
@@ -101,11 +99,8 @@ class VaultTasks:
     def add(
         self, name: str, change: TaskChange, heading: str, *, daily: bool, etag: str = "", dry_run: bool = False
     ) -> UpdatedTask:
-        """Add a task to a note, or with `daily` to today's daily note; a periodic note is made where it is missing
-        (TASK-66).
-
-        Raises: InvalidArguments, SectionNotFound, StaleEtag and the errors of `Vault.find`.
-        """
+        """Add a task to a note, or with `daily` to today's; a periodic note is made where missing (TASK-66). Raises:
+        InvalidArguments, SectionNotFound, StaleEtag, and as `Vault.find`."""
         if bool(name) == daily:
             raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
         settings, today = self.settings, self._vault.calendar.today
@@ -262,10 +257,8 @@ class _Source:
         return self._file_dates[path]
 
     def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
-        """The days of which a task must have one in its line; None where there is no such range.
-
-        A date that a task takes from its note's name stands in no line.
-        """
+        """The days of which a task must have one in its line, not from its note's name; None where there is no such
+        range."""
         ranges = [part.days for part in filters if part.days is not None]
         if not ranges or self.settings.use_filename_as_scheduled_date:
             return None
@@ -277,10 +270,8 @@ _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min
 
 
 def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
-    """Return the date in the name of a note, None where it has none or the settings do not use it.
-
-    `today` fills in what the format of the settings leaves out, such as the year.
-    """
+    """Return the date in a note's name, None without one or where settings ignore it; `today` fills in what their
+    format lacks."""
     if not settings.use_filename_as_scheduled_date:
         return None
     folders = settings.filename_date_folders

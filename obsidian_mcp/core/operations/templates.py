@@ -52,11 +52,8 @@ class Templates:
         return [entry for entry in notes if below and name_key(entry.path).startswith(below)]
 
     def find(self, name: str) -> FileEntry:
-        """Return the template of a name, from the folders of templates, or of a path of the vault.
-
-        `.md` and case do not matter.
-        Raises: NoteNotFound with the templates there are.
-        """
+        """Return the template of a name in the folders of templates, or of a path; `.md` and case do not matter.
+        Raises: NoteNotFound with the templates there are."""
         wanted = name_key(name.strip().strip("/"))
         wanted = wanted if wanted.endswith(".md") else f"{wanted}.md"
         known = self.listed()
@@ -91,10 +88,8 @@ class Templates:
         return Variables(basename(path), self._vault.calendar.now(), settings.templates, settings.locale)
 
     def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
-        """Return a template filled in for the note at a path, which `target` is where it exists already.
-
-        Raises: TemplateFailed for a command of Templater that needs JavaScript.
-        """
+        """Return a template filled in for the note at a path, which `target` is if it exists. Raises:
+        TemplateFailed."""
         text = self._vault.read_text(template).text.body
         return self.run(basename(template.path), fill(text, self.variables(path)), path, target)
 

@@ -38,10 +38,7 @@ PAGE = 1_000
 def history(
     vault: Vault, disk: str | None = None, limit: int = 50, offset: int = 0, *, anywhere: bool = False
 ) -> tuple[list[Recorded], int]:
-    """Return a page of changes, the latest first, and their total number, as `Journal.changes` does.
-
-    A change that touched a file which the policy hides is not one of them (POL-01).
-    """
+    """Return a page of changes, the latest first, without those of hidden files (POL-01), and their total number."""
     if not vault.policy.restricts_reading:
         return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
     shown = list(_visible_changes(vault, disk, anywhere=anywhere))
@@ -73,10 +70,8 @@ def _visible(vault: Vault, recorded: Recorded) -> bool:
 
 
 def last(vault: Vault) -> Recorded:
-    """Return the caller's own latest change that has not been undone and is no undo itself (SAFE-20).
-
-    Raises: ChangeNotFound, naming the latest change of somebody else where there is one.
-    """
+    """Return the caller's own latest change that is not undone and no undo (SAFE-20). Raises: ChangeNotFound, naming a
+    later one of others."""
     own = vault.journal.author()
     other: Recorded | None = None
     for recorded in _visible_changes(vault):
@@ -106,12 +101,8 @@ def made_by(vault: Vault, recorded: Recorded) -> str:
 
 def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done, list[Step]]:
     """Take back a change, the caller's own last one without a number; return it, the change that undid it, and the
-    steps whose files were left as they are.
-
-    The latter changes no file where every file already was as before, or was left: the next undo then takes the next
-    change.
-    Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed.
-    """
+    steps whose files were left as they are. Where no file needs a change, an empty change is noted, so that the next
+    undo takes the next one. Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed."""
     with vault.changing():
         found = last(vault) if number is None else recall(vault, number)
         if found.undone_by is not None:

@@ -48,10 +48,8 @@ MISTAKES_SHOWN = 10
 
 
 def _check_readable(operation: Operation) -> None:
-    """No change makes a text unreadable that was readable before, or a file that is too large to be read.
-
-    FILE-10, SAFE-24. Raises: InvalidArguments, StorageFailed.
-    """
+    """No change makes a readable text unreadable, or too large to be read (FILE-10, SAFE-24). Raises: InvalidArguments,
+    StorageFailed."""
     if not isinstance(operation, Write | Create):
         return
     before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
@@ -95,10 +93,8 @@ class Changes:
         through_app: Changer | None,
         caught_up: int | None,
     ) -> None:
-        """`through_app` makes changes instead of `files` where it can.
-
-        `caught_up` is the last change in the journal whose files the catalog knows; None if it could not be read.
-        """
+        """`through_app` makes changes instead of `files` where it can; `caught_up` is the last change in the journal
+        whose files the catalog knows, None if it could not be read."""
         self._files = files
         self._journal = journal
         self._policy = policy
@@ -111,10 +107,8 @@ class Changes:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Hold the lock on changes: no other thread or process that uses the journal writes during the block.
-
-        An unfinished change of a process that died is taken back first.
-        """
+        """Keep all others that use the journal from writing; what a process left half done when it died is taken back
+        first."""
         with self._journal.exclusive():
             self._writers += 1
             try:
@@ -130,10 +124,7 @@ class Changes:
         return moved(disk, self._moving)
 
     def _recover(self) -> None:
-        """Take back the unfinished changes of processes that died.
-
-        A change that cannot be taken back now stays in the journal and is tried again before the next change.
-        """
+        """Take back what died half done; what cannot be taken back now is tried again before the next change."""
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
             in_each_folder = {step.disk.rpartition("/")[0]: step.disk for step in recorded.steps}
@@ -156,12 +147,9 @@ class Changes:
         self._caught_up = latest
 
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
-        """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02).
-
-        Raises: StaleEtag when a file no longer holds the bytes that its change was made from, and the errors of the
-        disk; nothing is changed then, or the error names the files that could not be brought back. Planned where the
-        call only plans.
-        """
+        """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02); only planned where the
+        call plans. Raises: StaleEtag when a file has changed since, and errors of the disk, which name the files that
+        could not be brought back."""
         with self.changing():
             self._check(tool, operations, is_undo=undoes is not None)
             if current_call.get().is_planning:

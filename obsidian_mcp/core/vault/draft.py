@@ -202,11 +202,8 @@ class DraftFiles:
     # -- the change
 
     def operations(self) -> list[Operation]:
-        """Return what turns the files on disk into the draft, in the order in which it can be made.
-
-        Files are written where they are, then removed, moved and made. Files that changed places with each other are
-        written in place.
-        """
+        """Return what turns the files on disk into the draft: files written in place, also those that changed places,
+        then removed, moved and made."""
         placed = {drafted.origin: disk for disk, drafted in self._drafted.items() if drafted.origin is not None}
         moves = {origin: disk for origin, disk in placed.items() if origin != disk}
         after: dict[str, bytes] = {}

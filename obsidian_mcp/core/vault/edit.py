@@ -32,11 +32,8 @@ class Edited(NamedTuple):
 
 
 def edited(before: Content, change: Callable[[str], str], etag: str, version: Callable[[str], bytes | None]) -> Edited:
-    """Return a file with its text changed, and nothing written.
-
-    With the `etag` of an older version, `change` is made to that `version` and merged with the later changes.
-    Raises: StaleEtag, and the errors of `change`.
-    """
+    """Return a file with its text changed, and nothing written; a change made to the `version` of an older `etag` is
+    merged with the later ones. Raises: StaleEtag, and the errors of `change`."""
     text = before.text
     is_merged = bool(etag) and etag != before.etag
     body = _merged(before, change, etag, version(etag)) if is_merged else change(text.body)

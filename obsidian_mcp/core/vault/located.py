@@ -61,10 +61,8 @@ class PeriodicNames:
         return read_settings(read, self._calendar.language, self._calendar.week_start)
 
     def locate(self, period: Period, text: str = "today") -> Located:
-        """Return where the note of a period is that a person names: `yesterday`, `2026-W47`, `last` (PERIODIC-9).
-
-        Raises: InvalidArguments for a text that names no such period, InvalidName for a path that cannot be.
-        """
+        """Return where the note of a period is: `yesterday`, `2026-W47`, `last` (PERIODIC-9). Raises: InvalidArguments
+        for no such period, InvalidName for a path that cannot be."""
         settings = self.settings
         said = _BARE.get(text.strip().lower(), text)
         if said in _STEPS:

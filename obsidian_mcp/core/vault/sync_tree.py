@@ -35,10 +35,8 @@ class Dirty(Protocol):
         """Return the raw paths of files or folders that may have changed; None when a scan is needed."""
 
     def scan_due(self) -> float | None:
-        """Return the seconds until a scan beside the calls is due; at 0.0 the scan counts as begun.
-
-        None where it is the calls that scan.
-        """
+        """Return the seconds until a scan beside the calls begins, None where the calls scan; at 0.0 it counts as
+        begun."""
 
     def scanned(self) -> None:
         """Take note that a scan has ended."""
@@ -48,11 +46,8 @@ class Dirty(Protocol):
 
 
 class Scanning:
-    """`Dirty` without a watcher: a scan finds what changed.
-
-    The next scan is due `interval` seconds after the end of the last one, and later where scans take long, as on a
-    network drive: at most a tenth of the time is spent on scanning, and no scan waits longer than a minute (WATCH-02).
-    """
+    """`Dirty` without a watcher: a scan, `interval` seconds after the last one, finds what changed. Where scans take
+    long it waits until they are a tenth of the time, and at most a minute (WATCH-02)."""
 
     def __init__(self, interval: float = SCAN_SECONDS, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._interval = interval
@@ -87,10 +82,7 @@ class Scanning:
 
 
 class Listing:
-    """Brings the catalog in step with the disk, and notes what changed for the index.
-
-    Whoever reads the catalog or calls `look_at` holds `lock`.
-    """
+    """Brings the catalog in step with the disk, and notes what changed for the index; `lock` guards both."""
 
     def __init__(
         self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, note: Callable[[Iterable[Change]], None]
@@ -165,11 +157,8 @@ class Listing:
         return changes
 
     def catch_up(self) -> float | None:
-        """Bring the catalog in step with the disk, with a scan if one is due beside the calls (WATCH-02, WATCH-06).
-
-        Calls do not wait for that scan. Return the seconds until the next one is due, None where the calls scan.
-        One thread at a time calls this.
-        """
+        """Bring the catalog in step with the disk, by a scan if one is due, for which no call waits (WATCH-02,
+        WATCH-06). Return the seconds until the next one, None where the calls scan. One thread at a time calls this."""
         self.refresh()
         due = self._dirty.scan_due()
         if due != 0:
@@ -240,10 +229,8 @@ class Listing:
             self._look([disk])
 
     def _look(self, disks: Sequence[str]) -> None:
-        """Look at paths that may have changed: files, or folders with everything below them.
-
-        Where the disk fails in between, the changes that the catalog has taken in are noted all the same (WATCH-09).
-        """
+        """Look at files, or folders with all below them; what was found before an error of the disk is noted
+        (WATCH-09)."""
         if self._newer is not None:
             self._newer.update(disks)
         changes: list[Change] = []
@@ -311,10 +298,7 @@ class Listing:
 
     @contextmanager
     def frozen(self, steps: Sequence[Step]) -> Iterator[None]:
-        """Keep the catalog as it is while these steps are made, then take them in at once (SAFE-21).
-
-        Whoever reads meanwhile sees the files as they were before and does not wait.
-        """
+        """Keep the catalog as readers see it while these steps are made, then take them in at once (SAFE-21)."""
         with self.lock:
             self._is_frozen = True
         try:

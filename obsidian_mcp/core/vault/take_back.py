@@ -18,11 +18,8 @@ ATTEMPTS = 10
 
 
 def take_back(files: Files, steps: Sequence[Step]) -> list[str]:
-    """Bring files back to their state before these steps, done or not; return those that could not be.
-
-    Changes of other programs since then stay, and only the step itself is taken out. A file in which the two
-    cannot be separated is left as it is.
-    """
+    """Bring files back to their state before these steps, done or not; return those that could not be. Changes of other
+    programs since then stay; a file in which they cannot be told apart is left as it is."""
     lost = []
     for step in reversed(steps):
         try:

@@ -53,11 +53,8 @@ ATTEMPTS = 4
 
 
 class Vault:
-    """A folder of notes. Every method may be called from any thread.
-
-    The parts that answer questions about many notes (`indexer`, `graph`, `search`, `tasks`, `periodic`) are loaded when
-    they are first used: reading one note needs none of them (CLI-20).
-    """
+    """A folder of notes. Every method may be called from any thread. What answers questions about many notes
+    (`indexer`, `graph`, `search`, `tasks`, `periodic`) is loaded at its first use (CLI-20)."""
 
     def __init__(
         self,
@@ -72,13 +69,9 @@ class Vault:
         calendar: Calendar | None = None,
         begin_background: Callable[[Indexer], Meaning | None] = lambda _: None,
     ) -> None:
-        """Open a vault.
-
-        `open_index` opens the index when it is first needed; `begin_background` may then have it stored beside the
-        calls, and return what finds notes by their meaning. `app` answers questions where the user chose the backend
-        `cli`; `through_app` makes changes instead of `files` where it can (specs/obsidian-command.md, backends).
-        `calendar` gives today's date.
-        """
+        """`open_index` opens the index when it is first needed, and `begin_background` has it stored beside the calls
+        and returns what finds notes by meaning. `app` answers questions for the backend `cli`, and `through_app` makes
+        changes instead of `files` where it can (specs/obsidian-command.md)."""
         self.name = name
         self.catalog = Catalog()
         """The visible files, since the first `refresh`."""
@@ -225,10 +218,8 @@ class Vault:
         return self._listing.scanned
 
     def named(self, *filenames: str) -> Catalog:
-        """Return the files that have one of these names, as names compare, or all where they are known already.
-
-        Only names are read, and the files found looked at: a fifth of the time of a whole listing.
-        """
+        """Return the files of these names, or all where they are known: only names are read, in a fifth of a listing's
+        time."""
         with self.lock:
             return self.catalog if self.is_listed else self._listing.named(filenames)
 
@@ -242,13 +233,9 @@ class Vault:
         return self.resolve(raw)[0]
 
     def resolve(self, raw: str) -> tuple[FileEntry, str | None]:
-        """Return the file that a name or path means, or the one note that has it as an alias (NAME-01 to NAME-11).
-
-        With it comes the alias, None where the file was found by its name. A name such as `daily:today` means a
-        periodic note (PERIODIC-11).
-        Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied, StorageFailed for a file
-        that is only in the cloud.
-        """
+        """Return the file of a name, path or period (PERIODIC-11), or the one note of an alias, which comes with it
+        (NAME-01 to NAME-11). Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied,
+        StorageFailed for a file that is only in the cloud."""
         if not self.is_listed:
             last = raw.rpartition("/")[2]
             if (entry := self.named(last, last + NOTE_EXTENSION).find(raw)) is not None:
@@ -293,10 +280,7 @@ class Vault:
             return None if known is None else self.catalog[known]
 
     def look_for(self, disk: str) -> FileEntry | None:
-        """Return a file that the watcher may not have reported yet.
-
-        Raises: PermissionDenied for a symbolic link, StorageFailed for a file that is not downloaded.
-        """
+        """Return a file that the watcher may not have reported yet. Raises: PermissionDenied, StorageFailed."""
         with self.lock:
             if not self._listing.visible(disk):
                 return None
@@ -342,10 +326,8 @@ class Vault:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def read(self, entry: FileEntry) -> Content:
-        """Return the file's content, also while a change moves it.
-
-        Raises: NoteNotFound, PermissionDenied, StorageFailed.
-        """
+        """Return the file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
+        StorageFailed."""
         try:
             data = self.files.read(entry.disk)
         except NoteNotFound:
@@ -369,10 +351,8 @@ class Vault:
         return self.read_text(entry)
 
     def shown(self, entry: FileEntry) -> Content:
-        """As `read_text`, for an answer: with the backend `cli` the app has to return the note as well.
-
-        What counts is the file: the app may not have noticed a change yet (APP-FILE-08).
-        """
+        """As `read_text`, for an answer: with the backend `cli` the app has to know the note too; the file counts
+        (APP-FILE-08)."""
         content = self.read_text(entry)
         if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
             from .app_text import is_shown
@@ -408,12 +388,9 @@ class Vault:
     def edit(
         self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
     ) -> Edited:
-        """Replace a note's text by `change(text)`, as one step; with `dry_run` only return the result.
-
-        The text is the body after a byte order mark, which is kept. With the `etag` of an older version, `change` is
-        made to that version and merged with what happened since, where the two do not touch.
-        Raises: StaleEtag, NotText, and whatever `change` raises, with nothing written.
-        """
+        """Replace a note's text, without its byte order mark, by `change(text)` as one step; `dry_run`: only return the
+        result. With the `etag` of an older version, the change to that one is merged with what happened since. Raises:
+        StaleEtag, NotText, and what `change` raises, with nothing written."""
         from .edit import edited
         from .planned_change import Write
 
