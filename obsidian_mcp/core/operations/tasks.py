@@ -124,7 +124,8 @@ class VaultTasks:
             return made[-1].body
 
         if dry_run:
-            apply_to_new(PeriodicNotes(self._vault).draft(located).text)
+            _, creation = PeriodicNotes(self._vault).plan(located, apply_to_new)
+            self._vault.check(TOOL, [creation])
             return self._answer(str(located.path), made[-1], "")
         opened = PeriodicNotes(self._vault).open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
         return self._answer(str(located.path), made[-1], opened.content.etag)

@@ -177,7 +177,7 @@ class Vault:
         def look_up(path: VaultPath) -> FileEntry | None:
             return self.at(path) or self.look_for(names.spelled(self.catalog, path)[1])
 
-        return PeriodicNames(self.files, self.catalog, self.calendar, look_up)
+        return PeriodicNames(self.files, self.policy, self.catalog, self.calendar, look_up)
 
     def kept(self, kind: Callable[[Vault], Kept]) -> Kept:
         """Return the `kind` of this vault that is kept between calls, made at its first use."""
@@ -382,7 +382,7 @@ class Vault:
         from .planned_change import Planned
 
         if operations:
-            with call_with(is_planning=True), suppress(Planned):
+            with call_with(is_planning=True, has_consent=True), suppress(Planned):
                 self.commit(tool, operations)
 
     def edit(
