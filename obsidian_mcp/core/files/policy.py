@@ -150,8 +150,7 @@ class Policy(NamedTuple):
             )
 
     def check_confirmed(self, action: str, kind: str = "") -> None:
-        """Raises: ConfirmationRequired for a change, of a CONFIRMABLE `kind` or of any, that needs an agreement and has
-        none."""
+        """Raises: ConfirmationRequired for a change (of a CONFIRMABLE `kind`) that needs an agreement and has none."""
         call = current_call.get()
         source = call.hidden_text() if self.confirm_after_hidden_text else ""
         needed = kind in self.confirm if kind else bool(self.confirm)

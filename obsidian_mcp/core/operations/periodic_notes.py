@@ -48,8 +48,7 @@ class PeriodicNotes:
         self._names = vault.periodic
 
     def listed(self, period: Period) -> list[tuple[FileEntry, date]]:
-        """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound where the folder is
-        missing."""
+        """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound for the folder."""
         settings = self._names.settings
         rule = settings.rules[period]
         self._check_folder(rule)

@@ -98,8 +98,7 @@ class Templates:
         return Variables(basename(path), self._vault.calendar.now(), settings.templates, settings.locale)
 
     def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
-        """Return a template filled in for the note at a path, which `target` is if it exists. Raises:
-        TemplateFailed."""
+        """A template filled in for the note at a path, which `target` is if it exists. Raises: TemplateFailed."""
         text = self._vault.read_text(template).text.body
         return self.run(basename(template.path), fill(text, self.variables(path)), path, target)
 

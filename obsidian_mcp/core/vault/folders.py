@@ -49,8 +49,7 @@ class Folders:
         return tuple(sorted([*files, *folders]))
 
     def existing(self, folder: str) -> tuple[str, list[str]]:
-        """Return a folder's spelling in the vault ("" for the root) and the folders directly below it. Raises:
-        NoteNotFound."""
+        """A folder's spelling in the vault ("" for the root) and the folders right below it. Raises: NoteNotFound."""
         spelled, disk = self.spelled(VaultPath(folder)) if folder else ("", "")
         below = self.below(disk)
         if below is None:

@@ -218,8 +218,7 @@ class Vault:
         return self._listing.scanned
 
     def named(self, *filenames: str) -> Catalog:
-        """Return the files of these names, or all where they are known: only names are read, in a fifth of a listing's
-        time."""
+        """The files of these names, or all where they are known: only names are read, a fifth of a listing's time."""
         with self.lock:
             return self.catalog if self.is_listed else self._listing.named(filenames)
 
@@ -326,8 +325,7 @@ class Vault:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def read(self, entry: FileEntry) -> Content:
-        """Return the file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
-        StorageFailed."""
+        """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied, StorageFailed."""
         try:
             data = self.files.read(entry.disk)
         except NoteNotFound:
