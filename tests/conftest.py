@@ -29,7 +29,15 @@ hypothesis.settings.load_profile("same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update", action="store_true", help="rewrite snapshots and generated documentation")
+    parser.addoption("--update", action="store_true", help="write every generated file anew, and test nothing else")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --update, run only what writes generated files."""
+    if config.getoption("--update"):
+        writing = [item for item in items if "update" in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=[item for item in items if item not in writing])
+        items[:] = writing
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -50,7 +58,7 @@ def _log_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 @pytest.fixture
 def update(request: pytest.FixtureRequest) -> bool:
-    """Whether snapshots are to be rewritten instead of compared."""
+    """Whether generated files are written anew instead of compared."""
     return bool(request.config.getoption("--update"))
 
 
