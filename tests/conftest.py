@@ -16,6 +16,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.vault.vault import Vault
 
+from .examples import USUAL
 from .vaults import vault_on
 
 FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
@@ -23,8 +24,9 @@ FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 VaultCopy = Callable[[str], Path]
 
 # A busy machine is no failure, and `make test` is red for a change only: it tries the same examples each time.
-hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)  # `make explore`
+hypothesis.settings.register_profile("same", deadline=None, derandomize=True, max_examples=USUAL)
+hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("same"), max_examples=USUAL // 4)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=10 * USUAL)
 hypothesis.settings.load_profile("same")
 
 
