@@ -37,6 +37,8 @@ CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 SERVER_KEY: Final = "io.modelcontextprotocol/serverInfo"
 UI_EXTENSION: Final = "io.modelcontextprotocol/ui"
 UI_PAGE: Final = "text/html;profile=mcp-app"
+SESSION_KEY: Final = "obsidian_mcp.session"
+"""Where the ASGI scope of a request keeps the id of its session."""
 SILENT_CLIENT: Final = "claude-ai"
 """Shows views but does not say so."""
 
@@ -146,18 +148,18 @@ class Dispatcher:
                 return self._call(message, peer)
             return jsonrpc.encode(_answer(message, peer, self._told(message, peer)))
         except AppError as error:
-            return jsonrpc.encode(self.failure(message, error))
+            return jsonrpc.encode(self.failure(message, peer, error))
         except BaseException:  # sys.exit() in a tool, too
             import logging
 
             logging.getLogger(__name__).exception("%s failed", method)
-            return jsonrpc.encode(self.failure(message, results.internal(method)))
+            return jsonrpc.encode(self.failure(message, peer, results.internal(method)))
 
-    def failure(self, message: Message, error: AppError) -> Message:
+    def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
         """Return the answer that reports an error, in the configured style."""
         failed = results.failure(error, self.app.config.error_style) if message["method"] == "tools/call" else None
         if failed is not None:
-            return jsonrpc.result(message["id"], failed)
+            return _answer(message, peer, failed)
         return jsonrpc.error(message["id"], error.code, error.message, error.payload())
 
     def introduced(self, message: Message) -> Peer | None:

@@ -105,6 +105,10 @@ def encode(message: Mapping[str, Any]) -> bytes:
         return encode(refusal(INTERNAL_ERROR, reason, message["id"]))
 
 
+def notification(method: str, params: Mapping[str, Any] | None = None) -> Message:
+    return {"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params})
+
+
 def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
 

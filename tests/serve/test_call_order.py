@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -218,8 +217,7 @@ def test_in_a_session_over_http_a_call_waits_for_the_write_before_it(app: App, l
         def call(session: str, name: str, arguments: dict[str, Any]) -> str:
             message = request(1, "tools/call", {"name": name, "arguments": arguments})
             answer = client.post("/mcp", json=message, headers={"mcp-session-id": session})
-            data = next(line for line in answer.text.splitlines() if line.startswith("data: {"))
-            return str(json.loads(data.removeprefix("data: "))["result"]["content"][-1]["text"])
+            return str(answer.json()["result"]["content"][-1]["text"])
 
         def begin() -> str:
             params = initialize_params("2025-06-18")

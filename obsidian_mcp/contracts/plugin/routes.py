@@ -76,6 +76,7 @@ class BridgeError(TypedDict):
 class BridgeContract(Contract):
     below = "/bridge/v1"
     open_to_bridge = True
+    key_advice = "Pass OBSIDIAN_MCP_API_KEY from stdio bridge."
     error = BridgeError
     operations = (
         Operation("get", ("/bridge/v1/health",), "Bridge: health", BridgeHealth),

@@ -24,8 +24,8 @@ from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
 from obsidian_mcp.serve import results
 from obsidian_mcp.serve.dispatch import changes_vault
+from obsidian_mcp.serve.mcp.context import Context
 from obsidian_mcp.serve.mcp.error_middleware import handle_errors
-from obsidian_mcp.serve.mcp.request_thread import Context
 from obsidian_mcp.serve.mcp.subscriptions import ToolListSubscribers
 from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.serve.stdio.sdk import SdkServer

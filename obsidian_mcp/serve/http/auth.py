@@ -18,7 +18,7 @@ from obsidian_mcp.config import HttpConfig
 from obsidian_mcp.core.files.policy import digest, fits_header
 from obsidian_mcp.errors import InvalidArguments
 
-from .dialect import Reason, Refusal, Request
+from .dialect import Dialect, Reason, Refusal, Request
 
 APP_ORIGIN: Final = "app://obsidian.md"
 _ORIGIN: Final = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
@@ -101,8 +101,9 @@ class AccessControl:
             )
         times.append(now)
 
-    def unlock(self, request: Request, *, open_to_bridge: bool = False) -> bytes | None:
-        """Where there are keys, ask for one of them (DOOR-04); `open_to_bridge` paths may be open here (DOOR-09).
+    def unlock(self, request: Request, dialect: Dialect) -> bytes | None:
+        """Where there are keys, ask for one of them in the words of a dialect (DOOR-04), whose paths may be open to
+        programs of this machine (DOOR-09).
 
         Return the digest of a key that has a name (DOOR-10), None where the request has no limits of its own.
         """
@@ -111,12 +112,12 @@ class AccessControl:
         given = digest(_carried_key(request))
         if sum(hmac.compare_digest(given, key) for key in self._keys):  # a sum: every key is compared
             return given if given in self._named else None
-        if open_to_bridge and self._open_bridge and _is_from_here(request):
+        if dialect.open_to_bridge and self._open_bridge and _is_from_here(request):
             self._check_local_names(request)
             return None
         raise Refusal(
             Reason.UNAUTHORIZED,
-            "Invalid or missing MCP API key. Pass OBSIDIAN_MCP_API_KEY from stdio bridge.",
+            f"Invalid or missing MCP API key. {dialect.key_advice}",
             headers={"www-authenticate": "Bearer"},
         )
 

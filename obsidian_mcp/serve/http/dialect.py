@@ -133,6 +133,8 @@ class Dialect(ABC):
     """The path below which a mounted dialect serves; empty for one that has only `pages`."""
     pages: Mapping[str, str] = MappingProxyType({})
     """Single paths of a mounted dialect, with the one segment that `answer` gets for each."""
+    key_advice = "Send one in the header X-Api-Key, or as Authorization: Bearer KEY."
+    """What a client is told that came without a key that fits."""
     open_to_bridge = False
     """Whether `--open-bridge` lets this machine in without a key."""
 

@@ -54,6 +54,11 @@ def speaks(request: Request, other: Contract) -> bool:
 
 
 class JsonRpc(Dialect):
+    key_advice = (
+        "Put one into this server's entry in the settings of the client, as the header Authorization: Bearer KEY; "
+        "`obsidian-mcp keys` on the server's computer makes one."
+    )
+
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:

@@ -1,7 +1,7 @@
 """One HTTP server for MCP and the contracts of other programs (specs/http.md).
 
 request ─▶ Endpoint ─▶ AccessControl: admit, meter, unlock ─▶ Dialect.answer ─▶ ToolService.call ─▶ tools.call
-              └ /mcp, by the body: a contract that shares the path, JSON-RPC, or an MCP session of the SDK
+              └ /mcp, by the body: a contract that shares the path, JSON-RPC, or MCP in full (`Sessions`)
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import Response
@@ -22,7 +23,6 @@ from starlette.types import Receive, Scope, Send
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import Client, set_call
 from obsidian_mcp.errors import InvalidArguments, OperationTimeout
-from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
 
 from . import listener
@@ -31,15 +31,16 @@ from .dialect import CORS, Contract, Dialect, NotFound, Reason, Refusal, Reply, 
 from .openapi import OpenApi
 from .page import Challenge, HomePage
 from .rpc import PREFLIGHT, JsonRpc, failure, speaks
-from .sessions import FAREWELL_SECONDS, Sessions, belongs_to_session, refused, replayed
+from .sessions import Sessions, belongs_to_session
 from .tool_service import ToolService
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 log = logging.getLogger(__name__)
 
 PEEKED_BYTES = 65_536
 """How much of a body that is too large is read to find its dialect."""
-MAX_SESSIONS = 1000
-
 
 Bearer = bytes | None
 """Whose request it is: the digest of an API key with a name (DOOR-10), or None."""
@@ -85,7 +86,7 @@ class Endpoint:
         if request.method != "OPTIONS":
             self.access.meter(request)
             if request.segments not in dialect.open_paths:
-                bearer = self.access.unlock(request, open_to_bridge=dialect.open_to_bridge)
+                bearer = self.access.unlock(request, dialect)
             if declared_length(request) > dialect.max_body:
                 raise too_large(dialect.max_body)
             if request.method == "POST":
@@ -119,9 +120,7 @@ class McpEndpoint(Endpoint):
         if request.method == "OPTIONS":
             return Reply(204 if "access-control-request-method" in request.headers else 200, headers=PREFLIGHT)
         if request.method in ("GET", "DELETE") and "mcp-session-id" in request.headers:
-            sessions = self.sessions[self.access.unlock(request)]
-            await sessions.serve(scope, receive, send, standing=request.method == "GET")
-            return None
+            return await self.sessions[self.access.unlock(request, self.dialect)].stand(request, scope, receive, send)
         if request.method != "POST":
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
         limit = max(self.dialect.max_body, self.other.max_body if self.other else 0)
@@ -130,25 +129,17 @@ class McpEndpoint(Endpoint):
         dialect = self.dialect if self.other is None or speaks(request, self.other) else self.other
         try:
             self.access.meter(request)
-            bearer = self.access.unlock(request)
+            bearer = self.access.unlock(request, dialect)
             service, sessions = self.services[bearer], self.sessions[bearer]
             if over or len(request.body) > dialect.max_body:
                 raise too_large(dialect.max_body)
             if dialect is not self.dialect or not belongs_to_session(request):
                 return await dialect.answer(request, service)
-            if (malformed := refused(request)) is not None:
-                return malformed
-            body = replayed(request.body, receive)
-            if (request.message or {}).get("method") == "subscriptions/listen":
-                await sessions.serve(scope, body, send, standing=True, farewell=FAREWELL_SECONDS)
-            else:
-                async with sessions.turn(request, scope, service):
-                    await sessions.serve(scope, body, send, standing=False)
+            return await sessions.answer(request, scope, receive, send)
         except Refusal as refusal:
             return dialect.refuse(request, refusal)
         except OperationTimeout as error:  # before its turn
             return json_reply(failure(request.json["id"], error), headers=CORS)
-        return None
 
 
 def application(
@@ -167,10 +158,10 @@ def application(
     apps = dict[Bearer, App]([(None, app), *keyed.items()])
     brought = [contract.tools for contract in contracts]
     services = {bearer: ToolService(one, *brought) for bearer, one in apps.items()}
-    sessions = {}
-    for bearer, one in apps.items():
-        in_results = one._replace(config=one.config._replace(error_style="result"))  # wire row 21
-        sessions[bearer] = Sessions(session_manager(in_results, services[bearer].tools))
+    sessions = {
+        bearer: Sessions(service.dispatcher, partial(session_manager, service.dispatcher.app, service.tools))
+        for bearer, service in services.items()
+    }
 
     def at(dialect: Dialect, *path: str) -> Endpoint:
         return Endpoint(dialect=dialect, access=access, services=services, path=path)
@@ -198,7 +189,7 @@ def application(
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as running:
             for several in sessions.values():
-                await running.enter_async_context(several.manager.run())
+                await running.enter_async_context(several.running())
             yield
 
     def stop() -> None:
@@ -222,10 +213,16 @@ def application(
 
 
 def session_manager(app: App, tools: Callable[[], Mapping[str, Tool]]) -> StreamableHTTPSessionManager:
-    """Return what serves MCP sessions with this program's server."""
-    server = build_server(app, tools)
+    """Return what serves the messages that only the SDK does, with this program's server."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # takes half a second
+
+    from obsidian_mcp.serve.mcp.server import build_server
+
     return StreamableHTTPSessionManager(
-        server, max_request_body_size=app.config.http.max_body, max_sessions=MAX_SESSIONS
+        build_server(app, tools),
+        max_request_body_size=app.config.http.max_body,
+        max_sessions=None,  # `Sessions` keeps them
+        session_idle_timeout=None,
     )
 
 

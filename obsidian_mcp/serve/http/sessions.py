@@ -1,69 +1,334 @@
-"""MCP sessions over HTTP, served by the SDK (specs/http.md HTTP-04, tools.md TOOL-15)."""
+"""MCP in full over HTTP: sessions, event streams, and the revisions that need no session (HTTP-04, TOOL-15).
+
+message ─▶ Dispatcher      as on stdin: JSON, or an event stream where the client wants to be told of progress
+      └──▶ SDK             what only it serves; it gets to know a session with its first such message
+"""
 
 from __future__ import annotations
 
 import codecs
+import json
 import logging
-from collections.abc import AsyncIterator
+import re
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
-from typing import Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.datastructures import Headers
+from anyio import from_thread, to_thread
+from anyio.abc import TaskGroup, TaskStatus
 from starlette.types import Message, Receive, Scope, Send
 
+from obsidian_mcp.core.text.call import Client
+from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder
-from obsidian_mcp.serve.mcp.server import VaultServer
+from obsidian_mcp.serve.call_thread import in_thread
+from obsidian_mcp.serve.dispatch import (
+    HANDSHAKE_VERSIONS,
+    SESSION_KEY,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+    Dispatcher,
+    Peer,
+    is_modern,
+    progress_token,
+)
 
-from .dialect import CORS, Reply, Request, json_reply
+from .dialect import CORS, JSON, Reply, Request, json_reply
 from .rpc import fault_of
-from .tool_service import ToolService
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from obsidian_mcp.serve.mcp.server import VaultServer
 
 log = logging.getLogger(__name__)
 
 FAREWELL_SECONDS: Final = 1.0
 """What a subscription gets for its last message when the server stops."""
+MAX_SESSIONS: Final = 1000
+"""Sessions that are kept; a new one ends the one that was used least recently."""
+HEADER_MISMATCH: Final = -32020
+SESSION: Final = "mcp-session-id"
+EVENTS: Final = "text/event-stream"
 EXPOSED: Final = {"access-control-allow-origin": "*", "access-control-expose-headers": "Mcp-Session-Id"}
+_NAMING: Final = ("mcp-protocol-version", "mcp-method", "mcp-name")
+"""Headers that repeat what a message of 2026 says."""
+_STATUS: Final = {
+    jsonrpc.PARSE_ERROR: HTTPStatus.BAD_REQUEST,
+    jsonrpc.INVALID_REQUEST: HTTPStatus.BAD_REQUEST,
+    jsonrpc.INVALID_PARAMS: HTTPStatus.BAD_REQUEST,
+    HEADER_MISMATCH: HTTPStatus.BAD_REQUEST,
+    UNSUPPORTED_VERSION: HTTPStatus.BAD_REQUEST,
+    jsonrpc.METHOD_NOT_FOUND: HTTPStatus.NOT_FOUND,
+}
+"""The status with which 2026 answers an error."""
+_ERROR_CODE: Final = re.compile(
+    rb'\{"jsonrpc":"2\.0","id":(?:"(?:[^"\\]|\\.)*"|[-0-9]+|null),"error":\{"code":(-?[0-9]+)'
+)
+
+
+class Session:
+    """What is known of one client between its `initialize` and its end."""
+
+    def __init__(self, introduction: jsonrpc.Message, peer: Peer) -> None:
+        self.introduction = introduction
+        self.peer = peer
+        self.order = CallOrder()
+        self.calls: dict[jsonrpc.RequestId, anyio.CancelScope] = {}
+        """Those in flight that the dispatcher answers."""
+        self.lock = anyio.Lock()
+        """Held while the SDK gets to know the session."""
+        self.sdk_id = ""
+        """The id of the SDK's own session; empty before it has one."""
 
 
 class Sessions:
-    """MCP in full: sessions with event streams, and the revisions that need no session."""
+    """The clients of one key, each with its session or, from 2026 on, without one."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
-        self.manager = manager
-        self._subscriptions = cast(VaultServer, manager.app).subscriptions
+    def __init__(self, dispatcher: Dispatcher, load: Callable[[], StreamableHTTPSessionManager]) -> None:
+        """`load` makes what serves the messages that the dispatcher does not answer; called in a thread, once."""
+        self._dispatcher = dispatcher
+        self._load = load
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._loading = anyio.Lock()
+        self._tasks: TaskGroup
         self._stopping = anyio.Event()
-        self._orders: dict[str, CallOrder] = {}
-        """By session, while it has calls in flight."""
+        self._sessions: dict[str, Session] = {}
+        """By id, the least recently used first."""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve inside the block."""
+        async with anyio.create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
 
     def stop(self) -> None:
         """End the streams that have no end of their own; calls in flight go on."""
-        self._subscriptions.close()
+        if self._manager is not None:
+            cast("VaultServer", self._manager.app).subscriptions.close()
         self._stopping.set()
 
-    @asynccontextmanager
-    async def turn(self, request: Request, scope: Scope, service: ToolService) -> AsyncIterator[None]:
-        """Wait until the earlier calls of its session have taken effect. Raises: OperationTimeout."""
-        session = request.headers.get("mcp-session-id", "")
-        match request.message:
-            case {"id": _, "method": str(method)} as call if session and method not in UNORDERED:
-                order = self._orders.setdefault(session, CallOrder())
-                scope[CallOrder.SCOPE_KEY] = order
-                try:
-                    async with order.turn(writes=service.dispatcher.writes(call), seconds=service.timeout):
-                        yield
-                finally:
-                    if order.idle:
-                        self._orders.pop(session, None)
-            case _:
-                yield
+    async def stand(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+        """Serve GET, a stream of what the server has to say, and DELETE, which ends a session."""
+        key = request.headers[SESSION]
+        session = self._find(key)
+        if session is None:
+            return _no_session()
+        if request.method == "DELETE":
+            del self._sessions[key]
+            await self._forget(key, session)
+            return Reply(HTTPStatus.OK, headers=EXPOSED)
+        await self._pass_on(scope, receive, send, key, session, standing=True)
+        return None
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send, *, standing: bool, farewell: float = 0.0) -> None:
-        """Serve one request. A `standing` stream ends only with the server and gets `farewell` seconds then."""
+    async def answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+        """Serve one message of a client for which `belongs_to_session`; None where it was answered already.
+
+        Raises: OperationTimeout for a call whose turn has not come in time.
+        """
+        if (malformed := _refuse(request)) is not None:
+            return malformed
+        message, body = request.message, _replay(request.body, receive)
+        if request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0]) not in HANDSHAKE_VERSIONS:
+            return await self._answer_modern(request, message, scope, body, send)
+        if message is None:
+            return _no_session()
+        if SESSION not in request.headers:
+            return await self._begin(message)
+        key = request.headers[SESSION]
+        session = self._find(key)
+        if session is None:
+            return _no_session()
+        if "method" in message and "id" in message:
+            return await self._answer_request(message, scope, body, send, key, session)
+        cancelled = (message.get("params") or {}).get("requestId") if "method" in message else None
+        if message.get("method") == "notifications/cancelled" and cancelled in session.calls:
+            session.calls[cancelled].cancel()
+        elif session.sdk_id:
+            await self._pass_on(scope, body, send, key, session)
+            return None
+        return Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
+
+    async def _begin(self, message: jsonrpc.Message) -> Reply:
+        line = self._dispatcher.answer(message, Peer(HANDSHAKE_VERSIONS[-1]))
+        peer = self._dispatcher.introduced(message)
+        if peer is None:
+            return _reply(line or b"")
+        key = secrets.token_hex(16)
+        self._sessions[key] = Session(message, peer)
+        while len(self._sessions) > MAX_SESSIONS:
+            oldest = next(iter(self._sessions))
+            self._tasks.start_soon(self._forget, oldest, self._sessions.pop(oldest))
+        return _reply(line or b"", headers={SESSION: key})
+
+    async def _answer_request(
+        self, message: jsonrpc.Message, scope: Scope, body: Receive, send: Send, key: str, session: Session
+    ) -> Reply | None:
+        dispatcher, order = self._dispatcher, session.order
+        peer = dispatcher.peer(message, session.peer)
+        if not isinstance(peer, Peer):
+            return _reply(jsonrpc.encode(peer))
+        if message["method"] == "initialize" and (introduced := dispatcher.introduced(message)) is not None:
+            session.introduction, session.peer, session.sdk_id = message, introduced, ""
+        if message["method"] in UNORDERED:
+            return await self._serve(message, peer, scope, body, send, key, session)
+        async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
+            return await self._serve(message, peer, scope, body, send, key, session)
+
+    async def _serve(
+        self,
+        message: jsonrpc.Message,
+        peer: Peer,
+        scope: Scope,
+        body: Receive,
+        send: Send,
+        key: str = "",
+        session: Session | None = None,
+    ) -> Reply | None:
+        """Have a request answered by the dispatcher, or by the SDK."""
+        events = Events(send)
+        if self._dispatcher.serves(message):
+            with anyio.CancelScope() as work:
+                if session is not None:
+                    session.calls[message["id"]] = work
+                try:
+                    line = await self._call(message, peer, Client(peer.name, key), events)
+                finally:
+                    if session is not None:
+                        session.calls.pop(message["id"], None)
+            if work.cancelled_caught:  # the client has asked for it, and does not want an answer
+                return None if await events.end() else Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
+            if line is not None:
+                if await events.end(line):
+                    return None
+                return _reply(line, _status(line) if peer.is_modern else HTTPStatus.OK)
+        standing = message["method"] == "subscriptions/listen"
+        if session is not None and not peer.is_modern:
+            scope = {**scope, CallOrder.SCOPE_KEY: session.order}
+            await self._pass_on(scope, body, send, key, session)
+        else:
+            await self._forward(scope, body, send, standing=standing, farewell=FAREWELL_SECONDS)
+        return None
+
+    async def _call(self, message: jsonrpc.Message, peer: Peer, client: Client, events: Events) -> bytes | None:
+        """Return the line that answers a request; None where the SDK has to."""
+        token = progress_token(message)
+
+        def report(done: int, total: int, activity: str) -> None:
+            params = {"progressToken": token, "progress": done, **({"total": total} if total else {})}
+            line = jsonrpc.notification("notifications/progress", {**params, "message": activity})
+            from_thread.run(events.put, jsonrpc.encode(line))
+
+        work = partial(self._dispatcher.answer, message, peer)
+        try:
+            return await in_thread(self._dispatcher.timeout, work, client, None if token is None else report)
+        except OperationTimeout as error:
+            return jsonrpc.encode(self._dispatcher.failure(message, peer, error))
+
+    # --- 2026
+
+    async def _answer_modern(
+        self, request: Request, message: jsonrpc.Message | None, scope: Scope, body: Receive, send: Send
+    ) -> Reply | None:
+        """Serve a message that needs no session. The SDK refuses what has the wrong form."""
+        accepted = request.headers.get("accept", "")
+        if message is None or not _is_request(message) or JSON not in accepted or EVENTS not in accepted:
+            await self._forward(scope, body, send)
+            return None
+        if (fault := _header_fault(request, scope, message)) is not None:
+            return _reply(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
+        peer = self._dispatcher.peer(message, None)
+        if not isinstance(peer, Peer):
+            line = jsonrpc.encode(peer)
+            return _reply(line, _status(line))
+        if not self._dispatcher.serves(message):
+            return await self._serve(message, peer, scope, body, send)
+        reply: Reply | None = None
+        async with anyio.create_task_group() as group:
+
+            async def watch() -> None:  # a client that leaves has given its call up
+                while (await body())["type"] != "http.disconnect":
+                    pass
+                group.cancel_scope.cancel()
+
+            first = await body()
+            group.start_soon(watch)
+            again = _replay(first.get("body", b""), body)
+            reply = await self._serve(message, peer, scope, again, send)
+            group.cancel_scope.cancel()
+        return reply
+
+    # --- the SDK
+
+    async def _pass_on(
+        self, scope: Scope, receive: Receive, send: Send, key: str, session: Session, *, standing: bool = False
+    ) -> None:
+        """Have the SDK serve a request of a session, which it gets to know before."""
+        async with session.lock:
+            if not session.sdk_id:
+                session.sdk_id = await self._introduce(session.introduction)
+        headers = [(name, value) for name, value in scope["headers"] if name != SESSION.encode()]
+        headers.append((SESSION.encode(), session.sdk_id.encode()))
+        scope = {**scope, "headers": headers, SESSION_KEY: key}
+        await self._forward(scope, receive, send, standing=standing)
+
+    async def _introduce(self, introduction: jsonrpc.Message) -> str:
+        """Let the SDK begin a session of its own. Returns its id."""
+        plain = {**introduction, "params": {**introduction["params"], "capabilities": {}}}
+        for message in (introduction, plain):  # the SDK is stricter with what a client says it can do
+            key = await self._post(message)
+            if key:
+                await self._post(jsonrpc.notification("notifications/initialized"), key)
+                return key
+        raise RuntimeError("the SDK began no session")
+
+    async def _post(self, message: Mapping[str, Any], key: str = "", method: str = "POST") -> str:
+        """Send the SDK a message of our own. Returns the id of the session that it begins, if any."""
+        begun = ""
+        headers = [(b"content-type", JSON.encode()), (b"accept", f"{JSON}, {EVENTS}".encode())]
+        if key:
+            headers.append((SESSION.encode(), key.encode()))
+
+        async def send(sent: Message) -> None:
+            nonlocal begun
+            if sent["type"] == "http.response.start":
+                begun = dict(sent["headers"]).get(SESSION.encode(), b"").decode()
+
+        scope = {"type": "http", "method": method, "path": "/mcp", "query_string": b"", "headers": headers}
+        manager = await self._loaded()
+        with anyio.CancelScope():
+            await manager.handle_request(scope, _replay(json.dumps(message).encode(), anyio.sleep_forever), send)
+        return begun
+
+    async def _forget(self, key: str, session: Session) -> None:
+        """End the SDK's side of a session, and its subscriptions (RES-08)."""
+        if session.sdk_id and self._manager is not None:
+            cast("VaultServer", self._manager.app).subscriptions.forget(key)
+            await self._post({}, session.sdk_id, "DELETE")
+
+    async def _loaded(self) -> StreamableHTTPSessionManager:
+        async with self._loading:
+            if self._manager is None:
+                manager = await to_thread.run_sync(self._load)
+                await self._tasks.start(self._run, manager)
+                self._manager = manager
+            return self._manager
+
+    async def _run(self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]) -> None:
+        async with manager.run():
+            task_status.started()
+            await anyio.sleep_forever()
+
+    async def _forward(
+        self, scope: Scope, receive: Receive, send: Send, *, standing: bool = False, farewell: float = 0.0
+    ) -> None:
+        """Have the SDK serve a request. A `standing` stream ends only with the server, `farewell` seconds later."""
         # No event has an id, so that there is nothing to resume; asked to, the SDK would give no answer at all.
         kept = [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]
         scope = {**scope, "headers": kept}
@@ -73,10 +338,9 @@ class Sessions:
             nonlocal started, ended
             if message["type"] == "http.response.start":
                 started = True
-                if scope["method"] == "DELETE" and message["status"] == HTTPStatus.OK:
-                    self._subscriptions.forget(Headers(scope=scope)["mcp-session-id"])  # RES-08
                 extra = [(name.encode(), value.encode()) for name, value in EXPOSED.items()]
-                message = {**message, "headers": [*message.get("headers", []), *extra]}
+                own = [(name, value) for name, value in message.get("headers", []) if name != SESSION.encode()]
+                message = {**message, "headers": [*own, *extra]}
             elif not message.get("more_body", False):
                 ended = True
             await send(message)
@@ -95,8 +359,9 @@ class Sessions:
                 group.cancel_scope.cancel()
             return message
 
+        manager = await self._loaded()
         try:
-            await self.manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
+            await manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
         except Exception:
             if not started:
                 raise
@@ -104,25 +369,56 @@ class Sessions:
         if started and not ended:  # end a stream that was cut short in order
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    def _find(self, key: str) -> Session | None:
+        session = self._sessions.pop(key, None)
+        if session is not None:
+            self._sessions[key] = session
+        return session
+
+
+class Events:
+    """An event stream, which begins with its first event."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._begun = False
+
+    async def put(self, line: bytes) -> None:
+        if not self._begun:
+            self._begun = True
+            headers = {"content-type": EVENTS, "cache-control": "no-cache, no-transform", **EXPOSED}
+            encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+            await self._send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": encoded})
+        event = b"event: message\r\ndata: " + line.rstrip() + b"\r\n\r\n"
+        await self._send({"type": "http.response.body", "body": event, "more_body": True})
+
+    async def end(self, line: bytes = b"") -> bool:
+        """End the stream, with a last event; False where it has not begun."""
+        if self._begun:
+            if line:
+                await self.put(line)
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+        return self._begun
+
 
 def belongs_to_session(request: Request) -> bool:
-    """Whether the SDK serves a JSON-RPC request: one of a session, the first of one, or of a revision without sessions.
+    """Whether a JSON-RPC request is one of a session, the first of one, or of a revision without sessions.
 
     Our own dialect answers malformed messages and batches, and says what is wrong with them.
     """
     version = request.headers.get("mcp-protocol-version")
-    if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+    if version is not None and version not in HANDSHAKE_VERSIONS:
         return True
     if fault_of(request.message):
         return False
-    if "mcp-session-id" in request.headers:
+    if SESSION in request.headers:
         return True
     accepted = request.headers.get("accept", "").lower()
     is_first = request.message is not None and request.message.get("method") == "initialize"
-    return is_first and "text/event-stream" in accepted and "application/json" in accepted
+    return is_first and EVENTS in accepted and JSON in accepted
 
 
-def refused(request: Request) -> Reply | None:
+def _refuse(request: Request) -> Reply | None:
     """Return the answer to a message with a wrong id or wrong params (MSG-04): the SDK takes some for notifications."""
     if request.message is None:  # the SDK says so
         return None
@@ -133,10 +429,45 @@ def refused(request: Request) -> Reply | None:
     return json_reply(answer, 400, CORS)
 
 
-def replayed(body: bytes, receive: Receive) -> Receive:
+def _is_request(message: jsonrpc.Message) -> bool:
+    return "method" in message and "id" in message and message.get("jsonrpc") == "2.0"
+
+
+def _header_fault(request: Request, scope: Scope, message: jsonrpc.Message) -> str | None:
+    """Return how the headers of a request of 2026 contradict its message."""
+    names = [name.decode("latin-1") for name, _ in scope["headers"]]
+    if twice := next((name for name in _NAMING if names.count(name) > 1), None):
+        return f"{twice} header appears more than once"
+    if not is_modern(message):  # its params are refused, which says what is missing
+        return None
+    params = message["params"]
+    if request.headers.get("mcp-protocol-version") != params["_meta"][VERSION_KEY]:
+        return "mcp-protocol-version header does not match the request envelope's protocol version"
+    if request.headers.get("mcp-method") != message["method"]:
+        return "mcp-method header does not match the request body's method"
+    named = params.get("name") if message["method"] == "tools/call" else None
+    if named is not None and request.headers.get("mcp-name") != named:
+        return "mcp-name header does not match the request body's 'name' parameter"
+    return None
+
+
+def _status(line: bytes) -> int:
+    """Return the status for an answer of 2026."""
+    failed = _ERROR_CODE.match(line)
+    return HTTPStatus.OK if failed is None else _STATUS.get(int(failed[1]), HTTPStatus.OK)
+
+
+def _no_session() -> Reply:
+    return json_reply(jsonrpc.refusal(jsonrpc.INVALID_REQUEST, "Session not found", None), 404, EXPOSED)
+
+
+def _reply(line: bytes, status: int = HTTPStatus.OK, headers: Mapping[str, str] = {}) -> Reply:
+    return Reply(status, line, {"content-type": JSON, **EXPOSED, **headers})
+
+
+def _replay(body: bytes, receive: Callable[[], Any]) -> Receive:
     """Return a `receive` for a request whose body was read already, without a byte order mark."""
-    body = body.removeprefix(codecs.BOM_UTF8)
-    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    first: list[Message] = [{"type": "http.request", "body": body.removeprefix(codecs.BOM_UTF8), "more_body": False}]
 
     async def replay() -> Message:
         return first.pop() if first else await receive()

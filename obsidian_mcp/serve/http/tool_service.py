@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -13,9 +14,9 @@ from anyio import to_thread
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.collation import exact_key
 from obsidian_mcp.errors import AppError, InternalError
+from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import Dispatcher
-from obsidian_mcp.serve.mcp.server import run
-from obsidian_mcp.tools import TOOLS, Outcome, Tool, listed
+from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
 from obsidian_mcp.tools.entries import RESEARCH
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered
 
@@ -66,7 +67,7 @@ class ToolService:
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: AppError and nothing else."""
         try:
-            return await run(self._app, name, arguments, self.tools())
+            return await in_thread(self.timeout, partial(call, self._app, name, arguments, self.tools()))
         except AppError:
             raise
         except (Exception, SystemExit) as error:

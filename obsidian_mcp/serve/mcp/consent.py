@@ -13,7 +13,7 @@ from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.tools import CONFIRM, Outcome
 
-from .request_thread import Context, peer_of
+from .context import Context, peer_of
 
 QUESTION = "confirm"
 """Names the question in a result that asks for input (2026-07-28)."""

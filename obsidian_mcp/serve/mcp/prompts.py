@@ -23,7 +23,7 @@ from obsidian_mcp.serve.dispatch import require_first_page
 
 from . import completion, resources
 from .completion import Completes
-from .request_thread import Context, in_thread
+from .context import Context, in_thread_for
 
 NOTE_CHARACTERS: Final = 40_000
 """The most that a prompt quotes of one note; hosts cut longer messages."""
@@ -149,7 +149,7 @@ class Prompts:
     async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = find(params.name)
         work = partial(prompt.text, self._app, params.arguments or {})
-        text = await in_thread(self._app.config.timeout, work, context)
+        text = await in_thread_for(context, self._app.config.timeout, work)
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.entry.description, messages=[message])
 
@@ -157,7 +157,7 @@ class Prompts:
         given = (params.context.arguments if params.context is not None else None) or {}
         kind = _kind(params.ref, params.argument.name)
         work = partial(completion.complete, self._app, kind, params.argument.value, given.get("vault", ""))
-        values, total = await in_thread(self._app.config.timeout, work, context)
+        values, total = await in_thread_for(context, self._app.config.timeout, work)
         completed = types.Completion(values=values, total=total, has_more=total > len(values))
         return types.CompleteResult(completion=completed)
 

@@ -22,7 +22,7 @@ from obsidian_mcp.serve.dispatch import no_page, require_first_page, shows_views
 from obsidian_mcp.tools.registry import view_tools
 
 from . import views
-from .request_thread import Context, in_thread, peer_of
+from .context import Context, in_thread_for, peer_of
 
 PAGE: Final = 200
 """Resources on one page of the list."""
@@ -63,7 +63,7 @@ class Resources:
 
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = params.cursor if params is not None else None
-        listed = await in_thread(self._app.config.timeout, partial(page, self._app, cursor), context)
+        listed = await in_thread_for(context, self._app.config.timeout, partial(page, self._app, cursor))
         if cursor is None and shows_views(self._app.config, peer_of(context)):
             listed.resources.extend(views.entries())
         return listed
@@ -77,7 +77,7 @@ class Resources:
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         if (shown := views.read(params.uri)) is not None and view_tools(self._app):
             return types.ReadResourceResult(contents=[shown])
-        content = await in_thread(self._app.config.timeout, partial(read, self._app, params.uri), context)
+        content = await in_thread_for(context, self._app.config.timeout, partial(read, self._app, params.uri))
         return types.ReadResourceResult(contents=[content])
 
 

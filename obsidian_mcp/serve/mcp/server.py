@@ -22,10 +22,10 @@ from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.registry import view_tools
 
 from .consent import call_with_consent
+from .context import Context, in_thread_for, peer_of
 from .error_middleware import handle_errors
 from .prompt_catalog import PROMPTS
 from .prompts import Prompts
-from .request_thread import Context, in_thread, peer_of
 from .resources import Resources
 from .subscriptions import Subscriptions
 
@@ -62,7 +62,8 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
         context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         def work(arguments: Mapping[str, Any]) -> Awaitable[Outcome]:
-            return run(app, params.name, arguments, TOOLS if tools is None else tools(), context)
+            called = partial(call, app, params.name, arguments, TOOLS if tools is None else tools())
+            return in_thread_for(context, app.config.timeout, called)
 
         try:
             outcome = await call_with_consent(context, params, work)
@@ -102,14 +103,3 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
     server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.joined)
     server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server
-
-
-async def run(
-    app: App,
-    name: str,
-    arguments: Mapping[str, Any],
-    tools: Mapping[str, Tool] = TOOLS,
-    context: Context | None = None,
-) -> Outcome:
-    """Call one of the tools in a thread. Raises: AppError; OperationTimeout when the configured time is up."""
-    return await in_thread(app.config.timeout, partial(call, app, name, arguments, tools), context)

@@ -37,7 +37,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
 from . import resources
-from .request_thread import Context, session_of
+from .context import Context, session_of
 
 log = logging.getLogger(__name__)
 

@@ -111,9 +111,9 @@ class Calls:
         if self._watching:
             self._timers.after(QUICK_SECONDS, partial(self._watch, self._waiting[0]))
 
-    def expired(self, message: Message) -> bytes:
+    def expired(self, message: Message, peer: Peer) -> bytes:
         """Return the answer to a call that has not begun in time."""
-        return jsonrpc.encode(self._dispatcher.failure(message, Deadline(self.timeout).error()))
+        return jsonrpc.encode(self._dispatcher.failure(message, peer, Deadline(self.timeout).error()))
 
     def cancel(self, request_id: RequestId) -> bool:
         """Stop a call without an answer; False if there is none. Of several with this id, the latest."""
@@ -136,7 +136,7 @@ class Calls:
         if running.ended or not running.limit.cancel():  # in its commit it is waited for (SAFE-19)
             return
         self._end(running)
-        self._send(jsonrpc.encode(self._dispatcher.failure(running.message, running.limit.error())))
+        self._send(jsonrpc.encode(self._dispatcher.failure(running.message, running.peer, running.limit.error())))
         self._settle(running.message["id"])
 
     def _end(self, running: _Call) -> None:

@@ -152,9 +152,9 @@ class Conversation:
         if not isinstance(peer, Peer):
             self._put(peer)
         elif not dispatcher.serves(message):
-            self._begin(message, partial(self._pass_on, message, peer))
+            self._begin(message, partial(self._pass_on, message, peer), peer)
         elif message["method"] == "tools/call":
-            self._begin(message, partial(self._call, message, peer, time.monotonic()))
+            self._begin(message, partial(self._call, message, peer, time.monotonic()), peer)
         else:
             line = dispatcher.answer(message, peer)
             with self._lock:
@@ -163,8 +163,8 @@ class Conversation:
                 if line is not None:
                     self.writer.put(line)
 
-    def _begin(self, message: Message, start: Callable[[], None]) -> None:
-        """Start a request when it is its turn."""
+    def _begin(self, message: Message, start: Callable[[], None], peer: Peer | None = None) -> None:
+        """Start a request when it is its turn. Without a `peer` it waits for that as long as it takes."""
         request_id = message["id"]
         key = jsonrpc.correlated(request_id)
         with self._lock:
@@ -177,18 +177,18 @@ class Conversation:
                 start()
             else:
                 turn = self._order.begin(start, writes=self._writes(message))
-                if not turn.begun and self._calls is not None:
-                    self.timers.after(self._calls.timeout, partial(self._expire, turn, message))
+                if not turn.begun and self._calls is not None and peer is not None:
+                    self.timers.after(self._calls.timeout, partial(self._expire, turn, message, peer))
             self._in_flight.setdefault(key, deque()).append(_InFlight(request_id, turn))
 
     def _call(self, message: Message, peer: Peer, arrived: float) -> None:
         if self._calls is not None:
             self._calls.begin(message, peer, waited=time.monotonic() - arrived)
 
-    def _expire(self, turn: Turn, message: Message) -> None:
+    def _expire(self, turn: Turn, message: Message, peer: Peer) -> None:
         """Answer a call whose time was over before its turn came."""
         if self._calls is not None and not turn.begun:
-            self.writer.put(self._calls.expired(message))
+            self.writer.put(self._calls.expired(message, peer))
             self._settle(message["id"])
 
     def _take_notification(self, message: Message) -> None:

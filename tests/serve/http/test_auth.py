@@ -19,6 +19,7 @@ from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
 from obsidian_mcp.serve.http.dialect import Reason, Refusal, Request
+from obsidian_mcp.serve.http.rpc import JsonRpc
 from obsidian_mcp.serve.http.server import run
 from tests.examples import examples
 from tests.serve.http_client import http_client
@@ -154,6 +155,23 @@ def refused(answer: Any) -> str:
         return "rad"
     assert answer.status_code in (200, 404)
     return "burly" if reply.get("error_detail", {}).get("code") == "AUTH_REQUIRED" else ""
+
+
+@pytest.mark.parametrize(
+    ("path", "said", "unsaid"),
+    [
+        ("/mcp", "settings of the client", "bridge"),
+        ("/bridge/v1/tools/x/call", "Pass OBSIDIAN_MCP_API_KEY from stdio bridge", "settings"),
+    ],
+)
+def test_a_refusal_tells_the_client_at_hand_where_its_key_goes(
+    locked: TestClient, path: str, said: str, unsaid: str
+) -> None:
+    # DOOR-04
+    answer = locked.post(path, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    assert answer.status_code == 401
+    assert said in answer.text
+    assert unsaid not in answer.text
 
 
 DIALECTS = ["bridge"] * 4 + ["burly"] * 4 + ["rad"] * 3
@@ -390,4 +408,4 @@ def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
 @examples(300)
 def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
-        AccessControl(HttpConfig(keys=("a very long key",))).unlock(Request("GET", (), headers))
+        AccessControl(HttpConfig(keys=("a very long key",))).unlock(Request("GET", (), headers), JsonRpc())

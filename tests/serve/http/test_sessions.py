@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -96,7 +98,7 @@ def test_a_session_lives_until_it_is_deleted(url: str) -> None:
     # HTTP-04
     begun = begin(url)
     session = {**BOTH, "mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
-    assert begun.headers["content-type"].startswith("text/event-stream")
+    assert begun.headers["content-type"] == "application/json"
     assert begun.headers["access-control-allow-origin"] == "*"
     assert "Mcp-Session-Id" in begun.headers["access-control-expose-headers"]
 
@@ -120,6 +122,72 @@ def test_the_subscriptions_of_a_session_end_with_it(app: App, monkeypatch: pytes
         first.end()
         assert second.request("resources/subscribe", {"uri": "obsidian://vault/basic/Later.md"}) == {}
         second.end()
+
+
+def modern(method: str, revision: str = "2026-07-28", **params: Any) -> dict[str, Any]:
+    """A request of the era without sessions, for `httpx.post`."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": revision,
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    named = {"mcp-name": params["name"]} if "name" in params else {}
+    return {
+        "json": {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}},
+        "headers": {**BOTH, "mcp-protocol-version": revision, "mcp-method": method, **named},
+    }
+
+
+@pytest.mark.parametrize("revisions", [["2026-07-28"], ["2099-01-01"], ["2099-01-01", "2026-07-28"]])
+def test_a_probe_binds_nothing(url: str, revisions: list[str]) -> None:
+    # DISPATCH-02, HTTP-04
+    for revision in revisions:
+        probe = httpx.post(f"{url}/mcp", **modern("server/discover", revision))
+        assert probe.status_code == (200 if revision == "2026-07-28" else 400)
+        assert revision == "2026-07-28" or probe.json()["error"]["code"] == -32022
+    session = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"]}
+    call: dict[str, Any] = {"name": "obsidian_list_files", "arguments": {}}
+    for method, params in (("tools/list", {}), ("tools/call", call)):
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        assert httpx.post(f"{url}/mcp", json=message, headers=session).json()["result"]
+        assert httpx.post(f"{url}/mcp", **modern(method, **params)).json()["result"]["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"mcp-method": "ping"}, {"mcp-name": "other"}, {"mcp-protocol-version": "2099-01-01"}, {"mcp-method": ""}],
+)
+def test_headers_that_contradict_the_message_are_refused(url: str, change: dict[str, str]) -> None:
+    # HTTP-04
+    call = modern("tools/call", name="obsidian_list_files", arguments={})
+    answer = httpx.post(f"{url}/mcp", json=call["json"], headers={**call["headers"], **change})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32020)
+
+
+def test_a_server_whose_clients_only_call_tools_never_loads_the_sdk(app: App) -> None:
+    # DISPATCH-04
+    program = """
+import sys
+from pathlib import Path
+from obsidian_mcp import compose, config
+from obsidian_mcp.serve.http.server import application
+from starlette.testclient import TestClient
+app = compose.build(config.read((sys.argv[1],)), serving=True)
+with TestClient(application(app), base_url="http://127.0.0.1") as client:
+    both = {"accept": "application/json, text/event-stream"}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    begun = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, headers=both)
+    session = {**both, "mcp-session-id": begun.headers["mcp-session-id"]}
+    call = {"name": "obsidian_list_files", "arguments": {}}
+    for _ in range(100):
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        assert client.post("/mcp", json=message, headers=session).json()["result"]
+app.vaults.close()
+print(*{"mcp", "mcp_types", "pydantic_settings"} & set(sys.modules))
+"""
+    vault = str(app.config.vaults[0])
+    done = subprocess.run([sys.executable, "-c", program, vault], capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
 
 
 def test_an_unknown_session_is_404(url: str) -> None:

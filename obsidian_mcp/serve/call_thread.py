@@ -1,0 +1,48 @@
+"""A call in a thread beside an event loop, with its time limit, cancellation, progress and client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from obsidian_mcp.core.text.call import Client, ProgressReport, set_call
+from obsidian_mcp.core.text.deadline import Deadline
+
+from .throttle import throttled
+
+T = TypeVar("T")
+
+
+async def in_thread(
+    seconds: float, work: Callable[[], T], client: Client | None = None, report: ProgressReport | None = None
+) -> T:
+    """Run `work` in a thread. Raises: what it raises; OperationTimeout when the time is up.
+
+    When the time is up or the caller is cancelled, the thread stops at its next checkpoint (`core.text.call`). A change
+    whose commit has begun is waited for instead (SAFE-19). `client`: whose call it is, where that is not known yet;
+    `report` gets its progress.
+    """
+    limit = Deadline(seconds)
+
+    def expire() -> None:
+        if limit.cancel():
+            scope.cancel()
+
+    def run() -> T:  # in a copy of this context, so that the settings end with the thread's work
+        set_call(limit=limit)
+        if client is not None:
+            set_call(client=client, progress=throttled(report, limit) if report is not None else None)
+        return work()
+
+    with anyio.CancelScope() as scope:
+        timer = asyncio.get_running_loop().call_later(seconds, expire)
+        try:
+            return await to_thread.run_sync(run, abandon_on_cancel=True)
+        finally:
+            timer.cancel()
+            limit.cancel()
+    raise limit.error()
