@@ -70,6 +70,7 @@ CALLS: dict[str, Callable[[calling.Session, int], None]] = {
 }
 """Measured with the same processes, between the start and the rest."""
 PARTS: dict[str, Callable[[Bench], None]] = {
+    "ways": lambda bench: starting.every_way(bench.ours, bench.bare, bench.rounds + 2, bench.samples),
     "lull": lambda bench: starting.lull(bench.ours, bench.notes[0], bench.rounds, bench.samples),
     "memory": lambda bench: lasting.memory(bench.everyone, bench.notes, bench.samples),
     "growth": growth,
@@ -100,7 +101,7 @@ def main() -> int:
     for size in sizes:
         figures = of_vault(chosen.vaults, size, parts, chosen.rounds, with_peers=not chosen.no_peers)
         results[size] = read(plain(figures))  # rounded: the tables say what is kept
-        say("\n".join(["", *report.side_by_side(results[size]), ""]))
+        say("\n".join(["", *report.ways_table(results[size]), "", *report.side_by_side(results[size]), ""]))
     found: list[search.Row] = []
     if "rg" in parts:
         beside = [size for size in sizes if size > 1000] or sizes

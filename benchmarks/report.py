@@ -41,7 +41,7 @@ def document(facts: Mapping[str, str], results: Results, searches: Sequence[sear
         "",
     ]
     for size, figures in results.items():
-        lines += [f"## {_grouped(size)} notes", "", *side_by_side(figures), ""]
+        lines += [f"## {_grouped(size)} notes", "", *ways_table(figures), "", *side_by_side(figures), ""]
     return "\n".join(lines)
 
 
@@ -59,6 +59,27 @@ def section(facts: Mapping[str, str], results: Results) -> str:
     lines += [*side_by_side(figures, spread=False), ""]
     lines += ["![Cost against the size of the vault, both logarithmic](benchmarks/results.svg)", ""]
     return "\n".join(lines)
+
+
+def ways_table(figures: Figures) -> list[str]:
+    """A row for each way of starting, with how many times the plain start it takes; the bare server's is last."""
+    ways = [
+        what.partition(", started: ")[2] for what in figures if what.startswith(starting.row(starting.STARTS[0], ""))
+    ]
+    if not ways:
+        return []
+    lines = ["| start | " + " | ".join(starting.STARTS) + " |", "|---|--:|--:|--:|"]
+    for way, server in [*((way, OURS) for way in ways), (starting.PLAIN, BARE)]:
+        cells = []
+        for column in starting.STARTS:
+            figure = figures.get(starting.row(column, way), {}).get(server)
+            plain = figures[starting.row(column, starting.PLAIN)][OURS]
+            if isinstance(figure, Figure) and isinstance(plain, Figure):
+                cells.append(f"{shown(column, figure.median)} ×{figure.median / plain.median:.2f}")
+            else:
+                cells.append("none")
+        lines.append(f"| {way if server == OURS else BARE} | {' | '.join(cells)} |")
+    return lines
 
 
 def target_table(results: Results) -> list[str]:
@@ -96,6 +117,8 @@ def side_by_side(figures: Figures, *, spread: bool = True) -> list[str]:
     lines = ["| | " + " | ".join(names) + " |", "|---" + "|--:" * len(names) + "|"]
     reasons: list[str] = []
     for what, row in figures.items():
+        if ", started: " in what:  # in a table of their own
+            continue
         cells = []
         for name in names:
             match row.get(name):

@@ -1,4 +1,4 @@
-"""The first index, and from the spawn of a process to its first answers."""
+"""The first index, and from the spawn of a process to its first answers, however it is started."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from .figures import Samples
 from .servers import Server
 from .turns import in_turns, reason, settle, until
 from .vaults import RARE
-from .wire import FAILURES, INITIALIZE
+from .wire import CLAUDE_DESKTOP, FAILURES, INITIALIZE, MODERN, Refused, is_error
 
 FIRST_BUILD = "first index"
 INDEXING = 240.0
@@ -76,7 +78,7 @@ def _first_index(peer: Server, size: int) -> None:
 
 
 def lull(ours: Server, note: str, rounds: int, samples: Samples) -> None:
-    """Reads, some of them while the server loads what it has not needed yet: it does a second after it began."""
+    """Reads in the first seconds of a server, which is still at work on its index."""
     tool, given = ours.read(note)
     for _ in range(rounds):
         with ours.start() as wire:
@@ -90,19 +92,92 @@ def lull(ours: Server, note: str, rounds: int, samples: Samples) -> None:
 
 
 def start(servers: Sequence[Server], rounds: int, samples: Samples) -> None:
-    """From the spawn to the answers of initialize, tools/list and a first search (the bare server: a first call)."""
+    """From the spawn to the answers of initialize, tools/list and a first search (the bare server: a first call), to a
+    client with the name of Claude Desktop."""
 
     def once(server: Server) -> None:
-        tool, given = server.search(RARE) if server.search else ("echo", {})
-        with server.start() as wire:
-            wire.ask("initialize", INITIALIZE)
-            moments = [wire.since_start()]
-            wire.notify_initialized()
-            wire.ask("tools/list")
-            moments.append(wire.since_start())
-            wire.call(tool, **given)
-            moments.append(wire.since_start())
-        for what, moment in zip(STARTS, moments, strict=True):
+        for what, moment in zip(STARTS, _moments(server, Way(CLAUDE_DESKTOP)), strict=True):
             samples.add(what, server.name, moment)
 
     in_turns(servers, rounds, once, samples, STARTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a server is started, and who speaks to it."""
+
+    hello: Mapping[str, Any] = field(default_factory=lambda: INITIALIZE)
+    arguments: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    """Of every request, in the revision without a handshake."""
+    wait: float = 0.0
+    """Seconds from the spawn to the first message; the moments are counted from that."""
+
+
+PLAIN = "plain start"
+SHOWS_VIEWS = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
+
+
+def ways(policy: Path, folder: str) -> dict[str, Way]:
+    """Return the ways in which people start a server, the plain one first."""
+    return {
+        PLAIN: Way(),
+        "client claude-ai (Claude Desktop)": Way(CLAUDE_DESKTOP),
+        "client that shows views": Way({**INITIALIZE, "capabilities": SHOWS_VIEWS}),
+        "--tools core": Way(arguments=["--tools", "core"]),
+        "--tools standard": Way(arguments=["--tools", "standard"]),
+        "--read-only": Way(arguments=["--read-only"]),
+        "--scope FOLDER": Way(arguments=["--scope", folder]),
+        "policy file": Way(env={"OBSIDIAN_MCP_POLICY": str(policy)}),
+        "OBSIDIAN_MCP_TIMEOUT=20": Way(env={"OBSIDIAN_MCP_TIMEOUT": "20"}),
+        "2026-07-28": Way(meta=MODERN),
+        "initialize a second after the start": Way(wait=1.0),
+    }
+
+
+def row(column: str, way: str) -> str:
+    """Return the name of one figure of the table of ways."""
+    return f"{column}, started: {way}"
+
+
+def every_way(ours: Server, bare: Server, rounds: int, samples: Samples) -> None:
+    """Each way of starting in turn with the others and with the bare server."""
+    policy = ours.vault.with_name(f"{ours.vault.name}-kept") / "policy.toml"
+    policy.write_text('confirm = ["permanent_delete"]\n', encoding="utf-8")
+    folder = next(path.name for path in sorted(ours.vault.iterdir()) if path.is_dir() and path.name[0] != ".")
+    known = ways(policy, folder)
+    for number in range(rounds):
+        names = [*known]
+        for way in names[number % len(names) :] + names[: number % len(names)]:
+            for column, moment in zip(STARTS, _moments(ours, known[way]), strict=True):
+                samples.add(row(column, way), ours.name, moment)
+        for column, moment in zip(STARTS, _moments(bare, Way()), strict=True):
+            samples.add(row(column, PLAIN), bare.name, moment)
+
+
+def _moments(server: Server, way: Way) -> list[float]:
+    """Seconds to the answers of initialize (or server/discover), tools/list and a first search."""
+    tool, given = server.search(RARE) if server.search else ("echo", {})
+    started = replace(server, command=[*server.command, *way.arguments], env={**server.env, **way.env})
+    meta = {"_meta": way.meta} if way.meta else {}
+    moments = []
+    with started.start() as wire:
+        if way.wait:
+            time.sleep(way.wait)
+        begun = wire.since_start() if way.wait else 0.0
+
+        def ask(method: str, params: Mapping[str, Any]) -> None:
+            line = wire.ask(method, {**params, **meta})
+            if is_error(line):
+                raise Refused(f"{method}: {line[:300].decode('utf-8', 'replace')}")
+            moments.append(wire.since_start() - begun)
+
+        if meta:
+            ask("server/discover", {})
+        else:
+            ask("initialize", way.hello)
+            wire.notify_initialized()
+        ask("tools/list", {})
+        ask("tools/call", {"name": tool, "arguments": given})
+    return moments

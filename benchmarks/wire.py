@@ -21,6 +21,14 @@ INITIALIZE = {
     "capabilities": {"roots": {"listChanged": True}},
     "clientInfo": {"name": "bench", "version": "1"},
 }
+CLAUDE_DESKTOP = {**INITIALIZE, "clientInfo": {"name": "claude-ai", "version": "0.1.0"}}
+"""How Claude Desktop introduces itself."""
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+"""`_meta` of every request of the revision without a handshake."""
 PATIENCE = 60.0
 """Seconds that an answer may take; hosts give up no later."""
 ENDING = 3.0
