@@ -25,6 +25,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 
 from obsidian_mcp.app import App
+from obsidian_mcp.serve import dispatch
+from obsidian_mcp.serve.dispatch import Dispatcher
 from obsidian_mcp.serve.http import listener, server
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools import Tool
@@ -531,10 +533,26 @@ def with_fixtures(app: App, tools: Callable[[], Mapping[str, Tool]]) -> Streamab
     return StreamableHTTPSessionManager(served, event_store=Events(), retry_interval=100)
 
 
+class AllBut(frozenset[str]):
+    """Every method, without these."""
+
+    def __contains__(self, method: object) -> bool:
+        return not super().__contains__(method)
+
+
 def main() -> None:
     app = app_on(Path(sys.argv[1]))
-    with patch.object(server, "session_manager", with_fixtures):
-        served = server.application(app)
+    with (
+        patch.object(server, "session_manager", with_fixtures),  # handlers of the SDK, so that all else goes there, too
+        patch.object(Dispatcher, "serves", lambda _, message: message["method"] in ("initialize", "ping")),
+        patch.object(dispatch, "HANDSHAKE_METHODS", AllBut()),
+        patch.object(dispatch, "MODERN_METHODS", AllBut(("initialize", "ping"))),
+    ):
+        run(app)
+
+
+def run(app: App) -> None:
+    served = server.application(app)
     sockets = listener.listen("127.0.0.1", [0])
     print(listener.address(sockets[0]), flush=True)
     listener.Listener(served, drain=5, on_stop=served.state.stop).run(sockets)

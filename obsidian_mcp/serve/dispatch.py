@@ -57,11 +57,11 @@ _OF_SDK: Final = frozenset(
         "completion/complete",
     )
 )
-_HANDSHAKE_METHODS: Final = _OF_SDK | {
+HANDSHAKE_METHODS: Final = _OF_SDK | {
     *("initialize", "ping", "tools/list", "tools/call"),
     *("resources/subscribe", "resources/unsubscribe"),
 }
-_MODERN_METHODS: Final = _OF_SDK | {"server/discover", "tools/list", "tools/call", "subscriptions/listen"}
+MODERN_METHODS: Final = _OF_SDK | {"server/discover", "tools/list", "tools/call", "subscriptions/listen"}
 _ANSWERED: Final = frozenset(("initialize", "server/discover", "ping", "tools/list", "tools/call"))
 
 _SERVER: Final = {"name": "obsidian-mcp", "title": "Obsidian vault", "version": __version__}
@@ -108,15 +108,20 @@ class Dispatcher:
         `introduced`: whom the connection's `initialize` introduced; None before it.
         """
         method = message["method"]
-        if not is_modern(message):
-            if method not in _HANDSHAKE_METHODS:
-                return _method_not_found(message)
-            if introduced is None and method not in ("initialize", "ping"):
-                return _not_initialized(message)
-            return introduced or Peer(HANDSHAKE_VERSIONS[-1])
-        meta = message["params"]["_meta"]
-        if CAPABILITIES_KEY not in meta:
-            problem = f"params._meta is missing the required envelope key(s): {CAPABILITIES_KEY}"
+        if is_modern(message):
+            return self.modern_peer(message)
+        if method not in HANDSHAKE_METHODS:
+            return _method_not_found(message)
+        if introduced is None and method not in ("initialize", "ping"):
+            return _not_initialized(message)
+        return introduced or Peer(HANDSHAKE_VERSIONS[-1])
+
+    def modern_peer(self, message: Message) -> Peer | Message:
+        """Return who sent a request of the era without a handshake, or the error that refuses it."""
+        found = (message.get("params") or {}).get("_meta")
+        meta: dict[str, Any] = found if isinstance(found, dict) else {}
+        if missing := [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]:
+            problem = f"params._meta is missing the required envelope key(s): {', '.join(missing)}"
             return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
         version = meta[VERSION_KEY]
         if not isinstance(version, str):
@@ -127,7 +132,7 @@ class Dispatcher:
             return jsonrpc.error(message["id"], UNSUPPORTED_VERSION, "Unsupported protocol version", known)
         if faults := list(params.faults(meta, _ENVELOPE, "_meta.")):
             return params.refuse(message, faults)
-        if method not in _MODERN_METHODS:
+        if message["method"] not in MODERN_METHODS:
             return _method_not_found(message)
         return Peer(version, (meta.get(CLIENT_KEY) or {}).get("name", ""), meta[CAPABILITIES_KEY])
 

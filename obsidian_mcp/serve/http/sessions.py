@@ -34,7 +34,6 @@ from obsidian_mcp.serve.dispatch import (
     VERSION_KEY,
     Dispatcher,
     Peer,
-    is_modern,
     progress_token,
 )
 
@@ -243,7 +242,7 @@ class Sessions:
             return None
         if (fault := _header_fault(request, scope, message)) is not None:
             return _reply(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
-        peer = self._dispatcher.peer(message, None)
+        peer = self._dispatcher.modern_peer(message)  # its header says that it is of this era
         if not isinstance(peer, Peer):
             line = jsonrpc.encode(peer)
             return _reply(line, _status(line))
@@ -438,10 +437,11 @@ def _header_fault(request: Request, scope: Scope, message: jsonrpc.Message) -> s
     names = [name.decode("latin-1") for name, _ in scope["headers"]]
     if twice := next((name for name in _NAMING if names.count(name) > 1), None):
         return f"{twice} header appears more than once"
-    if not is_modern(message):  # its params are refused, which says what is missing
+    params = message.get("params") or {}
+    meta = params.get("_meta")
+    if not isinstance(meta, dict) or VERSION_KEY not in meta:  # the refusal of these params says what is missing
         return None
-    params = message["params"]
-    if request.headers.get("mcp-protocol-version") != params["_meta"][VERSION_KEY]:
+    if request.headers.get("mcp-protocol-version") != meta[VERSION_KEY]:
         return "mcp-protocol-version header does not match the request envelope's protocol version"
     if request.headers.get("mcp-method") != message["method"]:
         return "mcp-method header does not match the request body's method"

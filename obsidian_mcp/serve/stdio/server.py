@@ -94,7 +94,8 @@ def _end_at_signals(conversation: Conversation) -> None:
     The signal is read from a pipe by a thread, because on Windows the waiting main thread does not run handlers.
     """
     wake, woken = os.pipe()
-    os.set_blocking(woken, False)
+    if sys.platform != "win32":  # where a full pipe does not stop the handler
+        os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
 
     def wait() -> None:
