@@ -15,7 +15,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .paging import count_fitting, next_offset, page_of
+from .paging import count_fitting, fitting, next_offset, page_of
 from .params import Limit, Name, Offset, VaultName
 from .registry import tool
 
@@ -117,14 +117,14 @@ def get_links(
         Backlink(refs[0].source, _line(refs[0]), context, _embed(refs[0]), _several(len(refs)))
         for refs, context in zip(lines, contexts, strict=True)
     ]
-    fitting = count_fitting(shown, linking)
+    count = count_fitting(shown, linking)
     return Links(
         path=entry.path,
-        outgoing=shown[:fitting],
-        backlinks=linking[:fitting],
+        outgoing=shown[:count],
+        backlinks=linking[:count],
         outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
-        next_offset=next_offset(offset, fitting or limit, total),
+        next_offset=next_offset(offset, count or limit, total),
         incomplete=outgoing.notice or backlinks.notice,
     )
 
@@ -209,24 +209,29 @@ def _several(count: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedName:
-    name: str
-    count: int
-    sources: list[str]
+class BrokenLink:
+    path: str
+    """The note that has it."""
+    line: int | None
+    link: str
+    """As written."""
+    context: str
+    missing: str
+    """What is not there: file, heading or block."""
+    did_you_mean: str | None = None
+    """The link to write instead, where something has a similar name."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphAnswer:
     total: int
     paths: list[str] | None = None
-    unresolved: list[UnresolvedName] | None = None
+    unresolved: list[BrokenLink] | None = None
     neighbours: list[Neighbour] | None = None
     next_offset: int | None = None
     incomplete: str | None = None
     """Said while the index is being built."""
 
-
-SOURCES_SHOWN = 5
 
 Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
 
@@ -254,9 +259,7 @@ def graph(
         page, following = page_of(near.value, offset, limit)
         return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, incomplete=near.notice)
     if question == "unresolved":
-        missing, notice = _list_unresolved(place)
-        names, following = page_of(missing, offset, limit)
-        return GraphAnswer(len(missing), unresolved=list(names), next_offset=following, incomplete=notice)
+        return _list_broken(place, limit, offset)
     if question == "path":
         answer = place.graph.shortest_path(place.find(name).path, place.find(to).path)
         found, notice = list(answer.value), answer.notice
@@ -266,20 +269,20 @@ def graph(
     return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, incomplete=notice)
 
 
-def _list_unresolved(place: Vault) -> tuple[list[UnresolvedName], str | None]:
-    from obsidian_mcp.core.operations import app_answers
+def _list_broken(place: Vault, limit: int, offset: int) -> GraphAnswer:
+    from obsidian_mcp.core.operations.broken_links import broken_links, likely_link, missing_part
 
-    if (listed := app_answers.unresolved(place)) is not None:
-        notice = None
-        named = [(link.link, link.count, link.sources) for link in listed]
-    else:
-        answer = place.graph.unresolved()
-        notice = answer.notice
-        named = [(missing.name, missing.count, tuple(missing.sources)) for missing in answer.value]
-    named.sort(key=lambda missing: (-missing[1], missing[0]))
-    return [
-        UnresolvedName(name, count, list(map(str, sources))[:SOURCES_SHOWN]) for name, count, sources in named
-    ], notice
+    found = broken_links(place)
+    page = found.value[offset : offset + limit]
+    shown = fitting(
+        (
+            BrokenLink(ref.source, _line(ref), ref.link.original, context, missing_part(ref), likely_link(place, ref))
+            for ref, context in zip(page, place.graph.contexts(page), strict=True)
+        ),
+        least=1,
+    )
+    following = next_offset(offset, len(shown) or limit, len(found.value))
+    return GraphAnswer(len(found.value), unresolved=shown, next_offset=following, incomplete=found.notice)
 
 
 def _list_unconnected(place: Vault, question: Question) -> tuple[list[VaultPath], str | None]:

@@ -283,7 +283,14 @@ def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
     assert path[0] == "Home.md"
     assert path[-1] == "People/Mori Ayumi.md"
     assert run(app, "graph", question="unresolved")["unresolved"] == [
-        {"name": "Ayumi", "count": 1, "sources": ["Journal/2026-11-20.md"]}
+        {
+            "path": "Journal/2026-11-20.md",
+            "line": 3,
+            "link": "[[Ayumi]]",
+            "context": "Worked on [[Tower clock]]. Called [[Ayumi]] (no answer). Buy oil. #errand",
+            "missing": "file",
+            "did_you_mean": "[[Mori Ayumi|Ayumi]]",
+        }
     ]
 
 

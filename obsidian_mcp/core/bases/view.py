@@ -65,7 +65,8 @@ def run_base(text: str, context: Context, page: Page, view: str | None = None) -
 
 
 def run_view(base: Base, context: Context, page: Page, name: str | None = None) -> QueryAnswer:
-    """The rows of the view `name`, else of the first; `context.this` is a File or None. Raises: QueryInvalid."""
+    """The rows of the view `name`, of the first one without a name; `context.this` is a File or None. Raises:
+    QueryInvalid."""
     view = base.view(name)
     for warning in base.warnings:
         context.problems.note(warning)

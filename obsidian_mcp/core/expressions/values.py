@@ -27,7 +27,8 @@ class ExpressionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LinkValue:
-    """A link as written: `path` without the `subpath`, which begins with `#`; `display` is None where not written."""
+    """A link as written: `path` without the `subpath`, which begins with `#`; `display` is None where none is
+    written."""
 
     path: str
     subpath: str = ""

@@ -41,14 +41,7 @@ def link_target(raw: str) -> str | None:
 def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotFound:
     """The error for a name that no file has, with the nearest names; `notice` says why it may yet be an alias."""
     path = parse(raw)
-    key = name_key(basename(path))
-    names: dict[str, list[VaultPath]] = {}
-    for name, found in islice(catalog.by_name().items(), NEAR_NAMES_SEARCHED):
-        names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
-    near = [name for name in names if key in name or (len(name) > 3 and name in key)]
-    near = sorted(near, key=len)[:NEAR_NAMES_SHOWN]
-    near += [name for name in _near(key, names) if name not in near]
-    paths = [str(found) for name in near for found in names[name]][:NEAR_NAMES_SHOWN]
+    paths = list(map(str, near(catalog, path)))
     note, _, part = raw.partition("#")
     whole = None
     with suppress(AppError):
@@ -66,8 +59,20 @@ def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotF
     return NoteNotFound(f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths)
 
 
-def _near(key: str, names: Iterable[str]) -> list[str]:
-    """Return similar names among those that share most pairs of letters; one comparison takes 20 µs."""
+def near(catalog: Catalog, path: str) -> list[VaultPath]:
+    """Return files whose names are near that of a path: those with the name in theirs first, then similar ones."""
+    key = name_key(basename(path))
+    names: dict[str, list[VaultPath]] = {}
+    for name, found in islice(catalog.by_name().items(), NEAR_NAMES_SEARCHED):
+        names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
+    alike = [name for name in names if key in name or (len(name) > 3 and name in key)]
+    alike = sorted(alike, key=len)[:NEAR_NAMES_SHOWN]
+    alike += [name for name in similar(key, names) if name not in alike]
+    return [found for name in alike for found in names[name]][:NEAR_NAMES_SHOWN]
+
+
+def similar(key: str, names: Iterable[str]) -> list[str]:
+    """Return similar names, the nearest first, of those that share most pairs of letters; one comparison: 20 µs."""
     import difflib
 
     pairs = {key[at : at + 2] for at in range(len(key) - 1)} or {key}

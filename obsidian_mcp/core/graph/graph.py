@@ -10,13 +10,13 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from itertools import groupby
 from operator import itemgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index.facts import Facts, LinkFact, TaskFact, indexable
+from obsidian_mcp.core.index.facts import BODY_LIMIT, Facts, LinkFact, TaskFact, indexable
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
@@ -205,6 +205,36 @@ class Graph:
         return tuple(Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name)
 
     @_asked_of_all
+    def broken_links(self, rows: Rows) -> tuple[Reference, ...]:
+        """Return the links that lead to no file, or to a heading or block that their note lacks (LINK-50).
+
+        They come by source and order in it, the same link of a line once; links in hidden files do not count.
+        """
+        hidden, has_part = self._hides(), cache(partial(self._has_part, rows))
+        found: dict[object, Reference] = {}
+        for source, link in self._there(rows.links_to_check(self._link_graph(rows).unresolved)):
+            target = self._target(source, link)
+            if (target is None or not has_part(target, link.subpath)) and not hidden(source):
+                found[source, link.at, link.line, link.original] = Reference(source, target, link)
+        return tuple(found.values())
+
+    def _has_part(self, rows: Rows, path: VaultPath, subpath: str) -> bool:
+        """Whether a file has what a subpath names; True for parts that only other programs know."""
+        from obsidian_mcp.core.note import drawing, parser  # loaded when it is needed
+        from obsidian_mcp.core.note.subpath import heading_chain, heading_key, resolve_subpath, segments
+
+        parts = segments(subpath)
+        if not parts or not is_note(path) or self._catalog[path].size > BODY_LIMIT:
+            return True
+        facts_ = rows.facts(path)
+        keys = [(heading.level, heading_key(heading.text)) for heading in facts_.headings] if facts_ else ()
+        if heading_chain(keys, parts) is not None:
+            return True
+        text = rows.text(path) if "^" in parts[-1] else ""
+        is_drawing = drawing.is_drawing(path, text)
+        return is_drawing or (bool(text) and resolve_subpath(parser.parse(text), subpath) is not None)
+
+    @_asked_of_all
     def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:
         """Return the notes that no other file links to; with `attachments` every such file."""
         incoming = self._link_graph(rows).incoming
@@ -226,7 +256,8 @@ class Graph:
 
     @_asked
     def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[Neighbour, ...]:
-        """The files within `depth` links in either direction, nearest first, none hidden or over a hidden one."""
+        """Return the files within `depth` links in either direction, nearest first; hidden files, and paths over them,
+        do not count."""
         found = spread(self._link_graph(rows), path, depth, None, self._hides())
         return tuple(
             Neighbour(near, distance, via)

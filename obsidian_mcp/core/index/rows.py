@@ -83,6 +83,17 @@ class Rows(NamedTuple):
         """Return the links of one file in their order."""
         return [link for _, link in self._of("links", "files.path = ?", [stored(path)])]
 
+    def links_to_check(self, sources: Iterable[VaultPath]) -> list[tuple[VaultPath, LinkFact]]:
+        """Return the links of some files, and every link to a part of a file, by path and order in the file."""
+        wanted = json.dumps([stored(path) for path in sources])
+        return self._of("links", f"t.subpath != '' OR files.path {IN_LIST}", [wanted])
+
+    def text(self, path: VaultPath) -> str:
+        """Return the text of a file in which searches look; empty where it has no rows."""
+        sql = "SELECT text FROM texts JOIN files ON files.id = texts.file WHERE path = ?"
+        found = self.connection.execute(sql, (stored(path),)).fetchone()
+        return "" if found is None else str(found[0])
+
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
         """Return every link with one of these keys and the file that holds it, by path and order in the file."""
         return self._of("links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])])

@@ -19,7 +19,8 @@ Left = Literal["link", "embed", "nothing"]
 
 
 def insert_text(body: str, content: str, position: Position = "append", heading: str = "") -> str:
-    """A note with text on lines of its own at a place, with a heading in its section. Raises: SectionNotFound."""
+    """Return a note with text on lines of its own at a place, with a heading in its section. Raises:
+    SectionNotFound."""
     if heading:
         found = sections.locate(body, heading).content
         if position == "prepend":

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from obsidian_mcp.core.files.obsidian import UnresolvedLink
 from obsidian_mcp.core.files.ports import Obsidian
 from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.facts import LinkFact
+from obsidian_mcp.core.links.resolve import clean
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
 
 def found(vault: Vault, request: Request) -> list[VaultPath] | None:
-    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None if it cannot be asked."""
+    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None without it or if it cannot be
+    asked."""
     if vault.app is None:
         return None
     try:
@@ -34,7 +35,8 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
 ) -> tuple[Sequence[Reference], Sequence[Reference]] | None:
-    """Return our references that the app confirms, and those only its own, without a line; None without the app."""
+    """Return our references that the app confirms, and those that only it knows, without a line; None without the
+    app."""
     if (app := _asked_about_links(vault)) is None:
         return None
     try:
@@ -63,15 +65,16 @@ def dead_ends(vault: Vault) -> list[VaultPath] | None:
     return None if app is None else [path for path in _known(vault, app.deadends()) if is_note(path)]
 
 
-def unresolved(vault: Vault) -> list[UnresolvedLink] | None:
-    """None without the app."""
+def broken_links(vault: Vault, known: Sequence[Reference]) -> Sequence[Reference]:
+    """Return our broken links without those to files that the app finds, and those that only the app knows, without a
+    line; without the app all of ours."""
     if (app := _asked_about_links(vault)) is None:
-        return None
-    found = []
-    for link in app.unresolved():
-        sources = tuple(_known(vault, link.sources))
-        if sources or not link.sources:
-            found.append(UnresolvedLink(link.link, link.count, sources))
+        return known
+    listed = {link.link: _known(vault, link.sources) for link in app.unresolved()}
+    names = [clean(reference.link.path).removesuffix(NOTE_EXTENSION) for reference in known]
+    found = [reference for reference, name in zip(known, names, strict=True) if reference.target or name in listed]
+    others = listed.keys() - set(names)
+    found += [Reference(source, None, _placeless(name)) for name in sorted(others) for source in listed[name]]
     return found
 
 

@@ -41,7 +41,8 @@ class Matcher:
         return self._test.holds(place) and (subject.kind != "other" or self._test.shows(place))
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
-        """The places to show of a file, in order and each once, none if its path matched; None without a match."""
+        """Return the places to show of a file, in order and each once, none if its path matched; None without a
+        match."""
         if not self.matches(subject):
             return None
         return tuple(sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end")))[:MAX_SPANS]

@@ -158,7 +158,8 @@ def rank_wide(
 
 
 def fuse(scored: Sequence[Scored], near: Iterable[int]) -> list[Scored]:
-    """Files found by words and by meaning, ordered by their places: two models' scores do not compare (SEM-04)."""
+    """Return files found by words and by meaning in one order, by their places: scores of two models do not compare
+    (SEM-04)."""
     total: dict[int, float] = {}
     for found in ([number for number, _ in scored], near):
         for place, number in enumerate(found):
@@ -289,7 +290,8 @@ def _weighed(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most
 
 
 def _roughly(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most: int) -> dict[int, float]:
-    """Of many files those with the words in their paths, then in headings and tags, then the newest, with weights."""
+    """Of very many files: those with the words in their paths, then in headings and tags, then the newest; with the
+    weight of a word there."""
     in_paths = _in_path(snapshot, plan.terms[0])
     for term in plan.terms[1:]:
         in_paths &= _in_path(snapshot, term)

@@ -26,7 +26,8 @@ Member = tuple[str, ...]
 
 
 def of(words: Member, languages: Sequence[str]) -> list[Member]:
-    """What says the same as some folded words, in languages with a list; other forms count if no group has them."""
+    """Return what says the same as some folded words, in languages with a list; other forms count only if no group has
+    them."""
     found: dict[Member, None] = {}
     for language in LANGUAGES:
         if language in languages:

@@ -26,7 +26,8 @@ Run = tuple[str, ...]
 
 
 def spellings(text: str) -> Iterator[str]:
-    """Other spellings of a folded text: kana of the other kind or of half the width, a Korean word without its end."""
+    """Yield other spellings of a folded text: kana of the other kind or of half the width, a Korean word without
+    its end."""
     for other in (text.translate(_HIRAGANA_TO_KATAKANA), text.translate(_KATAKANA_TO_HIRAGANA)):
         if other != text:
             yield other

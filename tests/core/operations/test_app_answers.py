@@ -241,8 +241,19 @@ def test_questions_about_the_whole_vault_are_the_apps_to_answer(make: MakeDesk) 
     assert through_app.call("graph", question="orphans") == {"total": 1, "paths": ["Home.md"]}
     assert through_app.call("graph", question="dead_ends") == {"total": 0, "paths": []}
     assert through_app.call("graph", question="unresolved")["unresolved"] == [
-        {"name": "Nowhere", "count": 3, "sources": ["Home.md", "Projects/Alpha.md"]}
+        {"path": path, "link": "Nowhere", "context": "Nowhere", "missing": "file"}
+        for path in ("Home.md", "Projects/Alpha.md")
     ]
+
+
+def test_broken_links_that_the_app_lists_too_have_their_lines_in_the_files(make: MakeDesk) -> None:
+    # APP-FILE-08
+    by_files = make("files").call("graph", question="unresolved")
+    lost = '[{"link": "Ayumi", "count": "1", "sources": "Journal/2026-11-20.md"}]'
+
+    assert by_files["total"] == 1
+    assert make(answers={"unresolved": lost}).call("graph", question="unresolved") == by_files
+    assert make(answers={"unresolved": "[]"}).call("graph", question="unresolved")["total"] == 0
 
 
 def test_hidden_notes_are_hidden_whatever_the_app_names(make: MakeDesk) -> None:

@@ -1,0 +1,97 @@
+"""Links that lead to no file, or to a part that a note lacks, and what was likely meant (LINK-50, LINK-51)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import partial
+
+from obsidian_mcp.core.files import names
+from obsidian_mcp.core.graph.results import Reference
+from obsidian_mcp.core.index.freshness import Answer
+from obsidian_mcp.core.links.resolve import clean, destination, markdown_path, wiki_path
+from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, segments
+from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
+from obsidian_mcp.core.vault.vault import Vault
+
+from . import app_answers
+
+LIKENESS = 0.5
+"""Of two names, between 0 and 1, from which one was likely meant by the other."""
+_numbers = re.compile(r"\d+").findall
+
+
+def broken_links(vault: Vault) -> Answer[Sequence[Reference]]:
+    """Return the vault's broken links by source and order in it; with the backend `cli`, those of the app."""
+    found = vault.graph.broken_links()
+    return Answer(app_answers.broken_links(vault, found.value), found.freshness)
+
+
+def missing_part(reference: Reference) -> str:
+    """Return what a broken link does not find: file, heading or block."""
+    if reference.target is None:
+        return "file"
+    return "block" if segments(reference.link.subpath)[-1].strip().startswith(("^", "[^")) else "heading"
+
+
+def likely_link(vault: Vault, reference: Reference) -> str | None:
+    """Return the link as it would lead to the file or part that is nearest in name; None where none is near (LINK-51).
+
+    Notes are also found by an alias, which the link then shows.
+    """
+    checkpoint()
+    link, target, subpath, path = reference.link, reference.target, reference.link.subpath, str(reference.link.path)
+    display = link.display
+    if target is not None:
+        if (near := _near_part(vault, target, segments(subpath)[-1].strip())) is None:
+            return None
+        subpath = f"#{near}"
+    else:
+        aliased = vault.graph.by_alias(clean(path)).value
+        target = aliased[0] if aliased else _near_file(vault, clean(path))
+        if target is None:
+            return None
+        if aliased and display is None and link.kind != "embed":
+            display = path
+        if link.kind == "card":
+            return f"{target}{subpath}"
+        spelled = wiki_path if "[[" in link.original else markdown_path
+        written = partial(spelled, vault.catalog, target, reference.source, subpath=subpath)
+        path = written(link_format=vault.settings.new_link_format) or ""
+        if not path:
+            return None
+    bang = "!" if link.kind == "embed" else ""
+    if "[[" not in link.original:
+        return f"{bang}[{display or ''}]({destination(path + subpath)})"
+    pipe = r"\|" if r"\|" in link.original else "|"
+    return f"{bang}[[{path}{subpath}{'' if display is None else pipe + display}]]"
+
+
+def _near_file(vault: Vault, path: str) -> VaultPath | None:
+    """Return the file with the most similar name that has all numbers of it: another day is another note."""
+    name = name_key(basename(VaultPath(path)))
+    numbers = set(_numbers(name))
+
+    def likeness(other: VaultPath) -> float:
+        key = name_key(basename(other))
+        return SequenceMatcher(None, name, key).ratio() if numbers.issubset(_numbers(key)) else 0
+
+    with vault.lock:
+        best = max(names.near(vault.catalog, path), key=likeness, default=None)
+    return best if best is not None and likeness(best) >= LIKENESS else None
+
+
+def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
+    """Return the most similar heading of a note, or the id of a block with its `^`."""
+    note = parser.parse(vault.read_text(vault.catalog[path]).text.body)
+    if part.startswith("^"):
+        parts = {block.id.lower(): f"^{block.id}" for block in note.block_ids}
+        part = part[1:].lower()
+    else:
+        parts = {heading_key(heading.text): heading_for_link(heading.text) for heading in note.outline}
+        part = heading_key(part)
+    near = names.similar(part, parts)
+    return parts[near[0]] if near else None
