@@ -82,7 +82,7 @@ async def demonstrate(vault: Path) -> None:
             "obsidian_edit_note",
             name="Alpha",
             operation="append_section",
-            heading="Plan",
+            section="Plan",
             content="- [ ] Try [[Silent gears]]",
             dry_run=True,
         )

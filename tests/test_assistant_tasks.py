@@ -71,7 +71,7 @@ class Session:
 
 def note_a_decision(session: Session) -> None:
     content = "We launch in May.\n- [ ] Tell Anna 📅 2026-11-27"
-    session.run("daily_note", content=content, position="section", heading="Decisions")
+    session.run("daily_note", content=content, position="section", section="Decisions")
 
     note = session.text("Journal/2026-11-22.md")
     assert f"## Decisions\n{content}\n## Later\n" in note.replace("\n\n", "\n")

@@ -100,7 +100,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("read_note", {"name": "Hostile", "section": "x"}),
     ("get_properties", {"name": "Hostile"}),
     ("set_properties", {"names": ["Hostile"], "properties": {"new": 1}}),
-    ("edit_note", {"name": "Hostile", "operation": "append_section", "heading": "x", "content": "y"}),
+    ("edit_note", {"name": "Hostile", "operation": "append_section", "section": "x", "content": "y"}),
     ("edit_note", {"name": "Hostile", "operation": "replace_text", "find": "zebra", "content": "y"}),
     ("edit_note", {"name": "Hostile", "operation": "append", "content": "y"}),
     ("get_links", {"name": "Hostile"}),
@@ -221,9 +221,9 @@ def test_no_bytes_and_no_arguments_bring_an_edit_down(
         ("append", {}),
         ("prepend", {}),
         ("replace_text", {"find": find, "all": True}),
-        ("replace_section", {"heading": heading}),
-        ("prepend_section", {"heading": heading}),
-        ("rename_heading", {"heading": heading}),
+        ("replace_section", {"section": heading}),
+        ("prepend_section", {"section": heading}),
+        ("rename_heading", {"section": heading}),
     ]
     for operation, more in operations:
         path.write_bytes(data)

@@ -64,7 +64,7 @@ def test_an_etag_opens_no_other_note(opened: Callable[..., App], root: Path) -> 
     ("tool", "arguments"),
     [
         ("edit_note", {"name": "Home", "operation": "append", "content": "more"}),
-        ("edit_note", {"name": "Open", "operation": "rename_heading", "heading": "Part", "content": "Whole"}),
+        ("edit_note", {"name": "Open", "operation": "rename_heading", "section": "Part", "content": "Whole"}),
         ("compose_notes", {"action": "merge", "name": "Home", "into": "Table"}),
         ("move_note", {"name": "Home", "to": "Elsewhere.md"}),
         ("replace", {"find": "open", "content": "closed", "query": "open"}),

@@ -219,7 +219,7 @@ STEPS = st.one_of(
         st.just("edit_note"),
         name=PATHS,
         operation=st.just("rename_heading"),
-        heading=st.just("One"),
+        section=st.just("One"),
         content=st.sampled_from(["Two", "One"]),
     ),
     st.builds(

@@ -49,6 +49,11 @@ def changed_files(
     )
 
 
+def _cut(line: str) -> str:
+    """Return a line of a difference, of which the old and the new one fit an answer together."""
+    return line if len(line) <= SHOWN_BYTES // 3 else f"{line[: SHOWN_BYTES // 3]}…\n"
+
+
 def change_made(number: int, operations: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the answer to a call says of the change that it made, so that nobody has to look (TOOL-31).
 
@@ -64,10 +69,10 @@ def change_made(number: int, operations: Sequence[Any], given: Mapping[str, Any]
     lines: list[str] = []
     room, left = SHOWN_BYTES, 0
     for done, one in enumerate(shown):
-        found = difference(one).splitlines(keepends=True)
+        found = difference(one, context=0).splitlines(keepends=True)
         if len(shown) == 1:
             del found[:2]  # the names of the file, which the answer has
-        for line in found:
+        for line in map(_cut, found):
             room -= len(line.encode("utf-8", "surrogateescape"))
             left += room < 0
             lines += [line] if room >= 0 else []

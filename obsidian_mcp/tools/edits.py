@@ -53,7 +53,7 @@ def edit_note(
     operation: Annotated[Operation, Argument(description="append: add at the end")],
     content: Annotated[str | None, Argument(description="New text, or new heading")] = None,
     find: Annotated[str, Argument(description="replace_text: exact text that stands there once")] = "",
-    heading: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
+    section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
     all: Annotated[bool, Argument(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name
     dry_run: DryRun = False,
     etag: Etag = "",
@@ -63,10 +63,10 @@ def edit_note(
     *_section work on what stands under a heading, which stays.
     """
     place = app.vaults.get(vault)
-    content = _check_content(operation, content, find, heading)
+    content = _check_content(operation, content, find, section)
     entry = place.find(name)
     if operation == "rename_heading":
-        return _rename_heading(place, entry, heading, content, dry_run=dry_run, etag=etag)
+        return _rename_heading(place, entry, section, content, dry_run=dry_run, etag=etag)
 
     def change(body: str) -> str:
         match operation:
@@ -76,7 +76,7 @@ def edit_note(
                 return edits.insert(body, frontmatter.text_start(body), content)
             case "replace_text":
                 return edits.replace_text(body, find, content, every=all)
-        found = sections.locate(body, heading)
+        found = sections.locate(body, section)
         match operation:
             case "replace_section":
                 return edits.replace_span(body, found.content, sections.without_heading(body, found, content))
@@ -86,7 +86,7 @@ def edit_note(
 
     edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body
-    warnings = _warnings(operation, before, after, heading, content) if heading else []
+    warnings = _warnings(operation, before, after, section, content) if section else []
     if operation.startswith(("append", "prepend")) and _OPENING.search(content):
         warnings += _warn_of_swallowed_headings(before, after)
     return EditedNote(
@@ -156,7 +156,7 @@ def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, 
     )
 
 
-def _check_content(operation: Operation, content: str | None, find: str, heading: str) -> str:
+def _check_content(operation: Operation, content: str | None, find: str, section: str) -> str:
     """Return the content. Raises: InvalidArguments for an argument that the operation needs or cannot use."""
     if not content and operation.startswith(("append", "prepend")):
         raise InvalidArguments(f"{operation} needs content: the text to add.", argument="content")
@@ -164,12 +164,12 @@ def _check_content(operation: Operation, content: str | None, find: str, heading
         raise InvalidArguments(f"{operation} needs content: the new text, empty to delete.", argument="content")
     if operation == "replace_text" and not find:
         raise InvalidArguments("replace_text needs find: the exact text to replace.", argument="find")
-    if operation.endswith(("_section", "_heading")) and not heading:
-        raise InvalidArguments(f"{operation} needs heading: the heading or ^block to work on.", argument="heading")
+    if operation.endswith(("_section", "_heading")) and not section:
+        raise InvalidArguments(f"{operation} needs section: the heading or ^block to work on.", argument="section")
     if find and operation != "replace_text":
         raise InvalidArguments(f"find is for replace_text only, not for {operation}.", argument="find")
-    if heading and not operation.endswith(("_section", "_heading")):
+    if section and not operation.endswith(("_section", "_heading")):
         meant = f" Did you mean {operation}_section?" if operation in ("append", "prepend") else ""
-        problem = f"heading is for the section operations, not for {operation}.{meant}"
-        raise InvalidArguments(problem, argument="heading")
+        problem = f"section is for the section operations, not for {operation}.{meant}"
+        raise InvalidArguments(problem, argument="section")
     return content or ""

@@ -17,7 +17,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
 from .arguments import Argument
-from .paging import FILES_SHOWN, first_of, next_offset, shown_diff
+from .paging import FILES_SHOWN, cut_diff, first_of, next_offset
 from .params import Limit, Offset, VaultName
 from .registry import tool
 
@@ -59,7 +59,7 @@ def history(
     place = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(place, change)
-        shown = shown_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
+        shown = cut_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
         return History([_describe_change(place, recorded)], 1, diff=shown.encode("utf-8", "replace").decode())
     disk, anywhere = _disk_of(place, name) if name else (None, False)
     found, total = core_undo.history(place, disk, limit, offset, anywhere=anywhere)

@@ -5,8 +5,9 @@ A person on the command line gets everything (CLI-10).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice, takewhile, zip_longest
 from typing import Final, TypeVar
 
 from obsidian_mcp.core.text.call import current_call
@@ -22,6 +23,11 @@ VIEW_BYTES: Final = 9_500
 PAGE: Final = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results."""
 DIFF_CHARACTERS: Final = 10_000
+SAMPLED_CHARACTERS: Final = 600
+"""Differences of several files that are longer are shown as samples."""
+KINDS_SHOWN: Final = 20
+SAMPLE_CHARACTERS: Final = 60
+"""Of a line in a sample, on both sides of what changes."""
 FILES_SHOWN: Final = 50
 """Files that an answer about many of them names."""
 LINES_SHOWN: Final = 100
@@ -73,7 +79,7 @@ def page_end(text: str, start: int, end: int, room: int = PAGE) -> int:
     return start + room
 
 
-def shown_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
+def cut_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
     """Return differences one after the other, cut after so many characters."""
     shown = ""
     for diff in diffs:
@@ -81,3 +87,61 @@ def shown_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
         if len(shown) > most and not current_call.get().wants_all:
             return f"{shown[:most]}\n… (cut)\n"
     return shown
+
+
+def shown_diff(diffs: Iterable[str]) -> str:
+    """Return what would change: the difference of one file; of several, one line of each kind of change and how many
+    lines of how many files change so. Two lines change in one way where the same words take the place of the same."""
+    all_found = filter(None, diffs)
+    if current_call.get().wants_all:
+        return cut_diff(all_found)
+    found = list(islice(all_found, FILES_SHOWN))
+    if len(found) < 2 or sum(map(len, found)) <= SAMPLED_CHARACTERS:
+        return cut_diff(found)
+    kinds: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    """The lines of each kind, with their files."""
+    shown = []
+    for diff in found:
+        head, _, *lines = [*diff.splitlines(), ""]
+        if not head.startswith("--- a/"):  # a file that is moved or removed
+            shown.append(diff)
+        for old, new in _changed_lines(lines):
+            kind, sample = _kind(old, new)
+            kinds.setdefault(kind, []).append((head.removeprefix("--- a/"), sample))
+    shown += [
+        f"{len(lines)} × (files: {len({path for path, _ in lines})}), as in {lines[0][0]}:\n{lines[0][1]}"
+        for lines in sorted(kinds.values(), key=len, reverse=True)
+    ]
+    left = len(shown) - KINDS_SHOWN
+    remarks = [f"… and {left} other kinds of changes\n"] if left > 0 else []
+    remarks += [f"… (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
+    return "".join(shown[:KINDS_SHOWN] + remarks)
+
+
+def _changed_lines(diff: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return the lines of a unified difference without its head: each old one with the new one in its place."""
+    for is_changed, lines in groupby(diff, key=lambda line: line[:1] in ("-", "+")):
+        if is_changed:
+            listed = list(lines)
+            old, new = ([line[1:] for line in listed if line[0] == mark] for mark in "-+")
+            yield from zip_longest(old, new, fillvalue="")
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _kind(old: str, new: str) -> tuple[tuple[str, str], str]:
+    """Return the words of two lines that differ, and both lines cut around these."""
+    words, others = (re.findall(r"\w+|\W", line) for line in (old, new))
+    start = _shared(words, others)
+    end = _shared(words[start:][::-1], others[start:][::-1])
+    kind, lines = [], ""
+    for mark, line in (("-", words), ("+", others)):
+        inner = "".join(line[start : len(line) - end])
+        before, after = "".join(line[:start]), "".join(line[len(line) - end :])
+        kind.append(inner)
+        parts = (before[-SAMPLE_CHARACTERS:], inner[: 2 * SAMPLE_CHARACTERS], after[:SAMPLE_CHARACTERS])
+        lines += f"{mark}{''.join(parts)}\n" if line else ""
+    return (kind[0], kind[1]), lines

@@ -16,6 +16,8 @@ Query = Annotated[str, Argument(description="Instead: notes that a search finds"
 VaultNames = Annotated[str, Argument(description="Vault; * all")]
 VaultName = Annotated[str, Argument(description="Vault")]
 Etag = Annotated[str, Argument(description="Refuse if changed since")]
+TableSection = Annotated[str, Argument(description="The table below this heading")]
+TableNumber = Annotated[int, Argument(description="Which of several, from 1", ge=0)]
 DryRun = Annotated[bool, Argument(description="Preview")]
 Limit = Annotated[int, Argument(description="At most", ge=1, le=MOST_RESULTS, pages=True)]
 Offset = Annotated[int, Argument(description="Skip", ge=0)]

@@ -43,20 +43,20 @@ def daily_note(
     period: PeriodName = "daily",
     content: Annotated[str, Argument(description="Markdown to add")] = "",
     position: Annotated[Position, Argument(description="section: at its end")] = "append",
-    heading: Annotated[str, Argument(description="Heading for section")] = "",
+    section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
     create: Annotated[bool, Argument(description="Make a missing note without content too")] = False,
     vault: VaultName = "",
 ) -> PeriodicNote | DocumentAnswer:
     """Read the daily (weekly … yearly) note of a date, or add content to it. Content makes a missing note as
     the vault's settings say; without it only create does.
     """
-    if position == "section" and not heading:
-        raise InvalidArguments("position section needs heading: the heading to add under.", argument="heading")
-    if heading and not content:
-        raise InvalidArguments("heading needs content: what to add under it.", argument="content")
+    if position == "section" and not section:
+        raise InvalidArguments("position section needs section: the heading to add under.", argument="section")
+    if section and not content:
+        raise InvalidArguments("section needs content: what to add under it.", argument="content")
 
     def change(body: str) -> str:
-        return insert_text(body, content, position, heading)
+        return insert_text(body, content, position, section)
 
     place = app.vaults.get(vault)
     opened = PeriodicNotes(place).open(

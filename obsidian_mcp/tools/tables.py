@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import table
-from obsidian_mcp.core.note.table import Table
+from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.note.table import LocatedTable, Table
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from .arguments import Argument, read_boolean, read_integer, read_json
 from .paging import shown_diff
-from .params import DryRun, Etag, Name, VaultName
+from .params import DryRun, Etag, Name, TableNumber, TableSection, VaultName
 from .registry import tool
 
-TABLE_CHARACTERS = 10_000
-
 _KEYS: Mapping[str, tuple[str, ...]] = {
-    "set": ("row", "column", "value"),
+    "set": ("row", "line", "column", "value"),
     "add_row": ("values", "at"),
-    "remove_row": ("row",),
-    "move_row": ("row", "at"),
+    "remove_row": ("row", "line"),
+    "move_row": ("row", "line", "at"),
     "sort": ("column", "descending"),
     "add_column": ("column", "value", "at", "align"),
     "remove_column": ("column",),
@@ -30,7 +29,12 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "rename_column": ("column", "value"),
 }
 _NEEDED = {"row", "column", "values"}
-_EXPECTED = {"at": "a whole number", "descending": "true or false", "align": "left, center, right or none"}
+_EXPECTED = {
+    "at": "a whole number",
+    "line": "a whole number",
+    "descending": "true or false",
+    "align": "left, center, right or none",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,8 @@ class EditedTable:
     etag: str
     line: int
     """First line of the table, 1-based."""
-    table: str
-    """The table after the edit; of a long one the beginning."""
+    columns: list[str]
+    rows: int
     diff: str | None = None
     merged: bool | None = None
 
@@ -55,12 +59,12 @@ def edit_table(
         Argument(
             description="All or none, each {op, …}. set: row, column, value. add_row: values (list or by "
             "header), at. remove_row: row. move_row: row, at. sort: column, descending. add_column: column, value, at, "
-            "align. remove_column: column. move_column: column, at. rename_column: column, value. Rows by "
-            "number or first cell, columns by number or header"
+            "align. remove_column: column. move_column: column, at. rename_column: column, value. row: number, first "
+            "cell, or {header: cell, …} of one row; or line: of the note. Columns by number or header"
         ),
     ],
-    heading: Annotated[str, Argument(description="The table below this heading")] = "",
-    table_number: Annotated[int, Argument(description="Which of several, from 1", ge=0)] = 0,
+    section: TableSection = "",
+    table_number: TableNumber = 0,
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",
@@ -69,33 +73,39 @@ def edit_table(
     place = app.vaults.get(vault)
     entry = place.find(name)
 
+    line = next((at for given in operations if isinstance(at := given.get("line"), int)), 0)
+
     def change(body: str) -> str:
-        located = table.locate(body, table_number, heading)
+        located = table.locate(body, table_number, section, line)
         after = located.table
         for number, given in enumerate(operations, 1):
             try:
-                after = _apply(after, given)
+                after = _apply(replace(located, table=after), given)
             except (InvalidArguments, AmbiguousName) as error:
                 message = f"Operation {number}: {error.message} Nothing was written."
                 raise type(error)(message, **{**error.data, "operation": number}) from None
         return table.written(body, located, after)
 
     edited = place.edit("edit_table", entry, change, etag, dry_run=dry_run)
-    located = table.locate(edited.after.text.body, table_number, heading)
+    before, after = edited.before.text.body, edited.after.text.body
+    located = table.locate(after, table_number, section, line)
     return EditedTable(
         entry.path,
         edited.before.etag != edited.after.etag,
         (edited.before if dry_run else edited.after).etag,
         located.line,
-        "\n".join(located.table.lines)[:TABLE_CHARACTERS],
-        shown_diff([edited.diff]) if dry_run else None,
+        located.table.columns,
+        len(located.table.rows),
+        shown_diff([diff(entry.path, before, after, context=0)]) if dry_run else None,
         edited.merged or None,
     )
 
 
-def _apply(now: Table, given: Mapping[str, Any]) -> Table:
+def _apply(located: LocatedTable, given: Mapping[str, Any]) -> Table:
     """A table after one operation. Raises: InvalidArguments, AmbiguousName."""
-    values = _check_operation(given)
+    values, now = _check_operation(given), located.table
+    if "line" in values:
+        values["row"] = located.number_at(values["line"])
     match values.pop("op"):
         case "set":
             _require(given, "value")  # null empties the cell
@@ -131,7 +141,7 @@ def _check_operation(given: Mapping[str, Any]) -> dict[str, Any]:
     if op not in _KEYS:
         raise InvalidArguments(f"op must be one of {', '.join(_KEYS)}, not {op!r}.", argument="op")
     for key in _KEYS[op]:
-        if key in _NEEDED:
+        if key in _NEEDED and not (key == "row" and "line" in values):
             _require(values, key)
     for key, value in values.items():
         if key != "op" and key not in _KEYS[op]:
@@ -143,7 +153,7 @@ def _check_operation(given: Mapping[str, Any]) -> dict[str, Any]:
 def _read(key: str, value: Any) -> Any:
     try:
         match key:
-            case "at":
+            case "at" | "line":
                 return read_integer(value)
             case "descending":
                 return read_boolean(value)
@@ -157,6 +167,8 @@ def _read(key: str, value: Any) -> Any:
                 return [_cell(item) for item in found] if isinstance(found, list) else [_cell(value)]
             case "value":
                 return _cell(value)
+            case "row" if isinstance(found := read_json(value), dict):
+                return {str(name): _cell(item) for name, item in found.items()}
             case "row" | "column":
                 return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
     except ValueError:

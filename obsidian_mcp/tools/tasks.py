@@ -103,7 +103,7 @@ def update_task(
     new_id: Annotated[str | None, Argument(description="Id that others depend on")] = None,
     depends_on: Annotated[list[str] | None, Argument(description="Ids")] = None,
     text: Annotated[str | None, Argument(description="New description")] = None,
-    heading: Annotated[str, Argument(description="add: section")] = "",
+    section: Annotated[str, Argument(description="add: below this heading")] = "",
     daily: Annotated[bool, Argument(description="add: to today's daily note")] = False,
     etag: Etag = "",
     dry_run: DryRun = False,
@@ -131,7 +131,7 @@ def update_task(
     if action == "add":
         if line is not None or task:
             raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
-        return VaultTasks(place).add(name, change, heading, daily=daily, etag=etag, dry_run=dry_run)
-    if heading or daily:
-        raise InvalidArguments("heading and daily are for action add.", argument="heading" if heading else "daily")
+        return VaultTasks(place).add(name, change, section, daily=daily, etag=etag, dry_run=dry_run)
+    if section or daily:
+        raise InvalidArguments("section and daily are for action add.", argument="section" if section else "daily")
     return VaultTasks(place).update(name, line, task, change, etag=etag, dry_run=dry_run)

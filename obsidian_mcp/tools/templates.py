@@ -66,12 +66,12 @@ def insert_template(
     template: Name,
     name: Name,
     position: Position = "append",
-    heading: Annotated[str, Argument(description="Heading or ^block of section")] = "",
+    section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
     vault: VaultName = "",
 ) -> InsertedTemplate:
     """Put a template into a note: variables filled in, properties merged."""
-    if position == "section" and not heading:
-        raise InvalidArguments("position section needs heading: the heading or ^block.", argument="heading")
+    if position == "section" and not section:
+        raise InvalidArguments("position section needs section: the heading or ^block.", argument="section")
     from obsidian_mcp.core.operations.templates import Templates
 
     place = app.vaults.get(vault)
@@ -81,7 +81,7 @@ def insert_template(
         entry = place.find(name)
         filled = known.fill(found, entry.path, entry)
         edited = place.edit(
-            "insert_template", entry, lambda body: insertion.insert_template(body, filled.text, position, heading)
+            "insert_template", entry, lambda body: insertion.insert_template(body, filled.text, position, section)
         )
     changed = edited.before.etag != edited.after.etag
     return InsertedTemplate(entry.path, found.path, changed, edited.after.etag, [*filled.warnings] or None)

@@ -117,6 +117,6 @@ def test_bookmarks_of_a_renamed_heading_or_block_are_listed(
     parts = ("", "#Head", "#Head#Below", "#Below", "#^b", "#Gone before")
     marks = [{"type": "file", "path": "F/A.md", "subpath": part} for part in parts]
     app = opened({"F/A.md": "# Head\nText ^b\n\n## Below\n\n# Tail\n"}, bookmarks={"items": marks})
-    answer = run(app, "edit_note", name="A", operation="rename_heading", heading=heading, content=content)
+    answer = run(app, "edit_note", name="A", operation="rename_heading", section=heading, content=content)
     begin = "Bookmarks stay as they are, and these name what is renamed: "
     assert answer.get("warnings") == ([f"{begin}{named}."] if named else None)

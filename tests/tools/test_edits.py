@@ -33,15 +33,15 @@ def test_a_section_is_found_by_heading_chain_and_block(app: App, basic: Path) ->
     # EDIT-05
     path = basic / "Projects/Alpha.md"
     before = path.read_bytes()
-    edit(app, "Alpha", "append_section", heading="Project Alpha#Plan", content="- [ ] Oil it")
+    edit(app, "Alpha", "append_section", section="Project Alpha#Plan", content="- [ ] Oil it")
     assert path.read_bytes() == before.replace(b"about the spring\n", b"about the spring\n- [ ] Oil it\n")
     edit(app, "Alpha", "replace_text", find="- [ ] Oil it\n", content="")
     assert path.read_bytes() == before
-    edit(app, "Alpha", "replace_section", heading="^brass", content="- [x] Cut it ^brass")
+    edit(app, "Alpha", "replace_section", section="^brass", content="- [x] Cut it ^brass")
     assert path.read_bytes() == before.replace(b"- [ ] Cut the wheel in brass ^brass", b"- [x] Cut it ^brass")
-    edit(app, "Alpha", "replace_section", heading="measurements", content="None yet.")
+    edit(app, "Alpha", "replace_section", section="measurements", content="None yet.")
     assert path.read_bytes().endswith(b"### Measurements\n\nNone yet.\n")
-    edit(app, "Alpha", "prepend_section", heading="Notes", content="First.")
+    edit(app, "Alpha", "prepend_section", section="Notes", content="First.")
     assert b"## Notes\n\nFirst.\n\nFriction" in path.read_bytes()
 
 
@@ -49,10 +49,10 @@ def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, 
     # EDIT-05
     note = basic / "Days.md"
     note.write_text("## Monday\n### Tasks\na\n## Tuesday\n### Tasks\nb\n", encoding="utf-8", newline="\n")
-    done = edit(app, "Days", "append_section", heading="Tasks", content="c")
+    done = edit(app, "Days", "append_section", section="Tasks", content="c")
     assert note.read_text(encoding="utf-8").startswith("## Monday\n### Tasks\na\nc\n## Tuesday")
     assert [" (lines 2, 5); the first was meant" in warning for warning in done["warnings"]] == [True]
-    assert "warnings" not in edit(app, "Days", "append_section", heading="Tuesday#Tasks", content="d")
+    assert "warnings" not in edit(app, "Days", "append_section", section="Tuesday#Tasks", content="d")
 
 
 @pytest.mark.parametrize("begins", ["## Plan\n\n", "\n## Plan\n", "## Plan\r\n"])
@@ -60,10 +60,10 @@ def test_a_section_replaced_by_a_text_with_its_heading_has_the_heading_once(app:
     # EDIT-05
     note = basic / "Log.md"
     note.write_bytes(b"# Log\n\n## Plan\n\nold\n\n## Next\n")
-    done = edit(app, "Log", "replace_section", heading="Plan", content=begins + "new\n\n### Plan B\n")
+    done = edit(app, "Log", "replace_section", section="Plan", content=begins + "new\n\n### Plan B\n")
     assert note.read_bytes() == b"# Log\n\n## Plan\n\nnew\n\n### Plan B\n\n## Next\n"
     assert "began with the heading" in done["warnings"][0]
-    done = edit(app, "Log", "replace_section", heading="Plan", content="## Planning\n")
+    done = edit(app, "Log", "replace_section", section="Plan", content="## Planning\n")
     assert "began with the heading" not in str(done)
     assert note.read_bytes() == b"# Log\n\n## Plan\n\n## Planning\n\n## Next\n"
 
@@ -72,14 +72,14 @@ def test_the_answer_names_headings_in_a_section_that_text_comes_below_or_that_ar
     # EDIT-05
     note = basic / "Log.md"
     note.write_bytes(b"# Log\n\nintro\n\n## One\n\na\n\n## Two\n\nb\n")
-    done = edit(app, "Log", "append_section", heading="Log", content="last")
+    done = edit(app, "Log", "append_section", section="Log", content="last")
     assert "ends with the heading 'Two': the text stands below that. prepend_section" in done["warnings"][0]
-    assert "warnings" not in edit(app, "Log", "append_section", heading="One", content="more")
-    assert "warnings" not in edit(app, "Log", "prepend_section", heading="Log", content="first")
-    done = edit(app, "Log", "replace_section", heading="Log", content="new\n\n## Two\n")
+    assert "warnings" not in edit(app, "Log", "append_section", section="One", content="more")
+    assert "warnings" not in edit(app, "Log", "prepend_section", section="Log", content="first")
+    done = edit(app, "Log", "replace_section", section="Log", content="new\n\n## Two\n")
     assert done["warnings"] == ["Headings that were in the section are gone: 'One'."]
     note.write_bytes(b"# Log\n\n## Ticket #42\n\na\n")
-    done = edit(app, "Log", "replace_section", heading="Log", content="## Ticket #42\n\nb\n")
+    done = edit(app, "Log", "replace_section", section="Log", content="## Ticket #42\n\nb\n")
     assert "warnings" not in done  # it is there still
 
 
@@ -87,7 +87,7 @@ def test_the_answer_names_headings_in_a_section_that_text_comes_below_or_that_ar
 def test_the_answer_names_headings_that_added_text_takes_away(app: App, basic: Path, content: str) -> None:
     # EDIT-05
     (basic / "Log.md").write_bytes(b"# Log\n\n## One\n\na\n\n## Two\n\nb\n")
-    done = edit(app, "Log", "append_section", heading="One", content=content)
+    done = edit(app, "Log", "append_section", section="One", content=content)
     assert done["warnings"] == ["These are no headings now: 'Two'. Does content end its code blocks and comments?"]
 
 
@@ -95,9 +95,9 @@ def test_text_before_a_rule_becomes_no_heading(app: App, basic: Path) -> None:
     # EDIT-03, EDIT-05
     note = basic / "Log.md"
     note.write_bytes(b"# Log\r\n---\r\na\r\n## B\r\n---")
-    edit(app, "Log", "prepend_section", heading="Log", content="first")
-    edit(app, "Log", "prepend_section", heading="B", content="second\n")
-    edit(app, "Log", "prepend_section", heading="Log", content="zero")
+    edit(app, "Log", "prepend_section", section="Log", content="first")
+    edit(app, "Log", "prepend_section", section="B", content="second\n")
+    edit(app, "Log", "prepend_section", section="Log", content="zero")
     assert note.read_bytes() == b"# Log\r\nzero\r\nfirst\r\n\r\n---\r\na\r\n## B\r\nsecond\r\n\r\n---"
 
 
@@ -105,28 +105,28 @@ def test_a_heading_with_a_hash_in_its_text_is_found_by_it(app: App, basic: Path)
     # EDIT-05
     note = basic / "Log.md"
     note.write_text("## Ticket\n### 42\n## Ticket #42\n## C# notes\n", encoding="utf-8", newline="\n")
-    edit(app, "Log", "append_section", heading="Ticket#42", content="below")
-    edit(app, "Log", "append_section", heading="C# notes", content="sharp")
+    edit(app, "Log", "append_section", section="Ticket#42", content="below")
+    edit(app, "Log", "append_section", section="C# notes", content="sharp")
     assert note.read_text(encoding="utf-8") == "## Ticket\n### 42\nbelow\n## Ticket #42\n## C# notes\nsharp\n"
     note.write_text("## Ticket #42\n", encoding="utf-8", newline="\n")
-    edit(app, "Log", "append_section", heading="## Ticket #42", content="done")
+    edit(app, "Log", "append_section", section="## Ticket #42", content="done")
     assert note.read_text(encoding="utf-8") == "## Ticket #42\ndone\n"
 
 
 def test_a_block_that_loses_its_id_is_reported(app: App) -> None:
     # EDIT-05
-    done = edit(app, "Alpha", "replace_section", heading="^brass", content="- [x] Cut it")
+    done = edit(app, "Alpha", "replace_section", section="^brass", content="- [x] Cut it")
     assert [warning.partition(":")[0] for warning in done["warnings"]] == ["The new text has no ^brass"]
 
 
 def test_a_missing_heading_is_answered_with_those_there_are(app: App) -> None:
     with pytest.raises(AppError) as error:
-        edit(app, "Alpha", "append_section", heading="Plans", content="x")
+        edit(app, "Alpha", "append_section", section="Plans", content="x")
 
     assert error.value.error_code == "SECTION_NOT_FOUND"
     assert error.value.data["headings"] == ["Plan"]
     with pytest.raises(AppError) as error:
-        edit(app, "Alpha", "append_section", heading="^steel", content="x")
+        edit(app, "Alpha", "append_section", section="^steel", content="x")
     assert error.value.data["blocks"] == ["^brass"]
 
 
@@ -135,12 +135,12 @@ def test_adding_no_text_is_refused_and_leaves_no_empty_line(app: App, basic: Pat
     # EDIT-06
     before = (basic / "Projects/Alpha.md").read_bytes()
     with pytest.raises(InvalidArguments, match=f"{operation} needs content"):
-        edit(app, "Alpha", operation, **({"heading": "Plan"} if "section" in operation else {}))
+        edit(app, "Alpha", operation, **({"section": "Plan"} if "section" in operation else {}))
     assert (basic / "Projects/Alpha.md").read_bytes() == before
 
 
 @pytest.mark.parametrize(
-    "where", [{"operation": "replace_text", "find": "Alpha"}, {"operation": "replace_section", "heading": "Part"}]
+    "where", [{"operation": "replace_text", "find": "Alpha"}, {"operation": "replace_section", "section": "Part"}]
 )
 def test_a_forgotten_content_deletes_nothing_and_an_empty_one_deletes(
     app: App, basic: Path, where: dict[str, str]
@@ -191,8 +191,8 @@ def test_an_edit_that_changes_nothing_writes_nothing(app: App, basic: Path) -> N
     [
         ("replace_text", {}, "find"),
         ("append", {"find": "x"}, "find"),
-        ("append", {"heading": "Plan"}, "heading"),
-        ("replace_section", {}, "heading"),
+        ("append", {"section": "Plan"}, "section"),
+        ("replace_section", {}, "section"),
     ],
 )
 def test_arguments_that_do_not_go_with_the_operation_are_refused(
@@ -205,7 +205,7 @@ def test_arguments_that_do_not_go_with_the_operation_are_refused(
 
 
 def test_a_renamed_heading_takes_its_links_along(app: App, basic: Path) -> None:
-    answer = edit(app, "Reading list", "rename_heading", heading="This year", content="Year 2026")
+    answer = edit(app, "Reading list", "rename_heading", section="This year", content="Year 2026")
 
     assert answer["updated"] == ["Home.md", "People/Jonas Weiß.md"]
     assert b"## Year 2026\n" in (basic / "Reading/Reading list.md").read_bytes()
@@ -218,7 +218,7 @@ def test_a_renamed_heading_takes_its_links_along(app: App, basic: Path) -> None:
 
 def test_a_renamed_block_takes_its_links_along(app: App, basic: Path) -> None:
     (basic / "Refers.md").write_bytes(b"![[Alpha#^brass]]\n")
-    edit(app, "Alpha", "rename_heading", heading="^brass", content="^metal")
+    edit(app, "Alpha", "rename_heading", section="^brass", content="^metal")
 
     assert b"- [ ] Cut the wheel in brass ^metal\n" in (basic / "Projects/Alpha.md").read_bytes()
     assert (basic / "Refers.md").read_bytes() == b"![[Alpha#^metal]]\n"
@@ -227,8 +227,8 @@ def test_a_renamed_block_takes_its_links_along(app: App, basic: Path) -> None:
 def test_the_marks_of_a_heading_are_no_part_of_its_new_text(app: App, basic: Path) -> None:
     # RENAME-20
     with pytest.raises(AppError, match="level, 2"):
-        edit(app, "Reading list", "rename_heading", heading="This year", content="# 2026")
-    edit(app, "Reading list", "rename_heading", heading="This year", content="## Year 2026")
+        edit(app, "Reading list", "rename_heading", section="This year", content="# 2026")
+    edit(app, "Reading list", "rename_heading", section="This year", content="## Year 2026")
 
     assert b"\n## Year 2026\n" in (basic / "Reading/Reading list.md").read_bytes()
     assert b"![[Reading list#Year 2026]]" in (basic / "Home.md").read_bytes()
@@ -389,7 +389,7 @@ def test_text_below_a_heading_keeps_the_blank_line_that_other_headings_have(
 ) -> None:  # EDIT-11
     path = basic / "Day.md"
     path.write_text(body, encoding="utf-8", newline=newline)
-    edit = {"name": "Day", "operation": operation, "heading": heading, "content": content}
+    edit = {"name": "Day", "operation": operation, "section": heading, "content": content}
     call(app, "obsidian_edit_note", edit)
     written = path.read_bytes().decode()
     assert after.replace("\n", newline) in written
@@ -399,11 +399,11 @@ def test_text_below_a_heading_keeps_the_blank_line_that_other_headings_have(
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
-        ("daily_note", {"content": "- x", "position": "section", "heading": "Log"}),
-        ("daily_note", {"content": "- x", "position": "prepend", "heading": "Log"}),
-        ("insert_template", {"template": "Item", "name": "2026-11-22", "position": "section", "heading": "Log"}),
-        ("update_task", {"action": "add", "name": "2026-11-22", "heading": "Log", "text": "x"}),
-        ("update_task", {"action": "add", "daily": True, "heading": "Log", "text": "x"}),
+        ("daily_note", {"content": "- x", "position": "section", "section": "Log"}),
+        ("daily_note", {"content": "- x", "position": "prepend", "section": "Log"}),
+        ("insert_template", {"template": "Item", "name": "2026-11-22", "position": "section", "section": "Log"}),
+        ("update_task", {"action": "add", "name": "2026-11-22", "section": "Log", "text": "x"}),
+        ("update_task", {"action": "add", "daily": True, "section": "Log", "text": "x"}),
     ],
 )
 def test_every_tool_that_adds_below_a_heading_keeps_the_blank_line(

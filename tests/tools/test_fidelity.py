@@ -168,7 +168,7 @@ def test_an_edited_section_leaves_all_others_alone(
     rest = b"# Next" + newline + tail.removeprefix(b"\xef\xbb\xbf")
     before = start + section + rest
     put(app, note, before)
-    run(app, "edit_note", name="Generated", operation=operation, heading="Marked heading", content=text)
+    run(app, "edit_note", name="Generated", operation=operation, section="Marked heading", content=text)
     after = note.read_bytes()
 
     assert after.startswith(start + b"# Marked heading\n".replace(b"\n", newline))
@@ -392,7 +392,7 @@ def test_a_renamed_heading_changes_its_line_and_its_links(
     put(app, note, before)
     linking = b"\xef\xbb\xbf[[Generated#Marked heading]] \xff 007\r\n[[Generated]]"
     put(app, basic / "Linking.md", linking)
-    run(app, "edit_note", name="Generated", operation="rename_heading", heading="Marked heading", content=new)
+    run(app, "edit_note", name="Generated", operation="rename_heading", section="Marked heading", content=new)
 
     assert note.read_bytes() == before.replace(b"Marked heading", new.encode())
     assert (basic / "Linking.md").read_bytes() == linking.replace(b"Marked heading", new.encode())

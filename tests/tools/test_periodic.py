@@ -211,12 +211,12 @@ def test_a_new_note_has_its_template_and_the_content_goes_where_it_is_asked(open
     template = "---\nday: {{date:dddd}}\n---\n# {{title}} {{time}}\n## Log\n\n## End\n"
     app = opened({"T/Daily.md": template}, daily_notes={"template": "T/Daily.md"})
 
-    run(app, date="2026-11-20", content="- milk", position="section", heading="Log")
+    run(app, date="2026-11-20", content="- milk", position="section", section="Log")
     assert files(app)["2026-11-20.md"] == "---\nday: Friday\n---\n# 2026-11-20 09:05\n## Log\n- milk\n\n## End\n"
     run(app, content="first", position="prepend")
     assert files(app)["2026-11-22.md"].startswith("---\nday: Sunday\n---\nfirst\n# 2026-11-22")
     with pytest.raises(SectionNotFound):
-        run(app, date="tomorrow", content="x", position="section", heading="No")
+        run(app, date="tomorrow", content="x", position="section", section="No")
     assert "2026-11-23.md" not in files(app)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments, StaleEtag
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments, StaleEtag
 from obsidian_mcp.tools import call
 
 
@@ -30,22 +30,58 @@ def test_several_operations_are_one_change_and_one_undo(app: App, basic: Path) -
             {"op": "add_column", "column": "done", "value": "no"},
         ],
     )
-    assert answer["table"] == (
+    assert (
         "| part | mm | done |\n| --- | --- | --- |\n| [[Gear\\|g]] | 5  | no |\n"
-        "| [[Tower clock\\|pallet]] | 7 | no |\n| wheel | 43 | no |"
-    )
-    assert answer["line"] == 24
+        "| [[Tower clock\\|pallet]] | 7 | no |\n| wheel | 43 | no |\n"
+    ) in note.read_text(encoding="utf-8")
+    assert (answer["line"], answer["columns"], answer["rows"]) == (24, ["part", "mm", "done"], 3)
     run(app, "undo")
     assert note.read_bytes() == before
 
 
-def test_columns_are_renamed_moved_and_removed(app: App) -> None:
+def test_columns_are_renamed_moved_and_removed(app: App, basic: Path) -> None:
     """TABLE-4"""
     rename = {"op": "rename_column", "column": "mm", "value": "size"}
-    moved = run(app, name="Alpha", operations=[rename, {"op": "move_column", "column": "size", "at": 1}])
-    assert moved["table"].startswith("| size | part |\n| --- | --- |\n| 42 | wheel |\n")
-    removed = run(app, name="Alpha", operations=[{"op": "remove_column", "column": "part"}])
-    assert removed["table"].startswith("| size |\n| --- |\n| 42 |\n")
+    note = basic / "Projects/Alpha.md"
+    run(app, name="Alpha", operations=[rename, {"op": "move_column", "column": "size", "at": 1}])
+    assert "\n| size | part |\n| --- | --- |\n| 42 | wheel |\n" in note.read_text(encoding="utf-8")
+    run(app, name="Alpha", operations=[{"op": "remove_column", "column": "part"}])
+    assert "\n| size |\n| --- |\n| 42 |\n" in note.read_text(encoding="utf-8")
+
+
+def wide(rows: int) -> str:
+    head = "# Stock\n\n| item | month | note |\n|---|---|---|\n"
+    return head + "".join(f"| part {row // 2} | {'May' if row % 2 else 'June'} | {'x' * 80} |\n" for row in range(rows))
+
+
+@pytest.mark.parametrize("row", [{"line": 155}, {"row": {"Item": "part 75", "month": "june"}}, {"row": 151}])
+def test_a_cell_of_a_long_table_costs_the_bytes_of_its_row(app: App, basic: Path, row: dict[str, Any]) -> None:
+    """TABLE-8: the row is named by the line that a read shows, by some of its cells, or by its number"""
+    (basic / "Stock.md").write_text("# Other\n\n| a |\n|---|\n\n" * ("line" not in row) + wide(400), encoding="utf-8")
+    place = {} if "line" in row else {"section": "Stock"}
+
+    outcome = call(
+        app,
+        "obsidian_edit_table",
+        {"name": "Stock", "operations": [{"op": "set", "column": 3, "value": "y", **row}]} | place,
+    )
+
+    assert "+| part 75 | June | y" in outcome.data["diff"]
+    assert len(outcome.envelope()) < 750
+
+
+def test_a_row_that_several_or_no_cells_name_is_refused_with_the_choices(app: App, basic: Path) -> None:
+    """TABLE-8"""
+    (basic / "Stock.md").write_text(wide(6), encoding="utf-8")
+    for row, message in (
+        ({"row": {"item": "part 1"}}, "2 rows have .*: 3, 4"),
+        ({"row": {"item": "part 9"}}, "No rows of the table have .*part 9"),
+        ({"row": {"colour": "red"}}, "no column 'colour'"),
+        ({"line": 4}, "Line 4 is no row of the table, whose rows are the lines 5 to 10"),
+        ({}, "It needs row"),
+    ):
+        with pytest.raises((InvalidArguments, AmbiguousName), match=message):
+            run(app, name="Stock", operations=[{"op": "remove_row", **row}])
 
 
 def test_a_failing_operation_writes_nothing(app: App, basic: Path) -> None:

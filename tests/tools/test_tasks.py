@@ -91,7 +91,8 @@ def test_fields_are_set_and_tasks_added_as_measured(tmp_path: Path) -> None:
             if case["kind"] == "set":
                 found = _answered(vault, name=name, line=1, **case["set"])["new"]
             else:
-                _answered(vault, name=name, action="add", **case["args"])
+                arguments = {("section" if key == "heading" else key): value for key, value in case["args"].items()}
+                _answered(vault, name=name, action="add", **arguments)
                 found = vault.text(f"{name}.md")
             if found != case["want"]:
                 wrong.append((case, found))
@@ -164,7 +165,7 @@ def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault)
         ({"name": "A", "line": 3, "text": "two\nlines"}, "one line"),
         ({"name": "A", "line": 3, "text": "- [x] new"}, "status sets"),
         ({"name": "A", "line": 3, "text": "- [ ] "}, "needs a text"),
-        ({"name": "A", "line": 3, "heading": "A", "status": "x"}, "action add"),
+        ({"name": "A", "line": 3, "section": "A", "status": "x"}, "action add"),
         ({"action": "add", "text": "x"}, "daily"),
         ({"action": "add", "name": "A", "daily": True, "text": "x"}, "daily"),
         ({"action": "add", "name": "A", "line": 3, "text": "x"}, "new one"),
@@ -357,7 +358,7 @@ def test_bytes_that_are_no_utf8_stay(vault: TaskVault) -> None:
 
 def test_a_task_is_added_to_a_section_a_note_and_todays_note(vault: TaskVault) -> None:
     """TASK-66."""
-    assert vault.update(action="add", name="Sub/C", heading="Plan", text="more", due="tomorrow")["line"] == 4
+    assert vault.update(action="add", name="Sub/C", section="Plan", text="more", due="tomorrow")["line"] == 4
     assert vault.text("Sub/C.md").splitlines()[3] == "- [ ] more 📅 2026-11-26"
     assert vault.update(action="add", name="A", text="last")["task"]["heading"] == "A"
     assert vault.text("A.md").endswith("end\r\n- [ ] last")

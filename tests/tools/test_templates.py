@@ -80,7 +80,7 @@ def test_a_template_goes_into_a_note_and_its_properties_are_merged(opened: Opene
     note = "---\r\ntags: [b]\r\nkind: own # mine\r\nempty:\r\n---\r\n# Log\r\nx\r\n\r\n## End\r\n"
     template = "---\ntags: [a, B]\nkind: other\nempty: now\nnew: {{title}}\n---\n- {{title}}\n"
     app = opened({"N.md": note, "T.md": template})
-    answer = run(app, "insert_template", template="T", name="N", position="section", heading="End")
+    answer = run(app, "insert_template", template="T", name="N", position="section", section="End")
     assert answer["changed"]
     assert text(app, "N.md") == (
         "---\r\ntags:\r\n  - b\r\n  - a\r\nkind: own # mine\r\nempty: now\r\nnew: N\r\n---\r\n"

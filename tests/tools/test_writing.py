@@ -240,7 +240,7 @@ def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Pa
 
     assert (made["change"], added["change"], many["change"]) == (1, 2, 3)
     assert "diff" not in made  # the caller has just written it
-    assert added["diff"] == "@@ -1,2 +1,3 @@\n one\r\n two\r\n+three\r\n"
+    assert added["diff"] == "@@ -2,0 +3 @@\n+three\r\n"
     assert added["line_ends"] == "CRLF"
     assert "line_ends" not in many
     assert 400 < len(many["diff"].encode()) <= 600

@@ -241,11 +241,11 @@ def trimmed(body: str, span: Span) -> Span:
     return Span(span.start + start, span.start + end) if end > start else Span(span.start, span.start)
 
 
-def diff(path: str, before: str, after: str) -> str:
-    """Unified diff for people and models; a missing last newline is said as diff(1) says it."""
+def diff(path: str, before: str, after: str, context: int = CONTEXT_LINES) -> str:
+    """Return the unified diff, with so many lines around each change; a missing last newline is said as by diff(1)."""
     old, new = split_lines(before), split_lines(after)
     parts = [f"--- a/{path}\n+++ b/{path}\n"]
-    for hunk in _hunks(old, new):
+    for hunk in _hunks(old, new, context):
         counts = [sum(line[0] != other for line in hunk.lines) for other in "+-"]
         ranges = [_range(first, count) for first, count in zip((hunk.old, hunk.new), counts, strict=True)]
         parts += [f"@@ -{ranges[0]} +{ranges[1]} @@\n", *hunk.lines]
@@ -275,12 +275,12 @@ class Hunk:
 
 def hunks(before: str, after: str) -> list[Hunk]:
     """Return what `diff` shows, as lines without line ends."""
-    found = _hunks(split_lines(before), split_lines(after))
+    found = _hunks(split_lines(before), split_lines(after), CONTEXT_LINES)
     return [Hunk(hunk.old, hunk.new, [line.removesuffix("\n") for line in hunk.lines]) for hunk in found]
 
 
-def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[Hunk]:
-    for group in LineMatcher(old, new).get_grouped_opcodes(CONTEXT_LINES):
+def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hunk]:
+    for group in LineMatcher(old, new).get_grouped_opcodes(context):
         lines = []
         for kind, start, end, new_start, new_end in group:
             if kind == "equal":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, repeat
 from typing import Literal
@@ -15,8 +15,8 @@ from . import sections
 from .parser import Note, parse
 
 Align = Literal["left", "center", "right", "none"]
-RowName = int | str
-"""A row by its number from 1 below the header, or by the text of its first cell."""
+RowName = int | str | Mapping[str, str]
+"""A row by its number from 1 below the header, by the text of its first cell, or by some of its cells by header."""
 ColumnName = int | str
 """A column by its number from 1, or by its header."""
 
@@ -32,6 +32,10 @@ class Row:
     lead: str
     cells: tuple[str, ...]
     tail: str
+
+    def cell(self, index: int) -> str:
+        """Return what a cell says; empty where the row is too short for it."""
+        return shown(self.cells[index]) if index < len(self.cells) else ""
 
     @property
     def line(self) -> str:
@@ -93,15 +97,12 @@ class Table:
         """Rows by the values of a column: numbers by size, before text in any case; empty cells last."""
         index = self.column(column)
 
-        def text(row: Row) -> str:
-            return shown(row.cells[index]) if index < len(row.cells) else ""
-
         def key(row: Row) -> tuple[int, float, str]:
-            number = _number(text(row))
-            return (0, number, "") if number is not None else (1, 0.0, text(row).casefold())
+            number = number_of(row.cell(index))
+            return (0, number, "") if number is not None else (1, 0.0, row.cell(index).casefold())
 
-        filled = sorted(filter(text, self.rows), key=key, reverse=descending)
-        return replace(self, rows=(*filled, *(row for row in self.rows if not text(row))))
+        filled = sorted((row for row in self.rows if row.cell(index)), key=key, reverse=descending)
+        return replace(self, rows=(*filled, *(row for row in self.rows if not row.cell(index))))
 
     # -- columns -----------------------------------------------------------------------------------------------
 
@@ -170,19 +171,23 @@ class Table:
         """The place of a row. Raises: InvalidArguments, AmbiguousName."""
         if isinstance(name, int):
             return _checked(name, len(self.rows), "row") - 1
-        firsts = [shown(row.cells[0]) if row.cells else "" for row in self.rows]
-        found = [at for at, first in enumerate(firsts) if first.casefold() == name.strip().casefold()]
+        by_cells = name if isinstance(name, Mapping) else {1: name}
+        wanted = {self.column(key): value.strip().casefold() for key, value in by_cells.items()}
+        found = [
+            at
+            for at, row in enumerate(self.rows)
+            if all(row.cell(index).casefold() == value for index, value in wanted.items())
+        ]
+        has = f"begin with {name!r}" if isinstance(name, str) else f"have {dict(name)}"
         if len(found) > 1:
             numbers = ", ".join(str(at + 1) for at in found[:SHOWN])
-            raise AmbiguousName(
-                f"{len(found)} rows begin with {name!r}: {numbers}. Give the number of the one you mean."
-            )
+            raise AmbiguousName(f"{len(found)} rows {has}: {numbers}. Give the number of the one you mean.")
         if found:
             return found[0]
-        if name.strip().isdecimal():
+        if isinstance(name, str) and name.strip().isdecimal():
             return _checked(int(name), len(self.rows), "row") - 1
-        known = ", ".join(map(repr, firsts[:SHOWN]))
-        raise InvalidArguments(f"No row of the table begins with {name!r}. Rows begin with {known}.", argument="row")
+        known = ", ".join(repr(row.cell(0)) for row in self.rows[:SHOWN])
+        raise InvalidArguments(f"No rows of the table {has}. Rows begin with {known}.", argument="row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +197,15 @@ class LocatedTable:
     table: Table
     span: Span
     line: int
+
+    def number_at(self, line: int) -> int:
+        """Return the number of the row at a line of the note, from 1. Raises: InvalidArguments."""
+        first, last = self.line + 2, self.line + 1 + len(self.table.rows)
+        if not first <= line <= last:
+            raise InvalidArguments(
+                f"Line {line} is no row of the table, whose rows are the lines {first} to {last}.", argument="line"
+            )
+        return line - first + 1
 
 
 def read_tables(parsed: Note) -> list[LocatedTable]:
@@ -206,17 +220,19 @@ def read_tables(parsed: Note) -> list[LocatedTable]:
     return found
 
 
-def locate(body: str, number: int = 0, heading: str = "") -> LocatedTable:
-    """Return the only table, or that of a number from 1, in the note or below a heading. Raises: TextNotFound,
-    AmbiguousName, SectionNotFound."""
+def locate(body: str, number: int = 0, section: str = "", line: int = 0) -> LocatedTable:
+    """Return the only table, or that of a number from 1, in the note or a section, or that of a line. Raises:
+    TextNotFound, AmbiguousName, SectionNotFound."""
     parsed = parse(body)
     found = read_tables(parsed)
-    if heading:
-        within = sections.find(parsed, heading).span
+    if section:
+        within = sections.find(parsed, section).span
         found = [entry for entry in found if within.start <= entry.span.start < within.end]
-    place = f" below {heading!r}" if heading else ""
+    place = f" below {section!r}" if section else ""
     if not found:
         raise TextNotFound(f"The note has no table{place}. Tables inside quotes and lists are not edited.")
+    if line and not number:
+        found = [entry for entry in found if entry.line <= line < entry.line + len(entry.table.lines)] or found
     if number == 0 and len(found) > 1:
         known = "; ".join(
             f"{n}: line {entry.line}, {' | '.join(entry.table.columns)}" for n, entry in enumerate(found, 1)
@@ -288,7 +304,8 @@ def _checked(number: int, most: int, argument: str) -> int:
     return number
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """Return the number that a cell says, with marks of thousands and per cent left out; None for other texts."""
     if not _NUMBER.fullmatch(text):
         return None
     plain = re.sub(r"[ '_%]", "", text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.settings import TrashOption
-from obsidian_mcp.core.note.edits import diff
+from obsidian_mcp.core.note.edits import CONTEXT_LINES, diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -138,13 +138,13 @@ class PlannedChange:
         yield from (file.diff for file in self.rewritten)
 
 
-def difference(operation: Write | Create) -> str:
+def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
     """Return the lines of a text that change, as a unified diff; for other files a line that says so."""
     path = normal_form(operation.disk)
     before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
     if b"\0" in before + after:
         return f"{path}: {len(after):,} bytes that are no text\n"
-    return diff(path, Text.decode(before).body, Text.decode(after).body)
+    return diff(path, Text.decode(before).body, Text.decode(after).body, context)
 
 
 class Planned(Exception):

@@ -125,7 +125,7 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
 def test_a_table_is_chosen_by_heading_or_number() -> None:
     """TABLE-6"""
     body = "| a |\n| - |\n\n# H\n| b |\n| - |\n\n```\n| no |\n| - |\n```\n\n> | quoted |\n> | - |\n"
-    assert table.locate(body, heading="H").table.columns == ["b"]
+    assert table.locate(body, section="H").table.columns == ["b"]
     assert table.locate(body, 2).line == 5
     with pytest.raises(AmbiguousName, match="1: line 1, a; 2: line 5, b"):
         table.locate(body)
