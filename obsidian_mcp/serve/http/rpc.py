@@ -16,7 +16,7 @@ from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Peer
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.serve.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error, result
+from obsidian_mcp.serve.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, error, result
 from obsidian_mcp.serve.results import content, text_block
 
 from .dialect import CORS, Contract, Dialect, Reason, Refusal, Reply, Request, json_reply
@@ -24,7 +24,6 @@ from .tool_service import sort_by_name
 
 NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])
 """A client without a session introduces itself in vain: nothing is remembered."""
-METHOD_NOT_FOUND: Final = -32601
 MAX_BATCH: Final = 50
 PREFLIGHT: Final = {
     **CORS,
