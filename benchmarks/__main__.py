@@ -101,7 +101,7 @@ def main() -> int:
     for size in sizes:
         figures = of_vault(chosen.vaults, size, parts, chosen.rounds, with_peers=not chosen.no_peers)
         results[size] = read(plain(figures))  # rounded: the tables say what is kept
-        say("\n".join(["", *report.ways_table(results[size]), "", *report.side_by_side(results[size]), ""]))
+        say("\n".join(["", *report.ways_table(results[size]), *report.side_by_side(results[size]), ""]))
     found: list[search.Row] = []
     if "rg" in parts:
         beside = [size for size in sizes if size > 1000] or sizes

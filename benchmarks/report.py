@@ -41,7 +41,7 @@ def document(facts: Mapping[str, str], results: Results, searches: Sequence[sear
         "",
     ]
     for size, figures in results.items():
-        lines += [f"## {_grouped(size)} notes", "", *ways_table(figures), "", *side_by_side(figures), ""]
+        lines += [f"## {_grouped(size)} notes", "", *ways_table(figures), *side_by_side(figures), ""]
     return "\n".join(lines)
 
 
@@ -79,7 +79,7 @@ def ways_table(figures: Figures) -> list[str]:
             else:
                 cells.append("none")
         lines.append(f"| {way if server == OURS else BARE} | {' | '.join(cells)} |")
-    return lines
+    return [*lines, ""]
 
 
 def target_table(results: Results) -> list[str]:
