@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from types import NoneType
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import current_call
@@ -54,8 +54,6 @@ class Tool:
     """Whether it can reach beyond the vault, such as the network."""
     enveloped: bool = True
     """Whether its first text block is the contract's envelope."""
-    publishes_answer: bool = True
-    """Whether its list entry says what an answer looks like (TOOL-17)."""
     needs_app: bool = False
     """Of use only where the app or its command is there."""
     view: str = ""
@@ -136,18 +134,8 @@ class Tool:
         return argument_reader.schema(self.parameters)
 
     @cached_property
-    def output_schema(self) -> dict[str, Any] | None:
-        """JSON Schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-17)."""
-        if not self.publishes_answer:
-            return None
-        from . import schema  # imports pydantic
-
-        answer = get_type_hints(self.function)["return"]
-        return schema.of_answer(answer, enveloped=self.enveloped, across_vaults=self.name in ACROSS_VAULTS)
-
-    @cached_property
     def published(self) -> dict[str, Any]:
-        """Its entry in the answer to `tools/list` (`entries.Entry.published`)."""
+        """Its entry in the answer to `tools/list` (`entries.ToolEntry.published`), but for the schema of answers."""
         hints = {
             "title": self.title,
             "readOnlyHint": self.read_only,
@@ -160,7 +148,6 @@ class Tool:
             "title": self.title,
             "description": self.description,
             "inputSchema": self.input_schema,
-            **({} if self.output_schema is None else {"outputSchema": self.output_schema}),
             "annotations": hints,
             **({"_meta": {"anthropic/alwaysLoad": True}} if self.name in ALWAYS_LOADED else {}),
         }
@@ -210,20 +197,14 @@ class Tools(Mapping[str, Tool]):
     """Tools by name, in the order of their list. A tool's module is imported when the tool is first looked up."""
 
     def __init__(
-        self,
-        modules: Mapping[str, Mapping[str, str]],
-        prefix: str = "",
-        *,
-        package: str = __package__,
-        publishes_answers: bool = True,
+        self, modules: Mapping[str, Mapping[str, str]], prefix: str = "", *, package: str = __package__
     ) -> None:
         """`modules`: by the name of a module of `package` its functions, with the command of each, empty for none.
 
-        The name of a tool is that of the function behind `prefix`. `publishes_answers`: see Tool.publishes_answer.
+        The name of a tool is that of the function behind `prefix`.
         """
         self.prefix = prefix
         self.package = package
-        self.publishes_answers = publishes_answers
         self.modules = {prefix + name: module for module, functions in modules.items() for name in functions}
         """The module of every tool."""
         self.commands = {
@@ -300,7 +281,6 @@ def tool(
                 idempotent=idempotent or not writes,
                 open_world=open_world,
                 enveloped=bool(among.prefix),
-                publishes_answer=among.publishes_answers,
                 needs_app=needs_app,
                 view=view,
             )

@@ -25,6 +25,7 @@ from obsidian_mcp.tools import TOOLS, call
 from obsidian_mcp.tools.registry import Tool
 from tests.conftest import app_on
 from tests.serve.raw import RawServer
+from tests.tools.answer_schema import published
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -255,7 +256,7 @@ def test_what_did_not_fit_a_page_comes_on_the_next(
 
 def test_the_lint_of_a_directory_finds_no_fault_in_any_tool(tmp_path: Path) -> None:
     # TOOL-21: TDQS scores tools by purpose, usage, behaviour and parameters
-    entries = [tool.published for tool in TOOLS.values()]
+    entries = [published(tool) for tool in TOOLS.values()]
     listed = tmp_path / "tools.json"
     listed.write_text(json.dumps({"tools": entries}), encoding="utf-8")
     lint = shutil.which("tdqs", path=str(Path(sys.executable).parent))

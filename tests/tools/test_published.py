@@ -15,6 +15,8 @@ from obsidian_mcp.serve import views
 from obsidian_mcp.tools import TOOLS, Tool, entries
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, VIEW_TOOLS
 
+from .answer_schema import published
+
 README = Path(__file__).parent.parent.parent / "README.md"
 
 
@@ -24,7 +26,7 @@ def row(tool: Tool, *, of_views: bool) -> dict[str, Any]:
         "needs_app": tool.needs_app,
         "takes_confirm": tool.entry.takes_confirm,
         "ui": views.tool_meta(tool.name, tool.view, of_views=of_views),
-        "published": tool.published,
+        "published": published(tool),
     }
 
 

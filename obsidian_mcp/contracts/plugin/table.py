@@ -17,5 +17,4 @@ PLUGIN_TOOLS = Tools(
         },
     },
     package="obsidian_mcp.contracts.plugin",
-    publishes_answers=False,
 )

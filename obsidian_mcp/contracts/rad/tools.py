@@ -156,7 +156,6 @@ class HandledTool(Tool):
             destructive=tool.writes,
             idempotent=not tool.writes,
             enveloped=False,
-            publishes_answer=False,
             described=tool,
             handler=handler,
         )

@@ -1,29 +1,36 @@
-"""The JSON schema of a tool's answer (TOOL-17)."""
+"""The JSON schema of a tool's answer, for tools/entries.json (TOOL-17)."""
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from .outcome import DocumentAnswer, PictureAnswer
+from obsidian_mcp.tools import Tool
+from obsidian_mcp.tools.outcome import DocumentAnswer, PictureAnswer
+from obsidian_mcp.tools.registry import ACROSS_VAULTS
 
 
-def of_answer(annotation: Any, *, enveloped: bool, across_vaults: bool) -> dict[str, Any] | None:
-    """Return the schema of `Outcome.structured` for a function that returns this type.
+def published(tool: Tool) -> dict[str, Any]:
+    """Return the tool's entry in the answer to `tools/list`."""
+    schema = answer_schema(tool)
+    head = {name: tool.published[name] for name in ("name", "title", "description", "inputSchema")}
+    return {**head, **({} if schema is None else {"outputSchema": schema}), **tool.published}
 
-    None where the answer can be a document or an image (TOOL-17).
-    """
+
+def answer_schema(tool: Tool) -> dict[str, Any] | None:
+    """Return the schema of `Outcome.structured`; None where the answer can be a document or an image (TOOL-17)."""
+    annotation = get_type_hints(tool.function)["return"]
     kinds = get_args(annotation) or (annotation,)
     if {DocumentAnswer, PictureAnswer} & set(kinds):
         return None
     data = TypeAdapter[Any](annotation).json_schema(mode="serialization", schema_generator=_Schema)
     shared = {"$defs": data.pop("$defs")} if "$defs" in data else {}
-    if across_vaults:
+    if tool.name in ACROSS_VAULTS:
         data = {"anyOf": [data, {"type": "object", "required": ["vaults"]}]}
-    if not enveloped:
+    if not tool.enveloped:
         return {**data, **shared}
     members = {"success": {"const": True}, "data": data}
     return {"type": "object", "properties": members, "required": ["success", "data"], **shared}
