@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, NotRequired
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
-from typing_extensions import TypedDict
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import (
@@ -26,7 +26,6 @@ from obsidian_mcp.errors import (
 from obsidian_mcp.serve.http.dialect import (
     JSON,
     Contract,
-    Operation,
     Reason,
     Refusal,
     Reply,
@@ -87,46 +86,9 @@ class EnvelopeRequest(BaseModel):
         return self
 
 
-class Metrics(TypedDict):
-    elapsed_ms: int
-    exit_code: int
-
-
-class Meta(TypedDict):
-    api_version: str
-    container_version: str
-    git_sha: str
-
-
-class Envelope(TypedDict):
-    """The canonical members, and the older ones beside them."""
-
-    ok: bool
-    metrics: Metrics
-    meta: Meta
-    summary: str
-    result: NotRequired[dict[str, Any]]
-    error_detail: NotRequired[dict[str, Any]]
-    error: NotRequired[str]
-    need_confirm: NotRequired[bool]
-    data: NotRequired[Any]
-    stdout: NotRequired[str]
-    stderr: NotRequired[str]
-
-
-class BurlyHealth(TypedDict):
-    status: Literal["ok", "degraded", "error"]
-    server_name: str
-    version: str
-    tools_available: int
-    notifications_enabled: bool
-    docker_available: bool
-    strict_security_mode: bool
-    policy_loaded: bool
-    uptime_seconds: int
-
-
-META: Final[Meta] = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
+Envelope = dict[str, Any]
+"""The canonical members, and the older ones beside them (openapi.json)."""
+META: Final = {"api_version": "v1", "container_version": __version__, "git_sha": "unknown"}
 
 
 class TooComplex(Exception):
@@ -139,10 +101,7 @@ class Burly(Contract):
     pages = MappingProxyType({"/v1/mcp": "mcp", "/health": "health", "/v1/health": "health"})
     shares_mcp = True
 
-    operations = (
-        Operation("get", ("/health", "/v1/health"), "Burly: health", BurlyHealth | Envelope),
-        Operation("post", ("/mcp", "/v1/mcp"), "Burly: list or call tools", Envelope, EnvelopeRequest),
-    )
+    description = Path(__file__).with_name("openapi.json")
 
     def __init__(self, max_body: int) -> None:
         super().__init__(max_body)
@@ -185,7 +144,7 @@ class Burly(Contract):
         envelope["metrics"]["elapsed_ms"] = round((time.perf_counter() - started) * 1000)
         return json_reply(envelope)
 
-    async def _health(self, service: ToolService) -> BurlyHealth:
+    async def _health(self, service: ToolService) -> dict[str, Any]:
         ready = await service.ready()
         return {
             "status": "ok" if ready else "degraded",
@@ -275,7 +234,7 @@ def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, 
         "summary": summary,
         "data": data,
     }
-    return envelope | output  # type: ignore[return-value]  # stdout and stderr
+    return envelope | output
 
 
 def failed(

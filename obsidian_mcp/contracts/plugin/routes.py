@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Final, NotRequired
-
-from pydantic import Field
-from typing_extensions import TypedDict
+from pathlib import Path
+from typing import Any, Final
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.http.dialect import (
     CORS,
     Contract,
-    Operation,
     Reason,
     Refusal,
     Reply,
     Request,
-    ToolDescription,
     json_reply,
     text_of,
     tool_entry,
@@ -45,44 +41,11 @@ KEY_ADVICE: Final = (
 _KEY_HEADERS: Final = "Content-Type, Authorization, X-Api-Key, X-ObsiScripta-Api-Key"
 
 
-class BridgeHealth(TypedDict):
-    status: str
-    version: str
-    protocolVersion: str
-
-
-class ToolList(TypedDict):
-    tools: list[ToolDescription]
-    hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-
-
-class CallBody(TypedDict):
-    arguments: dict[str, Any]
-
-
-class CallResult(TypedDict):
-    success: bool
-    content: list[dict[str, str]]
-    isError: NotRequired[bool]
-
-
-class BridgeError(TypedDict):
-    error: str
-    message: str
-    details: NotRequired[Any]
-    code: NotRequired[str]
-
-
 class BridgeContract(Contract):
     below = "/bridge/v1"
     open_to_bridge = True
     key_advice = "Pass OBSIDIAN_MCP_API_KEY from stdio bridge."
-    error = BridgeError
-    operations = (
-        Operation("get", ("/bridge/v1/health",), "Bridge: health", BridgeHealth),
-        Operation("get", ("/bridge/v1/tools",), "Bridge: tools and their hash", ToolList),
-        Operation("post", ("/bridge/v1/tools/{name}/call",), "Bridge: call a tool", CallResult, CallBody, (400, 404)),
-    )
+    description = Path(__file__).with_name("openapi.json")
 
     def __init__(self, max_body: int, *, keyed: bool) -> None:
         super().__init__(max_body)
@@ -118,7 +81,7 @@ class BridgeContract(Contract):
             return Reply(204, headers=self._preflight)
         match request.segments:
             case ("health",):
-                health: BridgeHealth = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
+                health = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
                 return json_reply(health, headers=CORS)
             case ("tools",):
                 return json_reply(listing(await service.listed()), headers=CORS)
@@ -140,14 +103,14 @@ class BridgeContract(Contract):
         except InvalidArguments as error:
             return invalid(error.message, faults(error))
         except AppError as error:
-            result: CallResult = {"success": False, "content": [text_block(error.to_text())], "isError": True}
+            result = {"success": False, "content": [text_block(error.to_text())], "isError": True}
         else:
             result = {"success": True, "content": content(outcome)}
         return json_reply(result, headers=CORS)
 
 
 @lru_cache(maxsize=16)
-def listing(tools: tuple[Tool, ...]) -> ToolList:
+def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
     """Return the tools in the contract's order, and the hash that changes with them."""
     entries = list(map(tool_entry, tools))
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}
@@ -163,13 +126,13 @@ def arguments_of(request: Request) -> dict[str, Any]:
 
 def unknown(name: str) -> Reply:
     """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in `message`."""
-    body: BridgeError = {"error": "Tool not found", "message": f"Tool '{name}' not found", "code": "TOOL_NOT_FOUND"}
+    body = {"error": "Tool not found", "message": f"Tool '{name}' not found", "code": "TOOL_NOT_FOUND"}
     return json_reply(body, 404, CORS)
 
 
 def invalid(message: str, details: Any) -> Reply:
     error = Reason.INVALID.error
-    body: BridgeError = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
+    body = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
     return json_reply(body, 400, CORS)
 
 

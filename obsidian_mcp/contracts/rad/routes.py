@@ -5,20 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, NotRequired
-
-from pydantic import Field
-from typing_extensions import TypedDict
+from pathlib import Path
+from typing import Any
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
 from obsidian_mcp.serve.http.dialect import (
     Contract,
-    Operation,
     Reason,
     Refusal,
     Reply,
     Request,
-    ToolDescription,
     json_reply,
     tool_entry,
 )
@@ -30,47 +26,9 @@ from .tools import Bridge
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", type(None): "null"}
 
 
-class RadTool(ToolDescription):
-    parameters: dict[str, Any]
-
-
-class RadTools(TypedDict):
-    tools: list[RadTool]
-    count: int
-
-
-class RadHealth(TypedDict):
-    status: str
-    service: str
-    executor: bool
-    timestamp: str
-
-
-class Invocation(TypedDict):
-    tool: Annotated[str, Field(min_length=1)]
-    input: NotRequired[dict[str, Any] | None]
-    session: NotRequired[str | None]
-    metadata: NotRequired[dict[str, Any] | None]
-
-
-class Invoked(TypedDict):
-    success: bool
-    tool: str
-    output: NotRequired[dict[str, Any]]
-    error: NotRequired[str]
-    timestamp: str
-    durationMs: int
-    session: NotRequired[str]
-
-
 class Rad(Contract):
     below = "/mcp/v1"
-    error = Invoked
-    operations = (
-        Operation("get", ("/mcp/v1/tools/list",), "RAD: tools", RadTools),
-        Operation("post", ("/mcp/v1/tools/invoke", "/mcp/v1/stdio"), "RAD: invoke a tool", Invoked, Invocation, (400,)),
-        Operation("get", ("/mcp/v1/health",), "RAD: health, without a key", RadHealth),
-    )
+    description = Path(__file__).with_name("openapi.json")
     takes_key_from_query = True
     open_paths = (("health",),)
 
@@ -87,8 +45,12 @@ class Rad(Contract):
         return self._own.served
 
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
-        path = "/".join(("/mcp/v1", *segments))
-        return tuple(operation.method.upper() for operation in self.operations if path in operation.paths)
+        match segments:
+            case ("health",) | ("tools", "list"):
+                return ("GET",)
+            case ("stdio",) | ("tools", "invoke"):
+                return ("POST",)
+        return ()
 
     def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]

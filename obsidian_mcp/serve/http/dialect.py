@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from http import HTTPStatus
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
-
-from typing_extensions import TypedDict
 
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.serve.http.tool_service import ToolService
@@ -96,34 +95,12 @@ class Refusal(Exception):
         return {"error": self.reason.error, "message": self.message, "detail": phrase}
 
 
-class ToolDescription(TypedDict):
-    name: str
-    description: str
-    inputSchema: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation of a dialect, for the OpenAPI document. The types are those that the dialect's code uses."""
-
-    method: Literal["get", "post"]
-    paths: tuple[str, ...]
-    """Whole paths; `{name}` is a parameter."""
-    summary: str
-    answer: Any
-    """Type of the body under status 200."""
-    body: Any = None
-    """Type of the request's body."""
-    failures: tuple[int, ...] = ()
-    """Statuses beside those with which any request may be refused."""
-
-
 class Dialect(ABC):
     """One contract's requests and answers."""
 
-    operations: tuple[Operation, ...] = ()
-    error: Any = None
-    """Type of the bodies under other statuses than 200, where there are such answers."""
+    description: Path | None = None
+    """The JSON file with its part of the OpenAPI document: operations, the schemas of bodies, and which of these
+    answers under other statuses than 200."""
     allowed: tuple[str, ...] = ("GET", "HEAD")
     """HTTP methods of a dialect whose paths all have the same."""
     open_paths: Collection[tuple[str, ...]] = ()
@@ -191,7 +168,7 @@ def text_of(segment: str) -> str:
         return segment
 
 
-def tool_entry(tool: Tool) -> ToolDescription:
+def tool_entry(tool: Tool) -> dict[str, Any]:
     """Return a tool as the contracts list it."""
     return {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
 

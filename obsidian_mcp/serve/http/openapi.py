@@ -1,21 +1,20 @@
 """The OpenAPI document of the dialects that are not MCP, at `/openapi.json` (specs/http.md HTTP-08).
 
-It is made from the operations of the dialects and the types of their requests and answers.
+It is made from the parts that the dialects bring in a file each.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from functools import cache
 from http import HTTPStatus
-from typing import Any, Literal
-
-from pydantic import TypeAdapter
+from typing import Any
 
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .dialect import Dialect, Operation, Reply, Request, json_reply
+from .dialect import Dialect, Reply, Request, json_reply
 
 DESCRIPTION = (
     "The dialects of the HTTP server beside MCP. At /mcp, a body with a member `jsonrpc` is JSON-RPC (MCP), any other "
@@ -45,38 +44,42 @@ class OpenApi(Dialect):
 @cache
 def document(dialects: tuple[Dialect, ...]) -> dict[str, Any]:
     """Return the document; it says nothing about the vault or its tools."""
-    operations = [(operation, dialect.error) for dialect in dialects for operation in dialect.operations]
-    shapes = {shape for operation, error in operations for shape in (operation.answer, operation.body, error) if shape}
-    inputs: list[tuple[Any, Literal["validation"], TypeAdapter[Any]]] = [
-        (shape, "validation", TypeAdapter(shape)) for shape in sorted(shapes, key=str)
-    ]
-    schemas, definitions = TypeAdapter.json_schemas(inputs, ref_template="#/components/schemas/{model}")
-
-    def content(shape: Any) -> dict[str, Any]:
-        return {"application/json": {"schema": schemas[shape, "validation"]}}
-
-    def described(operation: Operation, error: Any) -> dict[str, Any]:
-        failures = (*REFUSED, *operation.failures) if error else ()
-        answers = {200: operation.answer, **dict.fromkeys(failures, error)}
-        parameters = [{"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}]
-        return {
-            "summary": operation.summary,
-            **({"parameters": parameters} if "{name}" in operation.paths[0] else {}),
-            **({"requestBody": {"required": True, "content": content(operation.body)}} if operation.body else {}),
-            "responses": {
-                str(status): {"description": HTTPStatus(status).phrase, "content": content(shape)}
-                for status, shape in sorted(answers.items())
-            },
-        }
-
+    parts = [json.loads(dialect.description.read_bytes()) for dialect in dialects if dialect.description is not None]
     return {
         "openapi": "3.1.0",
         "info": {"title": "obsidian-mcp", "version": __version__, "description": DESCRIPTION},
         "security": [{}, *({name: []} for name in KEYS)],
         "paths": {
-            path: {operation.method: described(operation, error)}
-            for operation, error in operations
-            for path in operation.paths
+            path: {operation["method"]: _describe(operation, part["error"])}
+            for part in parts
+            for operation in part["operations"]
+            for path in operation["paths"]
         },
-        "components": {"schemas": definitions["$defs"], "securitySchemes": KEYS},
+        "components": {
+            "schemas": {name: schema for part in parts for name, schema in part["schemas"].items()},
+            "securitySchemes": KEYS,
+        },
     }
+
+
+def _describe(operation: dict[str, Any], error: str) -> dict[str, Any]:
+    """Return an operation as the document has it; `error` names the schema of failures, empty for none."""
+    failures = (*REFUSED, *operation.get("failures", ())) if error else ()
+    answers = {200: operation["answers"], **{status: [error] for status in failures}}
+    parameters = [{"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}]
+    return {
+        "summary": operation["summary"],
+        **({"parameters": parameters} if "{name}" in operation["paths"][0] else {}),
+        **(
+            {"requestBody": {"required": True, "content": _content([operation["body"]])}} if "body" in operation else {}
+        ),
+        "responses": {
+            str(status): {"description": HTTPStatus(status).phrase, "content": _content(names)}
+            for status, names in sorted(answers.items())
+        },
+    }
+
+
+def _content(names: list[str]) -> dict[str, Any]:
+    one, *others = ({"$ref": f"#/components/schemas/{name}"} for name in names)
+    return {"application/json": {"schema": {"anyOf": [one, *others]} if others else one}}

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.burly.routes import EnvelopeRequest
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.http.openapi import document
 from tests.contracts.plugin.test_routes import odd_tools
@@ -44,6 +45,11 @@ def test_the_document_is_served_and_names_every_path(app: App) -> None:
         "/mcp/v1/stdio",
         "/mcp/v1/health",
     }
+
+
+def test_the_document_takes_the_requests_that_the_envelope_takes() -> None:
+    # HTTP-08
+    assert SCHEMAS["EnvelopeRequest"] == EnvelopeRequest.model_json_schema()
 
 
 def conforms(answer: Any, operation: dict[str, Any]) -> None:
