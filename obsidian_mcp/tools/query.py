@@ -16,7 +16,7 @@ from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
 from .paging import PAGE, fitting
-from .params import Limit, Offset, VaultNames
+from .params import Limit, Offset, TableNumber, TableSection, VaultNames
 from .registry import plain, tool
 
 T = TypeVar("T")
@@ -31,23 +31,29 @@ WARNINGS = 20
 def query(
     app: App,
     query: Annotated[
-        str, Argument(description="Base as YAML, path of a .base file, Dataview DQL, or Tasks lines")
+        str,
+        Argument(
+            description="Base as YAML, path of a .base file, Dataview DQL, or Tasks lines; of a table a base, or a "
+            "filter such as cost > 30"
+        ),
     ] = "",
-    language: Annotated[Literal["", "base", "dataview", "tasks"], Argument(description="Of the query")] = "",
+    language: Annotated[Literal["", "base", "dataview", "tasks", "table"], Argument(description="Of the query")] = "",
     view: Annotated[str, Argument(description="View of a base; else the first")] = "",
     this: Annotated[str, Argument(description="Note the query stands in; alone: all queries of that note")] = "",
+    section: TableSection = "",
+    table_number: TableNumber = 0,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases or Dataview query, or one of the Tasks plugin (name the language), and get rows, groups
-    and summaries as the app shows them.
+    """Run an Obsidian Bases or Dataview query, one of the Tasks plugin, or a base over the rows of a Markdown table of
+    this (name these two languages), and get rows, groups and summaries as the app shows them.
     """
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None
     page = Page(limit, offset)
     now = place.calendar.now()
-    if note is not None and not query.strip():
+    if note is not None and not query.strip() and language != "table":
         blocks = [
             {
                 "line": found.block.line,
@@ -58,10 +64,11 @@ def query(
         ]
         if blocks or language != "tasks":
             return {"path": note.path, "blocks": blocks}
-    elif not query.strip() and language != "tasks":  # a query for tasks without a line finds them all
+    elif not query.strip() and language not in ("tasks", "table"):  # a query for tasks without a line finds them all
         raise InvalidArguments("Give query, or this: the note whose queries are to be run.", argument="query")
     path = note.path if note is not None else None
-    return _render_answer(queries.run_query(place, queries.Query(query, page, now, language, view, path)), page)
+    asked = queries.Query(query, page, now, language, view, path, section, table_number)
+    return _render_answer(queries.run_query(place, asked), page)
 
 
 def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
@@ -80,6 +87,8 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
             data["rows"] = [[_cut(cell) for cell in rows[0]]]
         if answer.paths is not None:
             data["paths"] = answer.paths[:count]
+        if answer.lines is not None:
+            data["lines"] = answer.lines[:count]
         warnings = data.get("warnings", ())
         if len(warnings) > WARNINGS:
             data |= {"warnings": warnings[:WARNINGS], "warnings_total": len(warnings)}

@@ -324,3 +324,62 @@ def test_a_formula_that_does_not_parse_is_written_with_a_warning_and_shown_again
     expected = ['line 2, column 15: Formula "sum": "*" cannot stand here. Expected a value.']
     assert made["warnings"] == expected
     assert call(app, "obsidian_read_note", {"name": "x.base"}).data["warnings"] == expected
+
+
+TABLES = """---
+rate: 2
+---
+# Stock
+
+| Item | Cost | Due | Done | For |
+|---|--:|---|---|---|
+| lamp | 40 | 2026-11-20 | true | [[Home]] |
+| desk | 1,200 | 2026-12-01 | | [[Home]] |
+| chair | 90 | | false | |
+
+## Old
+
+| Item |
+|---|
+| stool |
+"""
+SUMMED = """formulas: {twice: Cost * rate}
+views:
+  - {type: table, name: V, filters: 'done != true', sort: [{property: cost, direction: DESC}], limit: 1,
+     order: [item, formula.twice], summaries: {cost: Sum}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows", "lines"),
+    [
+        ({"section": "Old"}, [["stool"]], [16]),
+        ({"table_number": 2}, [["stool"]], [16]),
+        ({"table_number": 1, "query": "due < today()"}, [["lamp", 40, "2026-11-20", True, "[[Home]]"]], [8]),
+        ({"table_number": 1, "query": "cost > 100 && For.linksTo(this)"}, [], []),
+        ({"table_number": 1, "query": SUMMED}, [["desk", 2400]], [9]),
+        ({"table_number": 1, "query": "item.contains('air')", "limit": 1}, [["chair", 90, None, False, None]], [10]),
+    ],
+)
+def test_a_base_is_asked_about_the_rows_of_a_table(
+    opened: Opened, arguments: dict[str, Any], rows: list[Any], lines: list[int]
+) -> None:
+    # QUERIES-09
+    app = opened({"Stock.md": TABLES, "Home.md": ""})
+    answer = run(app, this="Stock", language="table", **arguments)
+    assert (answer["rows"], answer["lines"], answer["total"]) == (rows, lines, len(rows))
+    if "summaries" in answer:
+        assert answer["summaries"] == {"note.cost": {"Sum": 1200}}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["cots > 3", "if(cots > 3, 1, 2) == 1", "views: [{type: table, name: V, sort: [cots]}]", "formulas: {a: cots}"],
+)
+def test_a_name_that_is_no_column_of_the_table_is_refused_with_the_columns(opened: Opened, query: str) -> None:
+    # QUERIES-09
+    app = opened({"Stock.md": TABLES})
+    with pytest.raises(QueryInvalid, match=r"no column 'cots'. Its columns are 'Item', 'Cost'"):
+        run(app, this="Stock", language="table", table_number=1, query=query)
+    with pytest.raises(InvalidArguments, match="needs this"):
+        run(app, language="table", query=query)

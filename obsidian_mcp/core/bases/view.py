@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -59,12 +59,23 @@ FILTER_STEP = "filter"
 SORT_STEP = "sort"
 
 
+RowReader = Callable[[Mapping[str, Evaluate]], Iterable[BaseRow]]
+"""Formulas by name -> rows that a base is asked about in the place of the files; each has its `line`."""
+
+
 def run_base(text: str, context: Context, page: Page, view: str | None = None) -> QueryAnswer:
     """The rows of one view of a base as YAML. Raises: QueryInvalid."""
     return run_view(read(text), context, page, view)
 
 
-def run_view(base: Base, context: Context, page: Page, name: str | None = None) -> QueryAnswer:
+def run_view(
+    base: Base,
+    context: Context,
+    page: Page,
+    name: str | None = None,
+    read_rows: RowReader | None = None,
+    default_columns: Sequence[str] = ("file.name",),
+) -> QueryAnswer:
     """The rows of the view `name`, of the first one without a name; `context.this` is a File or None. Raises:
     QueryInvalid."""
     view = base.view(name)
@@ -72,19 +83,21 @@ def run_view(base: Base, context: Context, page: Page, name: str | None = None) 
         context.problems.note(warning)
     _warn_of_this(base, view, context)
     formulas = {name: _formula(base, name, text, context) for name, text in base.formulas.items()}
-    rows = _rows(base, view, context, formulas)
+    found = read_rows(formulas) if read_rows else (BaseRow(file, formulas) for file in context.vault.files())
+    rows = _rows(base, view, context, found, in_order=read_rows is not None)
     groups = _groups(view, rows, context)
     if groups is not None:
         rows = list(chain.from_iterable(group.rows for group in groups))
     summaries = {property_id: _summary(base, name, context) for property_id, name in view.summaries.items()}
-    ids = ("file.name",) if view.order is None else view.order
+    ids = default_columns if view.order is None else view.order
     shown = rows[page.offset : page.offset + page.limit]
     return QueryAnswer(
         columns=tuple(Column(full_id(id_), label(base, id_)) for id_ in ids),
         rows=list(_cells(shown, [property_value(id_) for id_ in ids], context)),
         total=len(rows),
         view=view.name,
-        paths=[row.row.file.path for row in shown],
+        paths=None if read_rows else [row.row.file.path for row in shown],
+        lines=[row.row.line for row in shown] if read_rows else None,
         groups=None if groups is None else tuple(_row_group(group, summaries, context) for group in groups),
         summaries=_summarize(rows, summaries, context) if summaries else None,
         warnings=_warnings(context),
@@ -138,9 +151,9 @@ def _formula(base: Base, name: str, text: str, context: Context) -> Evaluate:
 # Rows
 
 
-def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evaluate]) -> list[Scope]:
-    """Filtered, sorted and limited."""
-    rows = [Scope(context, BaseRow(file, formulas)) for file in context.vault.files()]
+def _rows(base: Base, view: View, context: Context, found: Iterable[BaseRow], *, in_order: bool) -> list[Scope]:
+    """Filtered, sorted and limited. Without a sort they are sorted by name, or with `in_order` stay as they are."""
+    rows = [Scope(context, row) for row in found]
     parts: list[Condition] = [
         map_filter(part, lambda statement: _statement(base, statement), _junction)
         for part in (base.filters, view.filters)
@@ -151,7 +164,7 @@ def _rows(base: Base, view: View, context: Context, formulas: Mapping[str, Evalu
     keys = [SortBy(property_value(order.property), order.descending) for order in view.sort]
     rows = sort_rows(
         rows,
-        keys or [SortBy(file_field("name"))],
+        keys if keys or in_order else [SortBy(file_field("name"))],
         lambda value, descending: order_key(value, context, descending=descending),
         context,
         SORT_STEP,

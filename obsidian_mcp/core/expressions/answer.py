@@ -71,6 +71,8 @@ class QueryAnswer:
     summaries: Mapping[str, Mapping[str, Cell]] | None = None
     """By column id and name of the summary, over the whole result."""
     warnings: list[str] = field(default_factory=list)
+    lines: list[int] | None = None
+    """For each row of a table's page its line in the note."""
 
     def data(self) -> dict[str, Any]:
         """The answer as JSON; keys without content are left out."""
@@ -80,6 +82,7 @@ class QueryAnswer:
             "columns": [{"id": column.id, "name": column.name} for column in self.columns],
             "rows": self.rows,
             "paths": self.paths,
+            "lines": self.lines,
             "groups": None if self.groups is None else [group.data() for group in self.groups],
             "summaries": self.summaries or None,
             "total": self.total,

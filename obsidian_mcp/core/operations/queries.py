@@ -18,6 +18,7 @@ from obsidian_mcp.core.dataview.settings import (
     read_settings,
 )
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
+from obsidian_mcp.core.expressions.values import File
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault
@@ -46,6 +47,9 @@ class Query:
     """Name of a view of a base; the first one without."""
     this: VaultPath | None = None
     """The note that the query stands in."""
+    section: str = ""
+    number: int = 0
+    """Which table of `this`."""
 
 
 SEARCH_REFUSED = "This is a search of the app. Give its text to obsidian_search with match=exact."
@@ -160,6 +164,24 @@ def _bases(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     return vault.graph.evaluate(run, lambda entry: vault.files.created_ns(entry.disk))
 
 
+def _table(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
+    from obsidian_mcp.core.bases.table_rows import run_table  # loaded when it is needed
+    from obsidian_mcp.core.expressions.evaluate import Context
+    from obsidian_mcp.core.note.table import locate
+
+    if not query.this:
+        raise InvalidArguments("A query of a table needs this: the note that the table is in.", argument="this")
+    note = query.this
+    located = locate(vault.read_text(vault.find(note)).text.body, query.number, query.section)
+
+    def run(view: IndexedVault) -> QueryAnswer:
+        this = view.file(note) or File(note)
+        context = Context(view, query.now, this=this, source=note)
+        return run_table(query.text, this, located, context, query.page, query.view)
+
+    return vault.graph.evaluate(run, lambda entry: vault.files.created_ns(entry.disk))
+
+
 def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     from obsidian_mcp.core.dataview.query import run_query as run_dql  # loaded when it is needed
     from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
@@ -197,6 +219,6 @@ def _tasks(vault: Vault, query: Query) -> TaskPage:
     return VaultTasks(vault).query(query.text, this, query.page)
 
 
-LANGUAGES: Mapping[str, Language] = {"base": _bases, "dataview": _dataview, "tasks": _tasks}
+LANGUAGES: Mapping[str, Language] = {"base": _bases, "table": _table, "dataview": _dataview, "tasks": _tasks}
 _MEANT: Mapping[str, Callable[[str], bool]] = {"base": is_base, "dataview": is_dataview}
 """Whether a text is meant in a language, sound or not; languages without such a test must be named."""
