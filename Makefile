@@ -13,11 +13,10 @@ check: .venv/.installed
 test: .venv/.installed
 	@$(PY) -m tests.check
 
-# writes every generated file anew: snapshots, transcripts, tables in documents, the entries of packages
+# writes every generated file anew: snapshots, transcripts, tables and pictures in documents, the entries of packages
 update: .venv/.installed
 	@$(PY) packaging/owner.py
-	@$(PY) -m pytest --quiet --update tests/tools tests/test_documentation.py tests/test_transcripts.py \
-	  tests/test_assistant_tasks.py tests/serve/mcp/test_conformance.py
+	@$(PY) -m pytest --quiet --update tests
 	@$(PY) packaging/chatgpt.py
 
 # which lines the tests run; apart, since tracing doubles the time and is not reliable beside threads that fork

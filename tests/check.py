@@ -37,7 +37,7 @@ STATIC = [
 PROGRAMS = {"lint-imports", "zizmor"}
 """Steps that are programs; the others are modules."""
 PYTEST = ["pytest", "--quiet", "--durations=10", "-m", "not timing"]
-CORE = [*PYTEST, "tests/core"]
+CORE = [*PYTEST, "--hypothesis-profile=check", "tests/core"]
 MEASURING = [*PYTEST, "tests/performance"]
 PROCESSES = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]
 """Tests that mostly wait for processes that they start; the last only so that both halves take about as long."""

@@ -16,6 +16,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.vault.vault import Vault
 
+from .examples import USUAL
 from .vaults import vault_on
 
 FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
@@ -23,13 +24,22 @@ FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 VaultCopy = Callable[[str], Path]
 
 # A busy machine is no failure, and `make test` is red for a change only: it tries the same examples each time.
-hypothesis.settings.register_profile("same", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)  # `make explore`
+hypothesis.settings.register_profile("same", deadline=None, derandomize=True, max_examples=USUAL)
+hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("same"), max_examples=USUAL // 4)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=10 * USUAL)
 hypothesis.settings.load_profile("same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update", action="store_true", help="rewrite snapshots and generated documentation")
+    parser.addoption("--update", action="store_true", help="write every generated file anew, and test nothing else")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --update, run only what writes generated files."""
+    if config.getoption("--update"):
+        writing = [item for item in items if "update" in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=[item for item in items if item not in writing])
+        items[:] = writing
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -50,7 +60,7 @@ def _log_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 @pytest.fixture
 def update(request: pytest.FixtureRequest) -> bool:
-    """Whether snapshots are to be rewritten instead of compared."""
+    """Whether generated files are written anew instead of compared."""
     return bool(request.config.getoption("--update"))
 
 

@@ -24,7 +24,7 @@ def faults(tag: str, owner: str, changelog: str, status: int) -> list[str]:
     if owner == "OWNER":
         found.append("packaging/owner.txt still has the placeholder OWNER: write the account that publishes into it.")
     if status:
-        found.append("Some files name another account than packaging/owner.txt: run python packaging/owner.py.")
+        found.append("Some files name another account than packaging/owner.txt: run `make update`.")
     return found
 
 

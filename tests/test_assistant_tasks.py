@@ -16,8 +16,8 @@ from obsidian_mcp.cli.headless.command import run
 from obsidian_mcp.cli.headless.table import COMMANDS
 from obsidian_mcp.cli.options import Options
 from obsidian_mcp.tools import call
+from tests.generated import ROOT, check_section
 from tests.serve.mcp.test_resources import PIXEL
-from tests.test_documentation import ROOT, generated
 from tests.tools.conftest import Opened, opened  # noqa: F401  a fixture
 
 SOUP = "Peel two onions, fry them in butter, add a litre of stock and let it simmer for half an hour."
@@ -288,7 +288,8 @@ def test_a_task_is_done_with_few_calls_and_can_be_undone(task: Task, session: Se
     total = sum(size for _, size in session.calls)
     head = f"\n{len(session.calls)} calls, {total} bytes (about {total // 4} tokens):\n\n```\n"
     head = head.replace("1 calls", "1 call")
-    generated(ROOT / "docs/assistant-tasks.md", task.run.__name__, f"{head}{''.join(transcript)}```\n\n", update)
+    answers = f"{head}{''.join(transcript)}```\n\n"
+    check_section(ROOT / "docs/assistant-tasks.md", task.run.__name__, answers, update=update)
     assert len(session.calls) <= len(task.official)
     changes = call(session.app, "obsidian_history", {}).data["changes"]
     for change in changes:

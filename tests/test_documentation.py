@@ -1,4 +1,4 @@
-"""The documents for users: they cannot say what is not so. `pytest --update` rewrites what is generated."""
+"""The documents for users: they cannot say what is not so. `make update` rewrites what is generated."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from obsidian_mcp.cli import grammar, main
 from obsidian_mcp.serve.mcp.prompt_catalog import PROMPTS
 from obsidian_mcp.tools import TOOLS
 from tests.conftest import FIXTURES
+from tests.generated import ROOT, check_section
 
-ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 SERVING = {"serve", "http", "bridge"}
 """Commands that do not end by themselves."""
@@ -138,16 +138,6 @@ def test_every_tool_has_a_command() -> None:
     assert {tool.command for tool in TOOLS.values()} <= set(COMMANDS)
 
 
-def generated(path: Path, mark: str, wanted: str, update: bool) -> None:
-    text = path.read_text(encoding="utf-8")
-    head, _, rest = text.partition(f"<!-- {mark} -->\n")
-    tail = rest.partition(f"<!-- /{mark} -->")[2]
-    new = f"{head}<!-- {mark} -->\n{wanted}<!-- /{mark} -->{tail}"
-    if update:
-        path.write_text(new, encoding="utf-8", newline="\n")
-    assert path.read_text(encoding="utf-8") == new, "run pytest --update"
-
-
 def every_error() -> list[type[errors.AppError]]:
     found = [value for value in vars(errors).values() if isinstance(value, type) and value is not errors.AppError]
     kinds = [value for value in found if issubclass(value, errors.AppError)]
@@ -163,7 +153,7 @@ def test_every_error_is_documented(update: bool) -> None:
         said = when.get(kind.error_code, "the request is wrong")
         rows.append(f"| `{kind.error_code}` | {kind.code} | {kind.exit_status} | {said} |\n")
     table = "| word | code | exit status | when |\n|---|---|---|---|\n" + "".join(rows)
-    generated(ROOT / "docs/troubleshooting.md", "errors", table, update)
+    check_section(ROOT / "docs/troubleshooting.md", "errors", table, update=update)
 
 
 def test_every_prompt_is_documented(update: bool) -> None:
@@ -174,7 +164,7 @@ def test_every_prompt_is_documented(update: bool) -> None:
         arguments = [f"`{argument.name}`" + ("" if argument.required else "?") for argument in entry.arguments or ()]
         rows.append(f"| `{entry.name}` | {', '.join(arguments)} | {' '.join(entry.description.split())} |\n")
     table = "| prompt | arguments | what for |\n|---|---|---|\n" + "".join(rows)
-    generated(ROOT / "docs/clients.md", "prompts", table, update)
+    check_section(ROOT / "docs/clients.md", "prompts", table, update=update)
 
 
 class Recorder(dict[str, str]):

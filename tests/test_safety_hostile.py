@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
@@ -19,12 +19,13 @@ from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
+from tests.examples import examples
 from tests.serve.raw import RawServer
 
 SECONDS = 5.0
 """In which a question about a hostile note must be answered; most take milliseconds."""
 
-QUICK = settings(max_examples=60, suppress_health_check=list(HealthCheck))
+QUICK = examples(60, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_a_hostile_note_stops_no_tool(app: App, root: Path, kind: str) -> None:
     (root / "Hostile.md").write_bytes(HOSTILE[kind])
     for tool, arguments in QUESTIONS:
         code, answer = answered(app, tool, **arguments)
-        assert code != "INTERNAL_ERROR"
+        assert code not in ("INTERNAL_ERROR", "UNKNOWN_TOOL"), (tool, answer)
         assert len(answer) < 2_000_000, (tool, len(answer))
         if tool == "search":
             assert "Good.md" in answer
@@ -284,7 +285,7 @@ def test_no_line_on_the_wire_brings_the_server_down(root: Path) -> None:
     with RawServer([sys.executable, "-m", "obsidian_mcp", "--vault", str(root)], env=own) as server:
         server.initialize()
 
-        @settings(QUICK, max_examples=80)
+        @examples(80, parent=QUICK)
         @given(
             method=st.sampled_from(
                 ["tools/call", "tools/list", "resources/read", "prompts/get", "completion/complete", "x"]

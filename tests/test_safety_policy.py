@@ -60,23 +60,69 @@ def test_an_etag_opens_no_other_note(opened: Callable[..., App], root: Path) -> 
     assert not any(mark in raised.value.message for mark in MARKS)
 
 
+DRY_RUNS: list[tuple[str, dict[str, Any]]] = [
+    ("edit_note", {"name": "Home", "operation": "append", "content": "more"}),
+    ("edit_note", {"name": "Part", "operation": "rename_heading", "section": "Part", "content": "Whole"}),
+    ("compose_notes", {"action": "merge", "name": "Home", "into": "Table"}),
+    ("compose_notes", {"action": "extract", "name": "Home", "part": "1-1", "into": "New"}),
+    ("move_note", {"name": "Home", "to": "Elsewhere.md"}),
+    ("move_note", {"name": "Work", "to": "Job"}),
+    ("move_note", {"query": "open", "to": "Job/"}),
+    ("replace", {"find": "open", "content": "closed", "query": "open"}),
+    ("replace", {"find": "card", "content": "board", "query": "card"}),
+    ("rename_tag", {"tag": "visible", "to": "seen"}),
+    ("link_mentions", {"name": "Open", "names": ["Home"]}),
+    ("set_properties", {"names": ["Home"], "properties": {"p": 1}}),
+    ("set_properties", {"names": ["Home", "Table"], "properties": {"p": 1}}),
+    ("edit_table", {"name": "Table", "operations": [{"op": "add_row", "values": ["1", "2"]}]}),
+    ("edit_canvas", {"name": "Board", "operations": [{"op": "add", "type": "text", "text": "x"}]}),
+    ("edit_canvas", {"name": "New", "operations": [{"op": "add", "type": "text", "text": "x"}], "create": True}),
+    ("update_task", {"action": "add", "name": "Home", "text": "x"}),
+    ("update_task", {"action": "add", "daily": True, "text": "x"}),
+    ("update_task", {"task": "feed", "status": "done"}),
+    ("batch", {"calls": [{"tool": "edit_note", "name": "Home", "operation": "append", "content": "x"}]}),
+    ("batch", {"calls": [{"tool": "create_note", "name": "New"}]}),
+]
+
+
+def test_every_dry_run_of_the_registry_is_tried() -> None:
+    takes_it = {tool.name.removeprefix("obsidian_") for tool in TOOLS.values() if "dry_run" in tool.parameters}
+    assert {tool for tool, _ in DRY_RUNS} == takes_it
+
+
 @pytest.mark.parametrize(
-    ("tool", "arguments"),
+    ("policy", "code"),
     [
-        ("edit_note", {"name": "Home", "operation": "append", "content": "more"}),
-        ("edit_note", {"name": "Open", "operation": "rename_heading", "section": "Part", "content": "Whole"}),
-        ("compose_notes", {"action": "merge", "name": "Home", "into": "Table"}),
-        ("move_note", {"name": "Home", "to": "Elsewhere.md"}),
-        ("replace", {"find": "open", "content": "closed", "query": "open"}),
+        ("read_only = true", "PERMISSION_DENIED"),
+        ('write = ["Allowed/"]', "PERMISSION_DENIED"),
+        ('scope = "Work"\nwrite = ["Allowed/"]', None),
+        ('largest_write = "1 b"', None),
+        (f"confirm = {json.dumps(CONFIRMABLE)}", "CONFIRMATION_REQUIRED"),
     ],
 )
-def test_a_dry_run_shows_no_plan_that_the_call_would_refuse(
-    opened: Callable[..., App], root: Path, tool: str, arguments: dict[str, Any]
-) -> None:  # POL-17
-    (root / "Work/Open.md").write_text("# Part\nopen\n", encoding="utf-8")
-    app = opened('write = ["Allowed/"]\n')
-    with pytest.raises(PermissionDenied):
-        call(app, f"obsidian_{tool}", {**arguments, "dry_run": True})
+@pytest.mark.parametrize(("tool", "arguments"), DRY_RUNS, ids=[f"{n} {tool}" for n, (tool, _) in enumerate(DRY_RUNS)])
+def test_a_dry_run_is_refused_where_its_call_would_be(
+    opened: Callable[..., App], root: Path, tool: str, arguments: dict[str, Any], policy: str, code: str | None
+) -> None:
+    """POL-17. Only a person's consent is not asked for: nothing is changed yet."""
+    card = {"id": "a", "type": "text", "text": "card", "x": 0, "y": 0, "width": 1, "height": 1}
+    write_files(
+        root,
+        {
+            "Work/Part.md": "# Part\nopen, feed\n- [ ] feed\n",
+            "Work/Board.canvas": json.dumps({"nodes": [card]}),
+            "Home.md": "[[Part#Part]] open #visible\n",
+        },
+    )
+    before = contents(root)
+    app = opened(policy)
+    planned, shown = answer(app, tool, **arguments, dry_run=True)
+    assert contents(root) == before
+    made, said = answer(app, tool, **arguments)
+
+    assert planned == ("" if made == "CONFIRMATION_REQUIRED" else made), (shown, said)
+    if code is not None:
+        assert made == code, said
 
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -310,6 +356,7 @@ def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Call
         "set_properties": {"names": ["Home"], "properties": {"p": 1}},
         "replace": {"names": ["Home"], "find": "[", "content": "("},
         "undo": {},
+        "batch": {"calls": [{"tool": "create_note", "name": "x"}]},
         "add_attachment": {"name": "x.png", "data": "eA=="},
         "daily_note": {"content": "x"},
         "edit_table": {"name": "Table", "operations": [{"op": "add_row", "values": ["1", "2"]}]},

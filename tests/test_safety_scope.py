@@ -112,6 +112,128 @@ def test_what_is_inside_is_found_listed_linked_and_changed(opened: Opened, root:
     assert files(opened("Projects/Sub [1]")) == {"Projects/Sub [1]/Beta.md"}
 
 
+SETTINGS = {
+    "app": {"newFileLocation": "folder", "newFileFolderPath": "Other", "attachmentFolderPath": "Other/zebra"},
+    "daily-notes": {"folder": "Other", "template": "Other/zebra"},
+    "templates": {"folder": "Other/zebra"},
+    "zk-prefixer": {"folder": "Other", "template": "zebra"},
+    "note-composer": {"template": "Other/zebra"},
+    "community-plugins": ["templater-obsidian", "periodic-notes"],
+    "plugins/templater-obsidian/data": {
+        "templates_folder": "Other",
+        "folder_templates": [{"folder": "Projects", "template": "Other/zebra.md"}],
+    },
+    "plugins/periodic-notes/data": {
+        "weekly": {"enabled": True, "folder": "Other", "format": "gggg"},
+        "monthly": {"enabled": True, "folder": "Projects", "format": "YYYY", "template": "Other/zebra"},
+        "yearly": {"enabled": True, "folder": "Projects", "format": "YYYY", "template": "zebra"},
+    },
+    "bookmarks": {
+        "items": [
+            {
+                "type": "group",
+                "title": "zebra",
+                "items": [
+                    {"type": "file", "path": "Projects/Alpha.md", "title": "mine"},
+                    {"type": "file", "path": "Other/Diary.md", "title": "mine"},
+                ],
+            }
+        ]
+    },
+    "workspace": {
+        "main": {
+            "type": "split",
+            "children": [
+                {"type": "leaf", "state": {"title": "zebra", "state": {"file": "Other/Diary.md"}}},
+                {"type": "leaf", "state": {"title": "Alpha", "state": {"file": "Projects/Alpha.md"}}},
+            ],
+        },
+        "lastOpenFiles": ["Other/Diary.md", "Projects/Alpha.md"],
+    },
+}
+"""Of the app and its plugins, naming folders, templates, groups and notes outside the scope."""
+BY_SETTINGS: list[tuple[str, dict[str, Any]]] = [
+    ("create_note", {"name": "New"}),
+    ("create_note", {"name": "unique:"}),
+    ("create_note", {"name": "Projects/New", "template": "auto"}),
+    ("create_note", {"name": "Projects/New", "template": "absent"}),
+    ("create_note", {"name": "daily:today"}),
+    ("read_note", {"name": "daily:today"}),
+    ("read_note", {"name": "weekly:today"}),
+    ("edit_note", {"name": "daily:today", "operation": "append", "content": "x"}),
+    ("move_note", {"name": "Alpha", "to": "daily:today"}),
+    *(("daily_note", {"period": period, "create": True}) for period in ("daily", "weekly", "monthly", "yearly")),
+    ("daily_note", {}),
+    ("update_task", {"action": "add", "daily": True, "text": "x"}),
+    ("update_task", {"action": "add", "daily": True, "text": "x", "dry_run": True}),
+    ("list_templates", {}),
+    ("list_templates", {"template": "absent"}),
+    ("insert_template", {"template": "absent", "name": "Alpha"}),
+    ("compose_notes", {"action": "extract", "name": "Alpha", "part": "1-1", "into": "New"}),
+    ("compose_notes", {"action": "extract", "name": "Alpha", "part": "1-1", "into": "Projects/New"}),
+    ("compose_notes", {"action": "merge", "name": "Alpha", "into": "Beta"}),
+    ("add_attachment", {"name": "x.png", "data": "eA=="}),
+    ("add_attachment", {"name": "x.png", "data": "eA==", "note": "Alpha"}),
+    ("list_bookmarks", {}),
+    ("edit_bookmarks", {"action": "remove", "target": "mine"}),
+    ("vault_info", {}),
+    ("list_tasks", {}),
+    ("query", {"query": "explain", "language": "tasks"}),
+]
+
+
+@pytest.fixture
+def settled(root: Path) -> Path:
+    """The vault with SETTINGS."""
+    texts = {f".obsidian/{name}.json": json.dumps(value) for name, value in SETTINGS.items()}
+    return write_files(root, texts)
+
+
+@pytest.mark.parametrize("policy", ["", 'hidden = ["Other/", "zebra.md", "Projects2/", ".obsidian/"]'])
+@pytest.mark.parametrize(("tool", "given"), BY_SETTINGS, ids=[f"{n} {tool}" for n, (tool, _) in enumerate(BY_SETTINGS)])
+def test_no_answer_repeats_what_settings_name_outside_the_scope(
+    opened: Opened, settled: Path, policy: str, tool: str, given: dict[str, Any]
+) -> None:
+    # POL-18
+    _, said = answer(opened("" if policy else "Projects", policy), tool, **given)
+
+    assert not [mark for mark in MARKS if mark in said], said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["daily:path"],
+        ["daily:read"],
+        ["daily:settings"],
+        ["weekly:settings"],
+        ["monthly:settings"],
+        ["daily:list"],
+        ["daily:append", "content=x"],
+        ["templates"],
+        ["template:read", "name=absent"],
+        ["create", "name=New"],
+        ["unique"],
+        ["bookmarks", "verbose"],
+        ["tabs"],
+        ["workspace"],
+        ["recents"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_of_the_drop_in_repeats_what_settings_name_outside_the_scope(
+    settled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    # POL-18
+    for name in ("CACHE", "STATE", "POLICY"):
+        monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(settled.parent / name.lower()))
+    main.run(["--vault", str(settled), "--scope", "Projects", "obsidian", *words])
+    said = "".join(capsys.readouterr())
+
+    assert said
+    assert not [mark for mark in MARKS if mark in said], said
+
+
 WRITES: list[tuple[str, dict[str, Any]]] = [
     ("create_note", {"name": "New", "content": "x"}),
     ("create_note", {"name": "Projects2/New", "content": "x"}),

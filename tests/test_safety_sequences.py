@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import strategies as st
 
 from obsidian_mcp import config
@@ -28,6 +28,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
 from tests.core.memory import Always
+from tests.examples import examples
 
 FOLDERS = ["", "A/", "B c/", "A/deep/"]
 NAMES = ["x", "X", "Yes", "日本", "é"]
@@ -256,12 +257,11 @@ def knowledge(vault: Vault) -> dict[str, Any]:
     }
 
 
-@settings(
-    max_examples=25,
+@examples(
+    25,
     phases=[Phase.generate],
     report_multiple_bugs=False,
     suppress_health_check=list(HealthCheck),
-    derandomize=True,
 )
 @given(st.lists(STEPS, min_size=4, max_size=14))
 def test_whatever_happens_the_index_is_right_and_everything_can_be_taken_back(steps: list[Step]) -> None:

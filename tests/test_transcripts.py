@@ -1,7 +1,7 @@
 """What a person sees on the command line: each file in transcripts/ is a session in a copy of the vault `basic`.
 
 A line `$ obsidian-mcp …` is run, the lines `> …` below are what it prints, and `! status` an exit status that is not 0.
-`pytest --update` rewrites the answers; the difference is the review.
+`make update` rewrites the answers; the difference is the review.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.generated import check_text
 
 FOLDER = Path(__file__).parent / "transcripts"
 VARIES = [
@@ -62,7 +64,5 @@ def test_the_command_line_answers_as_in_the_transcript(path: Path, basic: Path, 
             played += f"{line}\n{run(line[2:], basic)}"
         elif not line.startswith(("> ", "! ")) and line != ">":
             played += f"{line}\n"
-    if update:
-        path.write_text(played, encoding="utf-8")
-    assert played == written or update
     assert "$ obsidian-mcp" in played
+    check_text(path, played, update=update)

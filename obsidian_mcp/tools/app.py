@@ -52,6 +52,9 @@ def app_info(
         raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
     place = app.vaults.get(vault)
     path = _path(place, name) if name else VaultPath("")
+    if topic in ("commands", "sync") and place.policy.restricts_reading:
+        # Commands of plugins bear the names of notes, such as templates and bookmarks (POL-18).
+        raise PermissionDenied(f"{topic.capitalize()} tell of the whole vault, of which only a part may be read here.")
     obsidian = app.vaults.obsidian(vault)
     match topic:
         case "commands":
@@ -67,10 +70,6 @@ def app_info(
             plugins = obsidian.plugins()
             return AppAnswer(plugins=[*plugins[:SHOWN]], total=len(plugins))
         case "sync":
-            if place.policy.restricts_reading:
-                raise PermissionDenied(
-                    "The state of Sync is of the whole vault, of which only a part may be read here."
-                )
             return _cut_answer(obsidian.sync_status())
 
 

@@ -253,6 +253,7 @@ def _target(place: Vault, name: str, note: str) -> VaultPath:
         folder = place.settings.attachment_folder.strip()
         if folder == "." or folder.startswith("./"):
             folder = f"{parent(note)}/{folder.removeprefix('.').strip('/')}"
+        folder = place.folders.configured(folder, "the folder of attachments")
         path = parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
     check_creatable(path)
     return path

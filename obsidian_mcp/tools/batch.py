@@ -65,8 +65,7 @@ def batch(
         results = [_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True)]
         if not operations:
             return Batch(len(calls), results, 0, [])
-        if not dry_run:
-            opened.commit("batch", operations)
+        (opened.check if dry_run else opened.commit)("batch", operations)
     changed, more_changed = first_of(list(dict.fromkeys(normal_form(one.disk) for one in operations)), FILES_SHOWN)
     return Batch(
         len(calls),

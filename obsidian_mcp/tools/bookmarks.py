@@ -95,13 +95,13 @@ def edit_bookmarks(
 def _remove(place: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
     """The file without a bookmark named as it is listed, or as `add` takes it. Raises: NoteNotFound, AmbiguousName."""
     try:
-        return stored.remove(body, target)
+        return stored.remove(body, target, place.policy)
     except NoteNotFound as missing:
         try:
             named = _bookmark(place, target, "", "").target
         except AppError:
             raise missing from None
-        return stored.remove(body, named)
+        return stored.remove(body, named, place.policy)
 
 
 def _operation(data: bytes | None, after: str) -> Operation:

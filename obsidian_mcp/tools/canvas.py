@@ -157,23 +157,21 @@ def edit_canvas(
             raise stale(before, etag, "Read it again and repeat the edit.")
         text = before.text
         made = _apply(place, text.body, wanted)
-        if dry_run:
-            shown = shown_diff([diff(entry.path, text.body, made.body)])
-            return CanvasChange(entry.path, made.body != text.body, before.etag, list(made.ids), diff=shown)
         data = Text(made.body, text.bom).encode()
         if data != before.data:
-            place.commit("edit_canvas", [Write(entry.disk, before.data, data)])
-        return CanvasChange(entry.path, data != before.data, etag_of(data), list(made.ids))
+            (place.check if dry_run else place.commit)("edit_canvas", [Write(entry.disk, before.data, data)])
+        shown = shown_diff([diff(entry.path, text.body, made.body)]) if dry_run else None
+        etag = before.etag if dry_run else etag_of(data)
+        return CanvasChange(entry.path, data != before.data, etag, list(made.ids), diff=shown)
 
 
 def _create(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
     path, disk = names.new_path(place.catalog, _with_extension(name))
     made = _apply(place, "", wanted)
     data = made.body.encode("utf-8", "surrogateescape")
-    if dry_run:
-        return CanvasChange(path, True, "", list(made.ids), created=True, diff=shown_diff([diff(path, "", made.body)]))
-    place.commit("edit_canvas", [Create(disk, data)])
-    return CanvasChange(path, True, etag_of(data), list(made.ids), created=True)
+    (place.check if dry_run else place.commit)("edit_canvas", [Create(disk, data)])
+    shown = shown_diff([diff(path, "", made.body)]) if dry_run else None
+    return CanvasChange(path, True, "" if dry_run else etag_of(data), list(made.ids), created=True, diff=shown)
 
 
 def _apply(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:

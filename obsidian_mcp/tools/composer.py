@@ -64,10 +64,7 @@ def compose_notes(
             planned = composer.extract(
                 place, entry, part, into, position=position, left=leave, update_links=update_links
             )
-        if dry_run:
-            place.check("compose_notes", planned.operations)
-        else:
-            place.commit("compose_notes", planned.operations)
+        (place.check if dry_run else place.commit)("compose_notes", planned.operations)
     own = (planned.source, planned.target)
     updated, more_updated = first_of(
         [str(file.path) for file in planned.rewritten if file.path not in own], FILES_SHOWN

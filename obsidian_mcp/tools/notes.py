@@ -121,7 +121,7 @@ def _new_path(place: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
     is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
     if not is_bare or place.at(path) is not None:
         return path, disk, []
-    if folder := settings.folder_for_notes():
+    if folder := place.folders.for_notes(settings):
         path, disk = file_names.new_path(place.catalog, f"{folder}/{path}")
     return path, disk, [*settings.warnings]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.adapters.obsidian_answer import can_carry, exact_text
@@ -33,6 +33,7 @@ from obsidian_mcp.errors import (
     VaultNotFound,
 )
 from tests import fake_obsidian
+from tests.examples import examples
 
 from .app_desk import NO_ANSWER
 
@@ -175,7 +176,7 @@ def test_a_note_is_read_byte_for_byte_whatever_it_holds(tmp_path: Path, text: st
     ),
     line_end=st.booleans(),
 )
-@settings(max_examples=200)
+@examples(200)
 def test_no_frame_around_a_note_ever_changes_it(body: list[str], frame: dict[str, Any], line_end: bool) -> None:
     # CMD-06: found or refused, never something else.
     text, knobs = "".join(body), {**frame, "line_end": line_end}
@@ -188,7 +189,7 @@ def test_no_frame_around_a_note_ever_changes_it(body: list[str], frame: dict[str
 
 
 @given(st.text(alphabet=st.sampled_from("ab\\ntr\r\n\t\"'=🎉 "), max_size=40))
-@settings(max_examples=200)
+@examples(200)
 def test_what_can_be_carried_is_not_expanded(text: str) -> None:
     # CMD-05
     call = fake_obsidian.Call({"vault": "."}, ["create", f"content={text}"])

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.cli.cells import RESET, safe, width
 from obsidian_mcp.cli.render import MATCH, Screen, listing, remarks
 from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits, Snippet
 from obsidian_mcp.core.text.vault_path import VaultPath
+from tests.examples import examples
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")
 HITS = Hits(
@@ -213,7 +214,7 @@ TEXT = st.text(st.sampled_from("ab 日本é😀\u0301\u200d") | st.characters(co
 
 
 @given(text=TEXT, start=st.integers(0, 159), length=st.integers(1, 5), columns=st.integers(10, 120))
-@settings(max_examples=300)
+@examples(300)
 @example(text="日日日日0日日日日日", start=5, length=5, columns=10)
 def test_any_line_fits_the_terminal_and_keeps_its_first_mark(
     text: str, start: int, length: int, columns: int
@@ -231,7 +232,7 @@ def test_any_line_fits_the_terminal_and_keeps_its_first_mark(
 
 
 @given(st.text(max_size=50))
-@settings(max_examples=200)
+@examples(200)
 def test_a_text_made_safe_is_as_long_as_before(text: str) -> None:
     assert len(safe(text)) == len(text)
     assert not re.search("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]", safe(text))

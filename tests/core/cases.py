@@ -1,7 +1,7 @@
 """Cases of our own for the query languages and dates: a table of kinds, inputs and results beside each test.
 
 `../shared/data` holds measured cases of other people. These were written for this repository, and their results come
-from an engine that passes all of those. `pytest --update` fills in missing results and rewrites others: look at the
+from an engine that passes all of those. `make update` fills in missing results and rewrites others: look at the
 difference.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from obsidian_mcp.errors import AppError
+from tests.generated import advice, check_text
 
 LEAST = 150
 """Cases of each table."""
@@ -42,8 +43,7 @@ def check_cases(path: Path, evaluate: Callable[[str, str], Any], *, update: bool
         if result != [found]:
             wrong.append(written[-1])
     if update:
-        path.write_text("\n".join(written) + "\n", encoding="utf-8", newline="\n")
+        check_text(path, "\n".join(written) + "\n", update=True)
         return
-    advice = f"{path}: these results are not those of the table; `pytest --update` writes them there"
-    assert not wrong, "\n".join([advice, *wrong])
+    assert not wrong, "\n".join([advice(path), "These results are not those of the table:", *wrong])
     assert count >= LEAST

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import (
@@ -22,6 +22,7 @@ from mcp_types import (
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.jsonrpc import Refusal, correlated, decode
 from obsidian_mcp.serve.stdio.sdk_streams import encode, model
+from tests.examples import examples
 
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _json = st.recursive(
@@ -55,7 +56,7 @@ def read(line: bytes) -> JSONRPCMessage:
     return model(message)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(_messages, st.booleans())
 def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any], ascii_only: bool) -> None:
     # MSG-01
@@ -67,7 +68,7 @@ def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any
     assert ours.model_fields_set == theirs.model_fields_set
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(_messages)
 def test_a_message_says_what_the_sdk_would_write(message: dict[str, Any]) -> None:
     # MSG-02
@@ -78,7 +79,7 @@ def test_a_message_says_what_the_sdk_would_write(message: dict[str, Any]) -> Non
     assert read(line) == message_model
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.binary(max_size=60) | _json.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_become_a_message_or_a_refusal(line: bytes) -> None:
     # MSG-03
@@ -204,7 +205,7 @@ def test_an_answer_of_our_own_is_written_as_one_of_the_sdk(error: dict[str, Any]
     assert jsonrpc.encode(ours) == encode(JSONRPCError(jsonrpc="2.0", id=7, error=ErrorData(**error)))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(_id, _object)
 def test_a_result_of_our_own_is_written_as_one_of_the_sdk(request_id: int | str, value: dict[str, Any]) -> None:
     # MSG-02

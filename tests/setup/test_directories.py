@@ -115,7 +115,7 @@ def test_every_package_names_the_account_of_owner_txt() -> None:
         encoding="utf-8",
         check=False,
     )
-    assert (checked.returncode, checked.stdout) == (0, "")
+    assert (checked.returncode, checked.stdout) == (0, ""), "Files name another account: run `make update`."
 
     named = [README, *((ROOT / name).read_text(encoding="utf-8") for name in ("packaging/server.json", "glama.json"))]
     accounts = {

@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.setup import entries
 from obsidian_mcp.setup.clients import CLIENTS, McpClient
+from tests.examples import examples
 
 ENTRY = {"command": "/bin/obsidian-mcp", "args": ["--vault", "/v"]}
 DESKTOP = CLIENTS["claude-desktop"]
@@ -20,7 +21,7 @@ FILES = st.dictionaries(NAMES, VALUES, max_size=3)
 INDENTS = st.sampled_from([None, 0, 1, 2, 4, "\t"])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(others=FILES, servers=st.dictionaries(NAMES, st.just({"command": "x"}), max_size=3), indent=INDENTS)
 def test_whatever_else_is_in_a_file_stays_and_taking_out_undoes_putting_in(
     others: dict[str, Any], servers: dict[str, Any], indent: int | str | None

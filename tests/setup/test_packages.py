@@ -19,10 +19,10 @@ import yaml
 from obsidian_mcp import __version__
 from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.entries import profile
+from tests.generated import ROOT, advice
 from tests.release import faults
 from tests.serve.raw import RawServer
 
-ROOT = Path(__file__).parent.parent.parent
 NO_VENDOR_TOOL = 3
 
 
@@ -184,7 +184,7 @@ def test_a_skill_is_well_formed_and_names_only_tools_that_exist(skill: Path) -> 
 def test_the_submission_to_chatgpt_is_what_the_registry_says() -> None:
     # PACK-07
     done = subprocess.run([sys.executable, "packaging/chatgpt.py", "--check"], cwd=ROOT, env=PYTHON, check=False)
-    assert done.returncode == 0, "run: python packaging/chatgpt.py"
+    assert done.returncode == 0, advice(ROOT / "packaging/chatgpt-app-submission.json")
 
     submission = json.loads((ROOT / "packaging/chatgpt-app-submission.json").read_text(encoding="utf-8"))
     assert submission["schema_version"] == 1

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments, NoteNotFound, StaleEtag
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
+from tests.examples import examples
 from tests.vaults import contents
 
 Call = tuple[str, dict[str, Any]]
@@ -204,7 +205,7 @@ CALLS = st.one_of(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20, deadline=None)
 @given(calls=st.lists(CALLS, min_size=1, max_size=6))
 def test_a_batch_leaves_what_its_calls_leave_one_by_one_or_nothing(
     calls: list[Call], tmp_path_factory: pytest.TempPathFactory

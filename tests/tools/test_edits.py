@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments
 from obsidian_mcp.tools import call
+from tests.examples import examples
 
 from .conftest import Opened
 
@@ -237,7 +238,7 @@ def test_the_marks_of_a_heading_are_no_part_of_its_new_text(app: App, basic: Pat
 LINE = st.text(st.sampled_from("ab #-[]^|:'\"\\é日😀\t "), max_size=10)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lines=st.lists(LINE, max_size=10),
     newline=st.sampled_from(["\n", "\r\n"]),

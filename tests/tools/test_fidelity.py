@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
+from tests.examples import examples
 from tests.vaults import contents
 
-QUICK = settings(max_examples=30, suppress_health_check=list(HealthCheck))
+QUICK = examples(30, suppress_health_check=list(HealthCheck))
 
 NEWLINES = st.sampled_from([b"\n", b"\r\n"])
 LINES = st.sampled_from(

@@ -13,8 +13,9 @@ from obsidian_mcp.core.search.hits import Hits
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 from tests.findability import notes, unpack
+from tests.generated import ROOT, check_text
 
-VECTORS = Path(__file__).parents[2] / "specs" / "vectors"
+VECTORS = ROOT / "specs/vectors"
 SCORE = VECTORS / "findability.md"
 ROWS = [tuple(line.split("\t")) for line in (VECTORS / "findability.tsv").read_text(encoding="utf-8").splitlines()[1:]]
 """Kind, query, and the note that must be found."""
@@ -23,7 +24,7 @@ FIRST = 3
 HEAD = """# Findability score
 
 How many of the notes of `findability.tsv` come among the first three, in the vault of `vault_fixtures/findability`.
-Written by `pytest --update`; the test compares. When the first 255 rows were written and nothing was changed for them
+Written by `make update`; the test compares. When the first 255 rows were written and nothing was changed for them
 yet, 243 (95.3 %) were found; of sets that were written later and asked once,
 39 of 40, 37 of 40 and 20 of 20.
 
@@ -58,10 +59,8 @@ def test_the_note_that_is_looked_for_comes_among_the_first_three(vault: App, upd
             missed.append((kind, query, note, first))
     score = _score(found, [(query, note) for _, query, note, _ in missed])
     print(*missed, sep="\n")
-    if update:
-        SCORE.write_text(score, encoding="utf-8", newline="\n")
 
-    assert SCORE.read_text(encoding="utf-8") == score, "look at what changed, then pytest --update"
+    check_text(SCORE, score, update=update)
     assert len(missed) < 0.05 * len(ROWS)
     assert not {kind: places for kind, places in found.items() if sum(places) < 0.85 * len(places)}
 

@@ -68,6 +68,7 @@ def test_one_call_links_what_is_listed_and_nothing_else(opened: Opened, root: Pa
     assert after["Alone.md"] == b"[[Anna]]!\n"
     assert {path for path in before if before[path] != after[path]} == {"Alone.md", "Walk.md"}
     change, diff = answer.pop("change"), answer.pop("diff")
+    assert answer.pop("line_ends") == "CRLF"
     assert answer == {"total": 2, "changed": ["Alone.md", "Walk.md"], "linked": len(listed)}
     assert shown == {**answer, "diff": shown["diff"]}
     assert change == 1
@@ -246,7 +247,7 @@ def test_what_one_call_does_not_look_through_is_counted_and_the_next_goes_on(
     app = opened({"Anna.md": "", **{f"n{number}.md": "anna\n" for number in range(5)}})
     listed = run(app, "get_links", name="Anna", unlinked=True)
     assert [mention["path"] for mention in listed["mentions"]] == ["n0.md", "n1.md"]
-    assert listed["note"] == "3 more files have the name and were not looked through; obsidian_search finds them."
+    assert listed["incomplete"] == "3 more files have the name and were not looked through; obsidian_search finds them."
 
     first = run(app, "link_mentions", name="Anna")
     assert (first["changed"], first["next_offset"]) == (["n0.md", "n1.md"], 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
@@ -16,6 +16,7 @@ from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.core.note import canvas, rename_tag
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
+from tests.examples import examples
 
 BASE = 'filters:\n  and:\n    - file.hasTag("work")\nviews:\n  - type: table\n    name: All\n'
 
@@ -175,7 +176,7 @@ def test_the_answer_to_a_rename_in_many_files_is_bounded(app: App, basic: Path) 
 TEXTS = st.text(st.sampled_from('ab# /\n"\\日😀'), max_size=12).map(lambda text: f"{text} #old/x {text}#OLD")
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(TEXTS, max_size=3), indent=st.sampled_from([None, 1, "\t"]), ascii_only=st.booleans())
 def test_a_canvas_with_a_renamed_tag_is_the_same_canvas_with_other_texts(
     texts: list[str], indent: int | str | None, ascii_only: bool

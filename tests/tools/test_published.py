@@ -1,8 +1,7 @@
-"""What every tool publishes: a change shows as a change of tools/entries.json. `pytest --update` rewrites it."""
+"""What every tool publishes: a change shows as a change of tools/entries.json. `make update` rewrites it."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +13,11 @@ from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve import views
 from obsidian_mcp.tools import TOOLS, Tool, entries
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, VIEW_TOOLS
+from tests.generated import ROOT, check_json, check_section
 
 from .answer_schema import published
 
-README = Path(__file__).parent.parent.parent / "README.md"
+README = ROOT / "README.md"
 
 
 def row(tool: Tool, *, of_views: bool) -> dict[str, Any]:
@@ -30,25 +30,18 @@ def row(tool: Tool, *, of_views: bool) -> dict[str, Any]:
     }
 
 
-def assert_kept(path: Path, value: Any, update: bool) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-    if update:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    assert path.read_text(encoding="utf-8") == text, "run pytest --update and look at what it changed"
-
-
 def test_the_table_of_entries_says_what_the_functions_say(update: bool) -> None:
     # TOOL-01
     groups = {"tools": TOOLS, "views": VIEW_TOOLS, "research": RESEARCH_TOOLS}
     rows = {
         group: [row(tool, of_views=tools is VIEW_TOOLS) for tool in tools.values()] for group, tools in groups.items()
     }
-    assert_kept(Path(entries.FILE), rows, update)
+    check_json(Path(entries.FILE), rows, update=update)
 
 
 def test_the_plugins_tools_say_what_clients_know(update: bool) -> None:
-    kept = Path(__file__).parent.parent / "contracts" / "plugin" / "published.json"
-    assert_kept(kept, [tool.published for tool in PLUGIN_TOOLS.values()], update)
+    kept = ROOT / "tests/contracts/plugin/published.json"
+    check_json(kept, [tool.published for tool in PLUGIN_TOOLS.values()], update=update)
 
 
 def test_the_entries_need_the_standard_library_alone() -> None:
@@ -84,10 +77,4 @@ def test_the_readme_lists_every_tool(update: bool) -> None:
         for tool in TOOLS.values()
         if tool.name.startswith("obsidian_")
     )
-    text = README.read_text(encoding="utf-8")
-    head, _, rest = text.partition("<!-- tools -->\n")
-    _, _, tail = rest.partition("<!-- /tools -->")
-    wanted = f"{head}<!-- tools -->\n{rows}<!-- /tools -->{tail}"
-    if update:
-        README.write_text(wanted, encoding="utf-8", newline="\n")
-    assert README.read_text(encoding="utf-8") == wanted, "run pytest --update"
+    check_section(README, "tools", rows, update=update)

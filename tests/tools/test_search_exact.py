@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
@@ -29,6 +29,7 @@ from tests.conftest import FIXTURES, app_on
 from tests.core.query.test_evaluate import kind_of
 from tests.core.search import naive_search
 from tests.core.search.naive_search import PlainFile, PlainStructure, plain_matches
+from tests.examples import examples
 
 from .conftest import Opened
 
@@ -152,7 +153,7 @@ def read(app: App) -> Iterator[File]:
 
 
 SHELVES = [(FIXTURES / "basic", 120), (FIXTURES / "same_name", 40), (findability.BUNDLES, 100)] + [
-    (OTHERS / name, examples) for name, examples in (("dataview-test", 100), ("kepano", 150), ("tasks-demo", 150))
+    (OTHERS / name, count) for name, count in (("dataview-test", 100), ("kepano", 150), ("tasks-demo", 150))
 ]
 
 
@@ -260,9 +261,9 @@ def queries(shelf: Shelf) -> st.SearchStrategy[str]:
     )
 
 
-@pytest.mark.parametrize(("vault", "examples"), SHELVES, ids=[vault.name for vault, _ in SHELVES])
+@pytest.mark.parametrize(("vault", "count"), SHELVES, ids=[vault.name for vault, _ in SHELVES])
 def test_exact_results_are_those_of_a_plain_scan(
-    vault: Path, examples: int, shelves: dict[str, Shelf], tmp_path_factory: pytest.TempPathFactory
+    vault: Path, count: int, shelves: dict[str, Shelf], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     # SEARCH-40
     if not vault.is_dir():
@@ -276,7 +277,7 @@ def test_exact_results_are_those_of_a_plain_scan(
     drawn_queries = queries(shelf)
     met = 0
 
-    @settings(max_examples=examples)
+    @examples(count)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         nonlocal met
@@ -287,7 +288,7 @@ def test_exact_results_are_those_of_a_plain_scan(
         assert found == sorted(file.path for file in shelf.files if plain_matches(tree, file)), query
 
     check()
-    assert met > examples // 10
+    assert met > count // 10
 
 
 def test_the_expressions_of_these_tests_are_read_as_they_are_meant() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
@@ -21,6 +21,7 @@ from obsidian_mcp.tools import call
 from obsidian_mcp.tools.outcome import Outcome
 from obsidian_mcp.tools.registry import plain
 from tests.conftest import app_on
+from tests.examples import examples
 
 LONG = 400_000
 """Characters of the longest line."""
@@ -113,7 +114,7 @@ def entries(data: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 @given(ARGUMENTS)
-@settings(max_examples=80)
+@examples(80)
 def test_no_answer_is_longer_than_ten_thousand_characters(hostile: App, arguments: dict[str, Any]) -> None:  # SEARCH-74
     data = searched(hostile, **arguments).data
 
@@ -138,7 +139,7 @@ def walked(app: App, **arguments: Any) -> Iterator[list[tuple[str, str]]]:
 
 
 @given(ARGUMENTS, st.integers(7, 60))
-@settings(max_examples=10)
+@examples(10)
 def test_the_pages_hold_every_file_exactly_once(
     hostile: App, arguments: dict[str, Any], limit: int
 ) -> None:  # SEARCH-15
@@ -215,7 +216,7 @@ TEXT = st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\x00\x1f\n😀
     ),
     st.integers(100, 4_000),
 )
-@settings(max_examples=200)
+@examples(200)
 def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEARCH-74, SEARCH-75
     def written(hit: Hit) -> int:
         return len(Outcome(plain(hit), None, document=False, enveloped=False).contents()[0])

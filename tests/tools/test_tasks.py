@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
@@ -18,6 +18,7 @@ from obsidian_mcp.core.tasks.settings import SETTINGS_FILE
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, QueryInvalid, TextNotFound, TextNotUnique
 from obsidian_mcp.tools import call
 from tests.core.tasks.vectors import Case, measured, needs_vectors
+from tests.examples import examples
 from tests.tools.task_vault import TaskVault
 
 FILES = {
@@ -310,7 +311,7 @@ CHANGES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(CHANGES.filter(lambda change: len(change) > 1), max_size=5))
 def test_any_changes_leave_the_other_lines_and_undo_brings_all_back(
     tmp_path: Path, changes: list[dict[str, Any]]

@@ -44,7 +44,7 @@ def workspace_delete(call: DropInCall) -> str:
 
 
 def tabs(call: DropInCall) -> str:
-    items = _items(call.config(WORKSPACE_FILE).get("main"), call.has("ids"))
+    items = _items(call, call.config(WORKSPACE_FILE).get("main"))
     return call.listed([text for _, text, is_tab in items if is_tab], "No tabs found.")
 
 
@@ -52,21 +52,23 @@ def workspace(call: DropInCall) -> str:
     """The layout that the app left: a tree for the middle and for both sides."""
     layout, found = call.config(WORKSPACE_FILE), []
     for side in ("main", "left", "right"):
-        items = [(level, text) for level, text, _ in _items(layout.get(side), call.has("ids")) if level]
+        items = [(level, text) for level, text, _ in _items(call, layout.get(side)) if level]
         found += [side, tree(items)] if items else []
     return "\n".join(found)
 
 
-def _items(node: object, with_ids: bool, level: int = 0) -> Iterator[tuple[int, str, bool]]:
-    """The parts of a layout in their order: how deep each lies, its text, and whether it is a tab."""
+def _items(call: DropInCall, node: object, level: int = 0) -> Iterator[tuple[int, str, bool]]:
+    """The parts of a layout in their order, without hidden files: how deep each lies, its text, whether it is a tab."""
     if not isinstance(node, dict):
         return
     is_tab = node.get("type") == "leaf"
+    if is_tab and (file := shown_file(node)) and not call.vault.policy.visible(file):
+        return
     text = _tab(node) if is_tab else str(node.get("type") or "")
-    yield level, f"{text}\t{node.get('id', '')}" if with_ids else text, is_tab
+    yield level, f"{text}\t{node.get('id', '')}" if call.has("ids") else text, is_tab
     children = node.get("children")
     for child in children if isinstance(children, list) else ():
-        yield from _items(child, with_ids, level + 1)
+        yield from _items(call, child, level + 1)
 
 
 def _tab(leaf: Mapping[str, Any]) -> str:

@@ -81,6 +81,8 @@ def daily_date(call: DropInCall) -> str:
 
 def daily_settings(call: DropInCall) -> str:
     rule = call.vault.periodic.settings.rules[_period(call)]
+    for path in (rule.folder, rule.template.rpartition("/")[0]):
+        call.vault.folders.configured(path, f"the folders of {_adjective(call)} notes")
     enabled = "true" if rule.configured else "false"
     return pairs({"folder": rule.folder, "format": rule.format, "template": rule.template, "enabled": enabled})
 
@@ -104,6 +106,7 @@ def _templates(call: DropInCall) -> dict[str, FileEntry]:
     folder = call.vault.periodic.settings.templates.folder.strip("/ ")
     if not folder:
         raise DropInRefused("No template folder configured.")
+    call.vault.folders.configured(folder, "the folder of templates")
     start = f"{name_key(folder)}/"
     if call.folder(folder) is None:
         raise DropInRefused(f'Template folder "{folder}" not found.')

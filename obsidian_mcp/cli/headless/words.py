@@ -128,8 +128,8 @@ def unknown(name: str) -> DropInRefused:
     """The error for a command that is not there, with those that may be meant."""
     near = suggestions(name)
     if near:
-        return DropInRefused(f'DropInCommand "{name}" not found. Did you mean: {", ".join(near)}?')
-    return DropInRefused(f'DropInCommand "{name}" not found. It may require a plugin to be enabled.')
+        return DropInRefused(f'Command "{name}" not found. Did you mean: {", ".join(near)}?')
+    return DropInRefused(f'Command "{name}" not found. It may require a plugin to be enabled.')
 
 
 def suggestions(name: str) -> list[str]:

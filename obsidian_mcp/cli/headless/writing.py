@@ -106,7 +106,7 @@ def new_notes_folder(call: DropInCall) -> str:
     """The folder that the settings name for new notes, with a slash behind it; "" for the root."""
     settings = call.vault.settings
     has_active = settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE")
-    folder = settings.folder_for_notes(parent(call.active().path) if has_active else "")
+    folder = call.vault.folders.for_notes(settings, parent(call.active().path) if has_active else "")
     return f"{folder}/" if folder else ""
 
 

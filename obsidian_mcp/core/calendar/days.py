@@ -57,8 +57,7 @@ TASKS_QUERY = Ways(takes_all=False, nearest=True)
 
 
 def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
-    """Return the days that a whole text names, None for none. Two days are a span; `last 7 days` runs from then to
-    today."""
+    """Return the days that a text names, None for none. Two days are a span; `last 7 days` runs from then to today."""
     if (pair := _is_pair(text)) and (ways.takes_all or not pair[2].strip()):
         days = [day for day in map(calendar_day, (pair[1], pair[3])) if day is not None]
         return Days(min(days), max(days)) if days else None

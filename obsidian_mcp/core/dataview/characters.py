@@ -27,8 +27,7 @@ _HEADING = regex.compile(rf"{EMOJI}|[0-9\p{{L}}_-]+")
 
 
 def canonical_name(name: str) -> str:
-    """The key under which a field is found too (DV-12): lower case, white space as hyphens, other signs but emoji
-    dropped."""
+    """The key under which a field is also found: lower case, hyphens for white space, no sign but emoji (DV-12)."""
     if name.isascii() and name.isalnum():
         return name.lower()
     parts: list[str] = []

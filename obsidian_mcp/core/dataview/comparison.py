@@ -70,8 +70,7 @@ def link_type(link: LinkValue) -> str:
 
 
 def compare(left: Value, right: Value, resolve: Resolve | None = None) -> float:
-    """Below 0, 0 or above 0 (DV-52, DV-55). Without `resolve`, as inside lists, links compare by their written
-    paths."""
+    """Negative, 0 or positive (DV-52, DV-55). Without `resolve`, as inside lists, links compare as written."""
     left_type, right_type = type_name(left), type_name(right)
     if left_type != right_type:
         if left is None or right is None:

@@ -77,8 +77,7 @@ def full_line_field(line: str) -> InlineField | None:
 
 
 def bracketed_fields(line: str, *, shorthands: bool = False) -> list[InlineField]:
-    """`[key:: value]`, `(key:: value)` and shorthands of a line; no field overlaps or touches an earlier one (DV-05,
-    DV-06)."""
+    """`[key:: value]`, `(key:: value)` and shorthands of a line; none touches an earlier one (DV-05, DV-06)."""
     found: list[_Found] = []
     if "::" in line:
         for opening in _CLOSING:

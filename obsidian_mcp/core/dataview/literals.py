@@ -53,8 +53,7 @@ _ESCAPE = regex.compile(r'\\(["\\])')
 
 
 def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
-    """The date from `YYYY-MM` on that begins at `at`, with its zone, and where it ends; days and times may overflow
-    (DV-07)."""
+    """The date from `YYYY-MM` on at `at`, with its zone, and where it ends; days and times may overflow (DV-07)."""
     found = _DATE.match(text, at)
     if found is None:
         return None
@@ -182,8 +181,7 @@ def parse_link(text: str) -> LinkValue | None:
 
 
 def inline_value(text: str, *, plain: bool = False) -> Value:
-    """The value of an inline field (DV-09); None for an empty one. With `plain`, dates, durations and links stay
-    texts."""
+    """The value of an inline field (DV-09); None for an empty one. With `plain`, these and links stay texts."""
     if not text.strip(SPACES):
         return None
     first = _item(text, 0, plain)

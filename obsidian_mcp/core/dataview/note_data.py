@@ -98,8 +98,7 @@ def note_data(note: Note) -> NoteData:
 
 
 def with_inline_fields(properties: Mapping[str, Any], note: Note) -> tuple[dict[str, Any], list[str]]:
-    """The properties of a note joined with its inline fields, and the names of those; several values are a list
-    (DV-19)."""
+    """The properties of a note joined with its inline fields, and the names of those; several make a list (DV-19)."""
     fields = note_data(note).fields
     found: dict[str, list[Any]] = {name: [value] for name, value in properties.items()}
     for name, text in fields:

@@ -96,8 +96,7 @@ def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cell:
-    """A value as JSON, an error as `{"error": message}` (EXPR-57). Raises: ExpressionError for one too deep or too
-    large."""
+    """A value as JSON, an error as `{"error": message}` (EXPR-57). Raises: ExpressionError if too deep or large."""
     make = cells.get(type(value))
     if make is not None:
         return make(value, context)

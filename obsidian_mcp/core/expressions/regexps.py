@@ -105,8 +105,7 @@ def escape(text: str) -> str:
 
 
 def expand(template: str, found: Any, names: Sequence[str | None], budget: Budget) -> str:
-    """The replacement of one match, by the rules of `String.replace`; `names` are those of the groups. Raises:
-    ExpressionError."""
+    """The replacement of a match, as in `String.replace`; `names` are those of the groups. Raises: ExpressionError."""
     budget.charge(len(template) + 1)
     if "$" not in template:
         return template

@@ -109,8 +109,7 @@ def group_rows(
     *,
     keep_errors: bool = False,
 ) -> list[KeyedRows]:
-    """Rows with equal order keys together, in order of the key and of the rows (EXPR-53). `keep_errors`: a failed key
-    is null."""
+    """Rows with equal order keys together, by key, then as the rows (EXPR-53). `keep_errors`: a failed key is null."""
 
     def evaluate(row: Scope) -> tuple[Any, Value]:
         value = by.value(row)

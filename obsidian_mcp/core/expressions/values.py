@@ -27,8 +27,7 @@ class ExpressionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LinkValue:
-    """A link as written: `path` without the `subpath`, which begins with `#`; `display` is None where none is
-    written."""
+    """A link as written: `path` without the `subpath`, which begins with `#`; `display` is None where not written."""
 
     path: str
     subpath: str = ""

@@ -44,8 +44,7 @@ class VaultView(Protocol):
         """Path of the file that a link in `source` leads to; an empty `linkpath` is `source` itself."""
 
     def column(self, name: str) -> Mapping[str, Value]:
-        """One property, named in lower case, of every note that has it, by path; numbers are float, values
-        read-only."""
+        """One property, named in lower case, of every note that has it, by path; numbers are floats, all read-only."""
 
     def properties(self, path: str) -> Mapping[str, Value]:
         """All properties of a note as its YAML has them, in the order written; names as written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
@@ -18,6 +18,9 @@ from .settings import SETTINGS_FOLDER
 FILE = "bookmarks.json"
 BookmarkKind = Literal["file", "folder", "search", "url"]
 _TARGETS = {"file": "path", "folder": "path", "search": "query", "url": "url"}
+_ENDINGS = {"file": "", "folder": "/"}
+"""What the policy's patterns expect behind the path of a bookmark."""
+_PATH = f"{SETTINGS_FOLDER}/{FILE}"
 SHOWN = 10
 
 
@@ -38,19 +41,16 @@ def read(body: str | None) -> list[Bookmark]:
 
 
 def visible(body: str | None, policy: Policy) -> list[Bookmark]:
-    """Return the bookmarks without those of hidden files and folders (POL-01), and without those that name no file
-    where the policy hides the file of the bookmarks (POL-10). Raises: InvalidArguments for a broken file."""
-    endings = {"file": "", "folder": "/"}
-    others = policy.visible(f"{SETTINGS_FOLDER}/{FILE}")
-    return [
-        found
-        for found in read(body)
-        if (others if found.kind not in endings else _is_visible(found, endings[found.kind], policy))
-    ]
+    """Return the bookmarks without those of hidden files and folders (POL-01); where the policy hides the file of the
+    bookmarks, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
+    shown = [found for found in read(body) if _is_visible(found, policy)]
+    return shown if policy.visible(_PATH) else [replace(found, group="") for found in shown]
 
 
-def _is_visible(bookmark: Bookmark, ending: str, policy: Policy) -> bool:
-    return policy.visible(normal_form(bookmark.target.partition("#")[0].rstrip("/")) + ending)
+def _is_visible(bookmark: Bookmark, policy: Policy) -> bool:
+    if bookmark.kind not in _ENDINGS:
+        return policy.visible(_PATH)
+    return policy.visible(normal_form(bookmark.target.partition("#")[0].rstrip("/")) + _ENDINGS[bookmark.kind])
 
 
 def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
@@ -83,13 +83,15 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
     return _with_item(body, items, values)
 
 
-def remove(body: str | None, name: str) -> tuple[str, Bookmark]:
-    """Return the file without the bookmark of a target or title, and it. Raises: NoteNotFound, AmbiguousName."""
+def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:
+    """Return the file without the bookmark of a target or title that the policy shows, and it.
+
+    Raises: NoteNotFound, AmbiguousName."""
     wanted = name.strip().casefold()
     found = [
         (bookmark, node, array)
         for bookmark, node, array in _walk(_items(_root(body)))
-        if wanted in (bookmark.target.casefold(), bookmark.title.casefold())
+        if wanted in (bookmark.target.casefold(), bookmark.title.casefold()) and _is_visible(bookmark, policy)
     ]
     if not found:
         raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_list_bookmarks lists them.", name=name)

@@ -120,11 +120,25 @@ class Policy(NamedTuple):
 
     def refused(self, path: str) -> PermissionDenied:
         """Return the refusal: the same words for hidden files and for read-only ones."""
-        limits = "".join(f" Only files below {folder!r} may be." for folder in self.scopes)
         return PermissionDenied(
-            f"The user's policy does not allow {path!r} to be changed.{limits} Choose another place, or ask the user.",
+            f"The user's policy does not allow {path!r} to be changed.{self._limits} Choose another place, or ask the "
+            "user.",
             path=path,
         )
+
+    def refused_setting(self, what: str) -> PermissionDenied:
+        """Return the refusal of what the vault's settings name, without that name (POL-18).
+
+        `what`: in words, such as "the folder of new notes".
+        """
+        return PermissionDenied(
+            f"The user's policy does not show {what} that the vault's settings name.{self._limits} Name another one, "
+            "or ask the user."
+        )
+
+    @property
+    def _limits(self) -> str:
+        return "".join(f" Only files below {folder!r} may be changed." for folder in self.scopes)
 
     def check_permanent(self, path: str) -> None:
         """Raises: PermissionDenied."""
@@ -136,8 +150,7 @@ class Policy(NamedTuple):
             )
 
     def check_confirmed(self, action: str, kind: str = "") -> None:
-        """Raises: ConfirmationRequired for a change, of a CONFIRMABLE `kind` or of any, that needs an agreement and has
-        none."""
+        """Raises: ConfirmationRequired for a change (of a CONFIRMABLE `kind`) that needs an agreement and has none."""
         call = current_call.get()
         source = call.hidden_text() if self.confirm_after_hidden_text else ""
         needed = kind in self.confirm if kind else bool(self.confirm)

@@ -29,8 +29,7 @@ _COARSE_NS = 10_000_000
 
 
 def may_repeat(mtime_ns: int) -> bool:
-    """Whether a time is from a clock so coarse that two saves may share it: a whole hundredth of a second
-    (INDEX-03)."""
+    """Whether a time is of a clock so coarse that two saves may share it: a whole hundredth of a second (INDEX-03)."""
     return mtime_ns % _COARSE_NS == 0
 
 
@@ -74,8 +73,7 @@ class Files(Changer, Protocol):
         """Return None for a missing file or a folder. Raises: PermissionDenied for a symbolic link or below one."""
 
     def created_ns(self, disk: str) -> int:
-        """Nanoseconds since the epoch of a file's birth, where the system knows none of its older change; 0 for an
-        unreadable one."""
+        """A file's birth in nanoseconds, or its older change where the system knows none; 0 for an unreadable one."""
 
     def exists(self, disk: str) -> bool:
         """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud only."""
@@ -108,8 +106,7 @@ class Obsidian(Protocol):
     whole)."""
 
     def read(self, path: str) -> str:
-        """A note's text, byte for byte. Raises: NoteNotFound, AppCommandFailed ("inexact": the answer is not the
-        note)."""
+        """A note's text, byte for byte. Raises: NoteNotFound, AppCommandFailed ("inexact": not the note)."""
 
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
     def links(self, path: str) -> Sequence[str]: ...
@@ -132,8 +129,7 @@ StepKind = Literal["write", "create", "move", "remove", "folder"]
 
 
 class Step(NamedTuple):
-    """One file in a change: its bytes before and after, None where there is no file. A move has a `target` and no
-    bytes."""
+    """One file in a change: its bytes before and after, None for no file. A move has a `target` and no bytes."""
 
     kind: StepKind
     disk: str
@@ -161,8 +157,7 @@ class Author(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A change as the journal has it. `undoes` and `undone_by` are numbers of other changes;
-    an undo that was itself undone does not count."""
+    """A change in the journal; `undoes` and `undone_by` are numbers of others, but of no undo that was undone."""
 
     number: int
     time: float
@@ -178,8 +173,7 @@ class Journal(Protocol):
     """What was changed, kept outside the vault so that it can be taken back. Every method is durable on return."""
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """One writer at a time on this vault, among all processes; its holder may enter again. Raises:
-        OperationTimeout."""
+        """One writer at a time on this vault, among all processes; it may enter again. Raises: OperationTimeout."""
 
     def author(self) -> Author:
         """Who a change made in the current call is recorded for."""
@@ -205,8 +199,7 @@ class Journal(Protocol):
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
     ) -> tuple[list[Recorded], int]:
-        """Finished changes, the latest first, without bytes, and their number: all, of a file, or of a name
-        `anywhere`."""
+        """Finished changes, latest first, without bytes, with their number: all, of a file, or of a name `anywhere`."""
 
     def change(self, number: int) -> Recorded | None:
         """A finished change with its bytes."""

@@ -39,8 +39,7 @@ def set_property(body: str, key: str, value: Value) -> str:
 
 
 def remove_property(body: str, key: str) -> str:
-    """Return the body without a property; with the last one goes the block, comments aside. Raises:
-    PropertiesUnreadable."""
+    """The body without a property; with the last goes the block, comments aside. Raises: PropertiesUnreadable."""
     note = _Note.of(body)
     name = parser.key_of(note.values, key)
     if name is None or note.block is None:

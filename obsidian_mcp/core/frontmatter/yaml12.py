@@ -317,8 +317,7 @@ class _Builder:
                 self._items.clear()
 
     def _check_indent(self, start: int, end: int, line: int, indent: int, *, closing: str) -> None:
-        """Refuse, as the app and not libyaml does, continuation lines no deeper than their property; brackets may close
-        there."""
+        """Refuse, as the app does, continuation lines no deeper than their property; brackets may close there."""
         for number, text in enumerate(self._source[start:end].split("\n")[1:], line + 1):
             content = text.lstrip(" ")
             depth = len(text) - len(content)

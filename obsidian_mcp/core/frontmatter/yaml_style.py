@@ -64,8 +64,7 @@ def joined(text: str) -> str:
 
 
 def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[str, list[str]]:
-    """Return the text after a key's colon, and the lines below; without `literal`, text of several lines is quoted on
-    one."""
+    """Return the text after a key's colon, and the lines below; without `literal`, several lines are quoted on one."""
     if isinstance(value, str) and literal and _is_literal(value):
         chomp = "" if value.endswith("\n") else "-"
         inner = indent + STEP
@@ -161,8 +160,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _is_literal(value: str) -> bool:
-    """Return whether text is written as a block (`|`): several lines that need no escapes and no indentation
-    indicator."""
+    """Whether text is written as a block (`|`): several lines that need no escapes and no indentation indicator."""
     if "\n" not in value or _UNPRINTABLE.search(value) or value[0] in " \t\n":
         return False
     return value.removesuffix("\n").rpartition("\n")[2].strip(" \t") != ""

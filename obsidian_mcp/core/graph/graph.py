@@ -256,8 +256,7 @@ class Graph:
 
     @_asked
     def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[Neighbour, ...]:
-        """Return the files within `depth` links in either direction, nearest first; hidden files, and paths over them,
-        do not count."""
+        """The files within `depth` links in either direction, nearest first, none hidden or over a hidden one."""
         found = spread(self._link_graph(rows), path, depth, None, self._hides())
         return tuple(
             Neighbour(near, distance, via)

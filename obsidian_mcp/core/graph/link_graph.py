@@ -87,8 +87,7 @@ def target_of(catalog: Catalog, source: VaultPath, target: Target) -> VaultPath 
 def spread(
     links: LinkGraph, start: VaultPath, depth: int, end: VaultPath | None, hidden: Callable[[str], bool]
 ) -> dict[VaultPath, tuple[int, VaultPath]]:
-    """Return distance and predecessor of every file within `depth` links, until `end` is found; none over a hidden
-    file."""
+    """Distance and predecessor of every file within `depth` links, until `end` is found, not over hidden ones."""
     found = {start: (0, start)}
     ring = [start]
     for distance in range(1, depth + 1):

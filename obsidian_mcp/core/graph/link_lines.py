@@ -18,8 +18,7 @@ CONTEXT = 200
 
 
 def link_lines(references: Iterable[Reference], catalog: Catalog, read: Callable[[FileEntry], bytes]) -> Iterator[str]:
-    """Yield the line around every link, read from its file and cut to CONTEXT code points; the link alone in a
-    property."""
+    """Yield the line around every link, read from its file, of CONTEXT code points; the link alone in a property."""
     source, texts = None, {}
     for reference in references:
         link = reference.link

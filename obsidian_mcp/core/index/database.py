@@ -22,8 +22,7 @@ class Busy(Exception):
 
 
 class Database(Protocol):
-    """Connections to one SQLite database, which threads and processes may share. A broken file is no error: it is begun
-    anew."""
+    """Connections to one SQLite database, which threads and processes may share. A broken file is begun anew."""
 
     @property
     def file(self) -> Path | None:
@@ -41,8 +40,7 @@ class Database(Protocol):
         """One consistent view of everything committed so far. Raises: Replaced, Busy."""
 
     def writing(self, patience: float = PATIENCE) -> AbstractContextManager[Connection]:
-        """One transaction, alone among all processes; others are waited for up to `patience` seconds. Raises: Replaced,
-        Busy."""
+        """A transaction, alone among all processes, waited for up to `patience` seconds. Raises: Replaced, Busy."""
 
     def begin_anew(self) -> None:
         """Leave the present file, whatever is in it, and go on with an empty one."""

@@ -54,8 +54,7 @@ def unreadable(error: AppError) -> Facts:
 
 
 def of(path: str, data: bytes, size: int) -> Facts:
-    """Return the facts of a note or canvas from its first BODY_LIMIT bytes; `size` is the whole file's. Never raises:
-    it warns."""
+    """The facts of a note or canvas from its first BODY_LIMIT bytes; `size` is the whole file's. It never raises."""
     warnings = []
     if size > BODY_LIMIT:
         warnings.append(f"Only the first {BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")

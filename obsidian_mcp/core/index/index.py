@@ -150,8 +150,7 @@ class Index:
     # -- changing ----------------------------------------------------------------------------------------------
 
     def parse(self, contents: Iterable[tuple[FileEntry, bytes | AppError]], read_ns: int) -> list[Record]:
-        """Parse bytes of files, read at `read_ns` or soon after, into records; an error in their place becomes a
-        warning."""
+        """Parse bytes of files, read at `read_ns` or soon after, into records; an error there becomes a warning."""
         from . import extract  # most questions find nothing to parse
 
         given = list(contents)

@@ -22,8 +22,7 @@ from .rewrite import FileEdits, file_edits, path_edit
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A part of a note, `span` of `parsed`, that goes from `source` to `target`; `names` are the files `before` with
-    `target`."""
+    """A part, `span` of `parsed`, that goes from `source` to `target`; `names` are those `before` with `target`."""
 
     before: Names
     names: Names

@@ -18,8 +18,7 @@ from obsidian_mcp.errors import InvalidName
 
 
 def link_key(linkpath: str) -> str:
-    """What two links share that can mean the same file, for an index: their last segment as names compare, without
-    `.md`."""
+    """What links share that can mean the same file, for an index: the last segment as names compare, without `.md`."""
     return name_key(clean(linkpath).rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
 
 
@@ -38,8 +37,7 @@ def clean(linkpath: str) -> str:
 
 
 def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
-    """The file that `linkpath`, in the file `source`, leads to, whatever the order of files; None for none (semantics
-    1.4)."""
+    """The file that `linkpath`, in the file `source`, leads to, in any order of files, or None (semantics 1.4)."""
     path = clean(linkpath)
     if not path:
         return VaultPath(source)
@@ -100,8 +98,7 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
 
 @lru_cache(maxsize=32)
 def _nearest(candidates: tuple[VaultPath, ...], ending: str) -> dict[str, VaultPath]:
-    """The best candidate with this ending for links from each folder, "" for any other: vaults have thousands of
-    `index.md`."""
+    """The best candidate of this ending for links from a folder, "" for any other: `index.md` is often there."""
     nearest: dict[str, VaultPath] = {}
     for path, key in _shortest_first(candidates):
         if key.endswith(ending):
@@ -243,8 +240,7 @@ def needs_angle(target: str) -> bool:
 
 
 def markdown_label(text: str, *, in_table: bool = False) -> str:
-    """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped where they would change
-    it."""
+    """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped if they would change it."""
     label = _WHITE_SPACE.sub(lambda found: " " if _LINE_BREAK.search(found[0]) else found[0], text)
     if not _balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)

@@ -105,8 +105,7 @@ def plan(
     settings: AppSettings,
     created: Iterable[VaultPath] = (),
 ) -> Iterator[FileEdits]:
-    """The edits after which every link leads where it led before; `names` and referrers are those of before
-    (RENAME-01)."""
+    """The edits after which every link leads where it did; `names` and referrers are from before (RENAME-01)."""
     change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
         cards = [edit for card in referrer.card_paths for edit in change.of_card(card)]

@@ -58,8 +58,7 @@ def check_edit(path: str, before: str, after: str) -> None:
 
 
 def _lost(body: str) -> list[str]:
-    """Return the lines that are no part of the first list of a lane: the plugin drops them, or takes them for the end
-    of the card before."""
+    """The lines that are no part of the first list of a lane, which the plugin drops or adds to the card before."""
     start = parser.text_start(body)
     settings = _SETTINGS.search(body, start)
     lanes, behind = (body[start : settings.start()], body[settings.end() :]) if settings else (body[start:], "")

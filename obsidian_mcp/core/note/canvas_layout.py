@@ -81,8 +81,7 @@ def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
 
 
 def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable[Rect]) -> Rect:
-    """Return a place in a group: right of its cards, or below them where it would grow over others; its corner if
-    empty."""
+    """A place in a group: right of its cards, or below them where it would grow over others; its corner if empty."""
     known, others = list(members), list(obstacles)
     corner = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
     right = at_the_end(known, size) if known else corner

@@ -69,8 +69,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 class CanvasText:
-    """The cards and edges of a canvas file, in order; `written` is the file as they are now. Raises:
-    CanvasUnreadable."""
+    """The cards and edges of a canvas file, in order; `written` is the file with them. Raises: CanvasUnreadable."""
 
     def __init__(self, body: str) -> None:
         self._body = body

@@ -144,8 +144,7 @@ def _ids(found: blocks.Blocks) -> set[str]:
 
 
 def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
-    """`find` replaced by `content`, once or `every` time (EDIT-04). Raises: TextNotFound with the nearest line,
-    TextNotUnique."""
+    """`find` replaced by `content`, once or `every` time (EDIT-04). Raises: TextNotFound, TextNotUnique."""
     content = adapted(content, body)
     seen = searched(body, find)
     if find not in seen:

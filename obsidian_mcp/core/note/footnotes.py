@@ -33,8 +33,7 @@ class Division:
 
 
 def divide(parsed: Note, part: Span) -> Division:
-    """Return how definitions follow their references; those in quotes and lists, and a part of nothing else, go as they
-    are."""
+    """Return how definitions follow their references; those in quotes and lists, or of a part of only such, stay."""
     body = parsed.body
     part = Span(part.start, part.end + len(body[part.end :]) - len(body[part.end :].lstrip(" \t")))
     found = [note for note in parsed.footnotes if note.span.start == 0 or body[note.span.start - 1] == "\n"]

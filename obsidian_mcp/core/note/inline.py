@@ -82,8 +82,7 @@ class _Bracket:
 
 
 class _Scanner:
-    """Reads the regions in order; offsets count in the text that is scanned, the body or a region's parts put
-    together."""
+    """Reads the regions in order; offsets count in the text that is scanned, the body or a region's parts joined."""
 
     def __init__(self, body: str) -> None:
         self.found = Inlines()
@@ -158,8 +157,7 @@ class _Scanner:
         return end
 
     def _find(self, mark: str, at: int) -> int:
-        """Return the offset of the next closing `mark` from `at` on in the region, -1 without one. Results are cached
-        per mark."""
+        """Return the offset of the next closing `mark` from `at` on in the region, -1 without one. Cached per mark."""
         known = self._next.get(mark, -1)
         if known < at:
             found = _closing_marks[mark](self._text, at, self._end)
@@ -203,8 +201,7 @@ class _Scanner:
         return stop
 
     def _emphasis(self, at: int) -> int:
-        """Return the end of the emphasis whose mark is directly before `at`; the region's end if one ends there;
-        else 0."""
+        """The end of the emphasis whose mark is directly before `at`; the region's end if one ends there; else 0."""
         text, mark = self._text, self._text[at - 1]
         begin = at - 1
         while begin > self._first and text[begin - 1] == mark:

@@ -19,8 +19,7 @@ Left = Literal["link", "embed", "nothing"]
 
 
 def insert_text(body: str, content: str, position: Position = "append", heading: str = "") -> str:
-    """Return a note with text on lines of its own at a place, with a heading in its section. Raises:
-    SectionNotFound."""
+    """A note with text on lines of its own at a place, with a heading in its section. Raises: SectionNotFound."""
     if heading:
         found = sections.locate(body, heading).content
         if position == "prepend":

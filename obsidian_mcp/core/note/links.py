@@ -62,8 +62,7 @@ class Link:
 
     @property
     def size(self) -> tuple[int, int | None] | None:
-        """Return the width and height, in pixels, given in an embed's display text: its last part, `100` or `100x50`
-        (1.5)."""
+        """Return width and height, in pixels, in an embed's display text: its last part, `100` or `100x50` (1.5)."""
         found = _size((self.display or "").rpartition("|")[2].strip())
         return (int(found[1]), int(found[2]) if found[2] else None) if found and self.embed else None
 
@@ -77,8 +76,7 @@ class Destination(NamedTuple):
 
 
 def split_wikilink(inner: str, *, cell: bool = False) -> tuple[str, str | None]:
-    """Return target and display text of the text between `[[` and `]]`; in a table cell `\\|` is the pipe (NOTE-41,
-    NOTE-42)."""
+    """Target and display text between `[[` and `]]`; in a table cell `\\|` is the pipe (NOTE-41, NOTE-42)."""
     at = inner.find("|", 1)
     if at < 0:
         return inner, None
@@ -121,8 +119,7 @@ def find_destination(text: str, at: int, end: int) -> Destination | None:
 
 
 def _bare_end(text: str, at: int, end: int) -> int:
-    """Return the end of a destination without `<>`: at white space or at a bracket of its own; -1 when nested too
-    deeply."""
+    """The end of a destination without `<>`: at white space or at a bracket of its own; -1 when nested too deeply."""
     depth = 0
     while found := _special.search(text, at, end):
         at = found.end()
@@ -141,8 +138,7 @@ def _bare_end(text: str, at: int, end: int) -> int:
 
 
 def decode(destination: str) -> str:
-    """Return a raw destination with backslashes and entities resolved, and `%20` decoded as `decodeURI` does
-    (NOTE-47)."""
+    """A raw destination with backslashes and entities resolved, and `%20` decoded as `decodeURI` does (NOTE-47)."""
     if "\\" in destination:
         destination = _backslash.sub(r"\1", destination)
     if "&" in destination:

@@ -59,8 +59,7 @@ class Note:
 
     @property
     def all_tags(self) -> list[str]:
-        """Return the app's `getAllTags`: tags of the properties, then of the text, with their `#` and repeated as
-        written."""
+        """Return the app's `getAllTags`: tags of the properties, then of the text, with `#` and repeated as written."""
         return [*(frontmatter.tags(self.properties) or ()), *("#" + tag.name for tag in self.tags)]
 
     @property

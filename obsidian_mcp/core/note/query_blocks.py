@@ -72,8 +72,7 @@ def _inside(note: Note, area: Area) -> str:
 
 
 def unfenced(text: str) -> tuple[str | None, str]:
-    """The word after the opening fence, and the text between the fences, also in a callout (NOTE-91); None and the text
-    without."""
+    """The opening fence's word and the text between the fences, also in a callout (NOTE-91); or None and the text."""
     lines = text.strip("\n").split("\n")
     prefix = ""
     if all(line.lstrip().startswith(">") for line in lines):

@@ -28,8 +28,7 @@ def checked(name: str) -> str:
 
 
 def in_note(body: str, old: str, new: str) -> str:
-    """Return the note with `old` and its descendants renamed, and nothing else (TAG-30). Raises:
-    PropertiesUnreadable."""
+    """The note with `old` and its descendants renamed, and nothing else (TAG-30). Raises: PropertiesUnreadable."""
     renamed = apply(body, (Edit(span, new) for span in _names(body, old)))
     return replace_tag(renamed, old, new)
 

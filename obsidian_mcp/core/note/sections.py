@@ -17,8 +17,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`whole` includes the heading line, `content` is the text below it; for a block both are the block. Of a Kanban
-    board it is a lane (BOARD-1)."""
+    """`whole` has the heading line, `content` is the text below it; both are a block, or a board's lane (BOARD-1)."""
 
     whole: Span
     content: Span

@@ -41,8 +41,7 @@ def segments(subpath: str) -> list[str]:
 
 
 def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> list[int] | None:
-    """Return which headings, by level and key, the parts of a subpath name, each deeper than the last; None without
-    (2.2)."""
+    """The headings, by level and key, that the parts of a subpath name, each deeper than the last; or None (2.2)."""
     wanted = [heading_key(part) for part in parts]
     found: list[int] = []
     deepest = 0
@@ -56,8 +55,7 @@ def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> 
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
-    """Return the place of `#Heading`, `#A#B`, `#^id` or `#[^note]` in a note, the whole note for none; None if it is
-    not there."""
+    """The place of `#Heading`, `#A#B`, `#^id` or `#[^note]` in a note, the whole for none; None if not there."""
     parts = segments(subpath)
     if not parts:
         return SubpathTarget(Span(0, len(parsed.body)), None)

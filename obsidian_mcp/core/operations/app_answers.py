@@ -19,8 +19,7 @@ from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
 
 def found(vault: Vault, request: Request) -> list[VaultPath] | None:
-    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None without it or if it cannot be
-    asked."""
+    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None if it cannot be asked."""
     if vault.app is None:
         return None
     try:
@@ -35,8 +34,7 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
 ) -> tuple[Sequence[Reference], Sequence[Reference]] | None:
-    """Return our references that the app confirms, and those that only it knows, without a line; None without the
-    app."""
+    """Return our references that the app confirms, and those only its own, without a line; None without the app."""
     if (app := _asked_about_links(vault)) is None:
         return None
     try:

@@ -249,7 +249,8 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
         if not name:
             raise InvalidArguments("A part without a heading needs into: the name of the note.", argument="into")
     if "/" not in name:
-        name = f"{vault.settings.folder_for_notes(parent(source.path))}/{name}".strip("/")
+        folder = vault.folders.for_notes(vault.settings, parent(source.path))
+        name = f"{folder}/{name}".strip("/")
     path, disk = names.new_path(vault.catalog, parse(name))
     entry_there = vault.at(path) or vault.look_for(disk)
     if entry_there is not None:
@@ -307,6 +308,8 @@ def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultP
         return content
     found = resolve(vault.catalog, "", name)
     if found is None:
+        if vault.policy.restricts_reading:
+            raise vault.policy.refused_setting("the template of the note composer")
         raise NoteNotFound(f'The template of the note composer, "{name}", is not in the vault.', template=name)
     template = fill(vault.read_text(vault.catalog[found]).text.body, Templates(vault).variables(target))
     values = {"content": content, "fromtitle": basename(source), "newtitle": basename(target)}

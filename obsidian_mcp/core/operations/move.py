@@ -111,8 +111,7 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
 
 
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
-    """Plan a heading's new text (with `^id` a block's new id) in its note and in links. Raises: SectionNotFound,
-    InvalidName."""
+    """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound, InvalidName."""
     contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
     parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)

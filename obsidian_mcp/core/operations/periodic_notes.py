@@ -48,8 +48,7 @@ class PeriodicNotes:
         self._names = vault.periodic
 
     def listed(self, period: Period) -> list[tuple[FileEntry, date]]:
-        """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound where the folder is
-        missing."""
+        """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound for the folder."""
         settings = self._names.settings
         rule = settings.rules[period]
         self._check_folder(rule)
@@ -79,12 +78,9 @@ class PeriodicNotes:
                     return self._change(tool, located, located.entry, change)
             if not create:
                 raise self._names.missing(located)
-            filled = self.draft(located)
-            body = filled.text if change is None else change(filled.text)
-            disk = names.spelled(vault.catalog, located.path)[1]
-            data = body.encode("utf-8", "surrogateescape")
-            vault.commit(tool, [Create(disk, data)])
-            entry = vault.look_for(disk)
+            filled, creation = self.plan(located, change)
+            vault.commit(tool, [creation])
+            entry = vault.look_for(creation.disk)
             if entry is None:
                 raise self._names.missing(located)
             return Opened(
@@ -94,6 +90,7 @@ class PeriodicNotes:
     def unique(self, name: str, template: str = "") -> tuple[str, str]:
         """Return the path of a new note named by the minute, and its template (PERIODIC-19). Raises: NoteExists."""
         settings = self._names.settings
+        self._vault.folders.configured(settings.unique.folder, "the folder of unique notes")
         now = self._vault.calendar.now()
 
         def is_taken(path: str) -> bool:
@@ -102,7 +99,9 @@ class PeriodicNotes:
         path = unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
         if path is None:
             raise NoteExists(f"The names of the next {TRIES} minutes are taken. Give a name of your own.")
-        return path, template or settings.unique.template
+        if not template and (named := settings.unique.template):
+            template = str(Templates(self._vault).configured(named, "the template of unique notes").path)
+        return path, template
 
     def _change(self, tool: str, located: Located, entry: FileEntry, change: Callable[[str], str] | None) -> Opened:
         if change is None:
@@ -111,7 +110,15 @@ class PeriodicNotes:
         changed = edited.before.etag != edited.after.etag
         return Opened(located, edited.after, created=False, changed=changed)
 
-    def draft(self, located: Located) -> Filled:
+    def plan(self, located: Located, change: Callable[[str], str] | None) -> tuple[Filled, Create]:
+        """Return what a missing note would be filled with, and its creation with `change` made to that text. Raises: as
+        `open`."""
+        filled = self._fill(located)
+        body = filled.text if change is None else change(filled.text)
+        disk = names.spelled(self._vault.catalog, located.path)[1]
+        return filled, Create(disk, body.encode("utf-8", "surrogateescape"))
+
+    def _fill(self, located: Located) -> Filled:
         """Return what a missing note would be made with. Raises: NoteNotFound, TemplateFailed, InvalidName."""
         rule = located.rule
         adjective = adjective_of(rule.period)
@@ -126,6 +133,8 @@ class PeriodicNotes:
         templates = Templates(self._vault)
         template = resolve(self._vault.catalog, "", rule.template)
         if template is None or not is_note(template):
+            if self._vault.policy.restricts_reading:
+                raise self._vault.policy.refused_setting(f"the template of {adjective} notes")
             raise NoteNotFound(f'{failure} Template file "{rule.template}" not found.', template=rule.template)
         variables = templates.variables(located.path)
         text = Text.decode(self._vault.read(self._vault.catalog[template]).data).body
@@ -137,6 +146,7 @@ class PeriodicNotes:
         folder = rule.folder.strip("/ ")
         if not folder:
             return
+        self._vault.folders.configured(folder, f"the folder of {adjective_of(rule.period)} notes")
         with self._vault.lock:
             _, disk = names.existing_folder(self._vault.catalog, parse(folder))
             known = name_key(parse(folder)) in self._vault.catalog.folders()

@@ -122,8 +122,7 @@ class BlockAnswer:
 
 
 def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, language: str = "") -> Iterator[BlockAnswer]:
-    """The answers of a note's queries, all or those of a language, in order (QUERIES-04). Raises: NotText,
-    OperationTimeout."""
+    """The answers of a note's queries (in a language), in order (QUERIES-04). Raises: NotText, OperationTimeout."""
     if not is_note(note.path):
         raise NotText(
             f"{str(note.path)!r} is no note, so its queries cannot be run together. Give one as `query`, with `this`.",

@@ -124,7 +124,8 @@ class VaultTasks:
             return made[-1].body
 
         if dry_run:
-            apply_to_new(PeriodicNotes(self._vault).draft(located).text)
+            _, creation = PeriodicNotes(self._vault).plan(located, apply_to_new)
+            self._vault.check(TOOL, [creation])
             return self._answer(str(located.path), made[-1], "")
         opened = PeriodicNotes(self._vault).open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
         return self._answer(str(located.path), made[-1], opened.content.etag)
@@ -257,8 +258,7 @@ class _Source:
         return self._file_dates[path]
 
     def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
-        """The days of which a task must have one in its line, not from its note's name; None where there is no such
-        range."""
+        """The days of which a task must have one in its line, not from its note's name; None for no such range."""
         ranges = [part.days for part in filters if part.days is not None]
         if not ranges or self.settings.use_filename_as_scheduled_date:
             return None
@@ -270,8 +270,7 @@ _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min
 
 
 def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
-    """Return the date in a note's name, None without one or where settings ignore it; `today` fills in what their
-    format lacks."""
+    """Return the date in a note's name, None without or where settings ignore it; `today` fills in what is left out."""
     if not settings.use_filename_as_scheduled_date:
         return None
     folders = settings.filename_date_folders

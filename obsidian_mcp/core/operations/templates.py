@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.calendar.clock import local_time
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.periodic.template import Variables, fill
@@ -40,10 +40,11 @@ class Templates:
 
     @property
     def folders(self) -> list[str]:
-        """The folders of templates that the settings name."""
+        """The folders of templates that the settings name and the policy shows."""
         templater = self._settings.templater
         named = [self._settings.templates.folder, templater.folder if templater else ""]
-        return list(dict.fromkeys(folder.strip("/ ") for folder in named if folder.strip("/ ")))
+        folders = dict.fromkeys(folder.strip("/ ") for folder in named if folder.strip("/ "))
+        return [folder for folder in folders if not self._vault.policy.conceals(normal_form(folder) + "/")]
 
     def listed(self) -> list[FileEntry]:
         """Return the notes below the folders of templates, by path; none where no folder is set."""
@@ -80,7 +81,16 @@ class Templates:
         """Return the template that Templater has for new notes of a folder; None where it has none."""
         templater = self._settings.templater
         name = templater.template_for(folder) if templater else ""
-        return self.find(name) if name else None
+        return self.configured(name, "the template of this folder") if name else None
+
+    def configured(self, name: str, what: str) -> FileEntry:
+        """As `find`, for a name in the vault's settings. Raises: PermissionDenied where the policy may hide it."""
+        try:
+            return self.find(name)
+        except NoteNotFound:
+            if self._vault.policy.restricts_reading:
+                raise self._vault.policy.refused_setting(what) from None
+            raise
 
     def variables(self, path: str) -> Variables:
         """Return what the variables of a template stand for in the note at a path."""
@@ -88,8 +98,7 @@ class Templates:
         return Variables(basename(path), self._vault.calendar.now(), settings.templates, settings.locale)
 
     def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
-        """Return a template filled in for the note at a path, which `target` is if it exists. Raises:
-        TemplateFailed."""
+        """A template filled in for the note at a path, which `target` is if it exists. Raises: TemplateFailed."""
         text = self._vault.read_text(template).text.body
         return self.run(basename(template.path), fill(text, self.variables(path)), path, target)
 

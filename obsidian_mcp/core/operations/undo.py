@@ -70,8 +70,7 @@ def _visible(vault: Vault, recorded: Recorded) -> bool:
 
 
 def last(vault: Vault) -> Recorded:
-    """Return the caller's own latest change that is not undone and no undo (SAFE-20). Raises: ChangeNotFound, naming a
-    later one of others."""
+    """Return the caller's latest change , not undone and no undo (SAFE-20). Raises: ChangeNotFound, naming others."""
     own = vault.journal.author()
     other: Recorded | None = None
     for recorded in _visible_changes(vault):

@@ -26,8 +26,7 @@ def note_path(rule: PeriodRule, when: date, locale: Locale) -> str:
 
 
 def note_day(rule: PeriodRule, path: str, locale: Locale, today: date | None = None) -> date | None:
-    """Return the day that a path names by the rule's format, a week before month and day; None for none
-    (PERIODIC-7)."""
+    """The day that a path names by the rule's format, a week before month and day; None for none (PERIODIC-7)."""
     formats = format_segments(rule.format)
     if not formats:
         return None
@@ -122,8 +121,7 @@ def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
 def unique_path(
     settings: UniqueNotes, now: datetime, is_taken: Callable[[str], bool], name: str = "", locale: Locale = ENGLISH
 ) -> str | None:
-    """Return the path of a new note named by the first free minute, and `name` behind it; None where `TRIES` are
-    taken."""
+    """The path of a new note named by the first free minute, and `name` behind it; None where `TRIES` are taken."""
     folder = "/".join(_segments(settings.folder))
     for minutes in range(TRIES):
         stamp = format_moment(shift(now, minutes, "m"), settings.format, locale)

@@ -107,8 +107,7 @@ def has_commands(text: str) -> bool:
 
 
 def render(name: str, text: str, target: Target, surroundings: Surroundings) -> Rendered:
-    """Run the commands of a template. Raises: TemplateFailed for what only Templater in the app runs, and bad
-    arguments."""
+    """Run the commands of a template. Raises: TemplateFailed for what only the app can run, and bad arguments."""
     run = _Run(target, surroundings, name)
     rendered = _render(text, run)
     for block in run.included:

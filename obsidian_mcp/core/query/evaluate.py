@@ -41,8 +41,7 @@ class Matcher:
         return self._test.holds(place) and (subject.kind != "other" or self._test.shows(place))
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
-        """Return the places to show of a file, in order and each once, none if its path matched; None without a
-        match."""
+        """The places to show of a file, in order and each once, none if its path matched; None without a match."""
         if not self.matches(subject):
             return None
         return tuple(sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end")))[:MAX_SPANS]

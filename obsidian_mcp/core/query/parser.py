@@ -100,8 +100,7 @@ def _fail(at: int, expected: str, found: str, hint: str = "") -> NoReturn:
 
 
 class _Lexer:
-    """One pass over the query. The meaning of a character depends on the mode: outside of brackets, in the key or in
-    the value of a property."""
+    """One pass over the query. What characters mean depends on the mode: outside, in a property's key or its value."""
 
     def __init__(self, text: str) -> None:
         self.text = text

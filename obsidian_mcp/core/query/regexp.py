@@ -35,15 +35,17 @@ def limited(attempt: Callable[..., Found]) -> Found:
     """Return the result of a search, which gets the seconds it may take. The clock of `regex` runs ahead where threads
     are busy, so one that it stops too early begins again. Raises: TimeoutError after SECONDS, OperationTimeout."""
     end = time.monotonic() + SECONDS
-    while (left := end - time.monotonic()) > 0:
+    while True:
         limit = current_call.get().limit
         if limit is not None and limit.passed:
             raise limit.error()
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
         try:
             return attempt(timeout=left if limit is None else max(min(left, limit.remaining), LEAST_SECONDS))
         except TimeoutError:
             continue
-    raise TimeoutError
 
 
 class RegExp(NamedTuple):

@@ -26,8 +26,7 @@ class InvalidRegExp(ValueError):
 
 
 def read_character(source: str, start: int, at: int) -> tuple[str, int]:
-    """Return the character of the escape whose backslash is at `start`, and where it ends; `at` is behind the
-    backslash. Raises: InvalidRegExp."""
+    """The character of the escape from `start` on, and its end; `at` is behind the backslash. Raises: InvalidRegExp."""
     if found := _SURROGATES.match(source, at):
         high, low = (int(code, 16) for code in found.groups())
         return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), found.end()

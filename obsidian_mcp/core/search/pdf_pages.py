@@ -34,8 +34,7 @@ def finds_pages(query: Node) -> bool:
 def unseen(
     snapshot: Snapshot, is_wanted: Callable[[FileEntry], bool], becomes: str, *, is_temporary: bool, found: int
 ) -> str | None:
-    """Return what a search says of PDFs that are not read yet, and if it found nothing, of those that cannot be
-    read."""
+    """Return what a search says of PDFs that are not read yet, and, if it found nothing, of unreadable ones."""
     parts = []
     if is_temporary or not found:
         left = sum(map(is_wanted, snapshot.table.unread_pdfs))

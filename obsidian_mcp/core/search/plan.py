@@ -314,8 +314,7 @@ def _without_symbols(word: Word) -> Word:
 
 
 def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
-    """Return the terms for a word, all needed. `wide`: parts of words count, and near words for one that no note
-    has."""
+    """The terms for a word, all needed. `wide`: parts of words count, and near words for one that no note has."""
     text = bare(word)
     wanted = analysis.wanted(text).words
     parts = without_gaps(wanted)

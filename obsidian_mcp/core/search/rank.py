@@ -158,8 +158,7 @@ def rank_wide(
 
 
 def fuse(scored: Sequence[Scored], near: Iterable[int]) -> list[Scored]:
-    """Return files found by words and by meaning in one order, by their places: scores of two models do not compare
-    (SEM-04)."""
+    """Files found by words and by meaning, ordered by their places: two models' scores do not compare (SEM-04)."""
     total: dict[int, float] = {}
     for found in ([number for number, _ in scored], near):
         for place, number in enumerate(found):
@@ -290,8 +289,7 @@ def _weighed(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most
 
 
 def _roughly(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most: int) -> dict[int, float]:
-    """Of very many files: those with the words in their paths, then in headings and tags, then the newest; with the
-    weight of a word there."""
+    """Of many files those with the words in their paths, then in headings and tags, then the newest, with weights."""
     in_paths = _in_path(snapshot, plan.terms[0])
     for term in plan.terms[1:]:
         in_paths &= _in_path(snapshot, term)

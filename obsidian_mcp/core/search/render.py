@@ -265,8 +265,7 @@ class Renderer:
 def choose(
     text: str, places: Iterable[HitPlace], headings: Sequence[HeadingFact], most: int, *, alike: bool = False
 ) -> list[Snippet]:
-    """Return the lines that together have the most of what the query names, in order. `alike`: the first places are the
-    best."""
+    """Return the lines that together have the most of what the query names, in order. `alike`: the first are best."""
     lines: dict[int, dict[int, float]] = {}
     places_in: dict[int, list[HitPlace]] = {}
     for place in places:

@@ -131,8 +131,7 @@ class Search:
         return self._indexer.freshen().notice
 
     def alike(self, path: VaultPath, text: str, most: int) -> tuple[list[VaultPath], str | None]:
-        """Return the visible files most like a file, by vectors or else words, and a sentence if the index is not whole
-        (SEARCH-90)."""
+        """Visible files most like one, by vectors or words, and a sentence if the index is not whole (SEARCH-90)."""
         self._indexer.complete()
         notice, hidden = self._indexer.freshness.notice, self._filters()
         found = [near.path for near in self._like(path, most)] if self._like is not None else []

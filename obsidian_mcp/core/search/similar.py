@@ -44,8 +44,7 @@ def characteristic_words(text: str) -> list[str]:
 
 
 def overlap(one: str, other: str) -> float:
-    """Return how much two texts have in common, from 0 to 1: the share of their runs of three words that both have
-    (SEARCH-91)."""
+    """How much two texts have in common, from 0 to 1: the share of their runs of three words in both (SEARCH-91)."""
     first, second = _runs(one), _runs(other)
     together = len(first | second)
     return len(first & second) / together if together else 0.0

@@ -78,8 +78,7 @@ def check(snapshot: Snapshot, facet: Facet) -> None:
 
 
 def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
-    """Return the items in an order, those without a value last in either direction (SEARCH-67). Raises:
-    InvalidArguments."""
+    """The items in an order, those without a value last in either direction (SEARCH-67). Raises: InvalidArguments."""
     check(snapshot, by.facet)
     key = _key(snapshot, items, by.facet)
     having: list[tuple[Key | int, Item]] = []

@@ -22,8 +22,7 @@ _ACCENTS = re.compile(b"[\xc3-\xd4]")
 
 
 def weigher(query: Node, request: Request, languages: Sequence[str]) -> Weigh:
-    """Return the function from a file and its bytes to the share of the query in it, 0 to 1; forms count by their
-    beginning."""
+    """The function from a file and its bytes to the share of the query in it, 0 to 1; forms count by their start."""
     is_wanted = wanted(request)
     weigh = _smart(query, languages) if request.match == "smart" else _exact(query)
     return lambda entry, data: weigh(entry, data) if is_wanted(entry) else 0.0

@@ -111,8 +111,7 @@ def _is_glued(text: str, start: int, end: int) -> bool:
 
 
 def _add_phrase(found: list[Place], phrase: tuple[str, ...], weight: float, text: str, most: int) -> None:
-    """Where folded words follow each other with little between; to compile a pattern that is used once would take
-    longer."""
+    """Where folded words follow each other with little between; compiling a pattern to use once takes longer."""
     first, *rest = without_gaps(phrase)
     is_begun, is_ended = is_spaced(phrase[0][0]), is_spaced(phrase[-1][-1])
     at = text.find(first)

@@ -40,8 +40,7 @@ class Embedder(Protocol):
     """A model. Safe to use from several threads."""
 
     def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:
-        """Return a vector of length 1, little-endian float32, for each text; `quick` for a search. Raises:
-        SemanticUnavailable."""
+        """A vector of length 1, little-endian float32, per text; `quick`: for a search. Raises: SemanticUnavailable."""
 
 
 class Vectors(Protocol):
@@ -75,8 +74,7 @@ class Meaning:
         *,
         is_patient: bool = False,
     ) -> None:
-        """`visible` returns the only files to embed (SEM-05); without `is_patient`, the model is not used before
-        `prepare`."""
+        """`visible` returns the only files to embed (SEM-05); without `is_patient`, the model waits for `prepare`."""
         self.stop: Callable[[], object] = lambda: None
         """Ends what embeds notes in the background."""
         self._is_ready = is_patient

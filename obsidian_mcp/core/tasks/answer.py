@@ -161,8 +161,7 @@ def page_of(
 
 
 def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTERS) -> TaskPage:
-    """Return a page that begins at `offset` with as many of its entries as fit so many characters of JSON, at least
-    one (TASK-134)."""
+    """A page from `offset` on with as many entries as fit so many characters of JSON, at least one (TASK-134)."""
     page = replace(page, tasks=[_cut(entry) for entry in page.tasks])
     entries = {f"{entry.path}:{entry.line}": entry for entry in page.tasks}
     names = [None] * len(entries) if page.groups is None else [group for group in page.groups for _ in group.tasks]

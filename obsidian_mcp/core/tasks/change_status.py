@@ -45,8 +45,7 @@ def follows_core(text: str, settings: TaskSettings) -> bool:
 
 
 def new_status(wanted: str, current: Status, settings: TaskSettings, *, core: bool) -> Status | None:
-    """Return the status of `toggle`, a type or one character; None for other words. `core` is what `follows_core`
-    says."""
+    """The status of `toggle`, a type or one character; None for other words. `core` is what `follows_core` says."""
     if wanted == "toggle":
         if core:
             return settings.statuses.get("x" if current.symbol == " " else " ")
@@ -184,8 +183,7 @@ _DAY_HOURS = 24
 
 
 def next_date(rule: Rule, base: date) -> date | None:
-    """Return the first date of a rule after the day `base`, clamped to the ends of short months; None without one
-    (TASK-57)."""
+    """The first date of a rule after the day `base`, clamped to the ends of short months; or None (TASK-57)."""
     found = _after(rule, base)
     if rule.months or rule.frequency not in ("MONTHLY", "YEARLY"):
         return found

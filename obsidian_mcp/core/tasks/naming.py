@@ -52,8 +52,7 @@ def find_named(boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings) -
 
 
 def find_at(boxes: Sequence[Checkbox], line: int, wanted: str, settings: TaskSettings) -> Checkbox:
-    """Return the checkbox in a line, or the only one that `wanted` names (TASK-71). Raises: TextNotFound,
-    TextNotUnique."""
+    """The checkbox in a line, or the only one that `wanted` names (TASK-71). Raises: TextNotFound, TextNotUnique."""
     here = next((box for box in boxes if box.line == line), None)
     if not wanted:
         if here is None:

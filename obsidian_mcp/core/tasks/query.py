@@ -127,8 +127,7 @@ def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
 def parse_query(
     text: str, environment: Environment, note: QueryNote | None = None, *, more: Iterable[Filter] = ()
 ) -> TasksQuery:
-    """Read a query, fenced or not, with the global query, its note's defaults and `more` filters (TASK-96). Raises:
-    QueryInvalid."""
+    """Read a query, or fence, with the global query, the note's and `more` filters (TASK-96). Raises: QueryInvalid."""
     settings, more = environment.settings, tuple(more)
     fence, lines = unfenced(text)
     own_text = lines if fence == "tasks" else text

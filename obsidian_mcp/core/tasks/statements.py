@@ -83,8 +83,7 @@ def filename_of(path: str) -> str:
 
 
 def read_statements(text: str, settings: TaskSettings, note: QueryNote | None) -> list[Statement]:
-    """Return the instructions of a query in order, presets replaced by their lines; blank lines and comments are
-    left out. Raises: QueryInvalid."""
+    """The instructions of a query, presets as their lines, without blank lines and comments. Raises: QueryInvalid."""
     found: list[Statement] = []
     for joined in join_lines(text):
         if joined.line.startswith("#"):

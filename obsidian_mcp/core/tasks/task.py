@@ -152,8 +152,7 @@ class Task(NamedTuple):
 
 
 def read_task(text: str, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task | None:
-    """Return the task in a line; None for no task of the plugin (TASK-02). `file_date` is the date in the note's name
-    (TASK-27)."""
+    """The task in a line; None for others (TASK-02). `file_date` is the date of the note's name (TASK-27)."""
     line = read_line(text, settings.notation)
     if line is None or not settings.is_task(line.body):
         return None

@@ -145,8 +145,7 @@ def _put(body: str, box: Checkbox, change: StatusChange, warnings: list[str]) ->
 
 
 def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings, today: date) -> Updated:
-    """Return a note with a new task at the end of a section, or of the note (TASK-66). Raises: InvalidArguments,
-    SectionNotFound."""
+    """A note with a new task at the end of it or a section (TASK-66). Raises: InvalidArguments, SectionNotFound."""
     description = with_global_filter(checked_text(change.text or ""), settings.global_filter)
     values = {name: value for name, value in field_values(change, today).items() if value is not None}
     if settings.set_created_date:

@@ -97,8 +97,7 @@ def substring(text: str, *, match_case: bool) -> regex.Pattern[str]:
 
 @lru_cache(maxsize=512)
 def phrase(text: str, *, match_case: bool) -> regex.Pattern[str]:
-    """Return a pattern that finds `text` where it continues no spaced word at an end: `"- [ ]"` and `"東京"` match
-    anywhere."""
+    """A pattern that finds `text` where it continues no spaced word: `"- [ ]"` and `"東京"` match anywhere."""
     before = rf"(?<!{SPACED})" if text and _IS_SPACED.match(text[0]) else ""
     after = rf"(?!{SPACED})" if text and _IS_SPACED.match(text[-1]) else ""
     return regex.compile(before + literal(text, match_case=match_case) + after, _flags(text, match_case=match_case))

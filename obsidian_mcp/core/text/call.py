@@ -76,8 +76,7 @@ def limited_to(seconds: float) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Check the limit; call this in loops. Raises: OperationTimeout when the call's time is over and it has not
-    begun to commit."""
+    """Check the limit; call this in loops. Raises: OperationTimeout when the call's time is over before it commits."""
     limit = current_call.get().limit
     if limit is not None and limit.passed:
         raise limit.error()

@@ -27,8 +27,7 @@ class Deadline:
             return not self._committing
 
     def begin_commit(self) -> None:
-        """Enter the commit phase: from now on nothing stops the call. Raises: OperationTimeout when the time is
-        over."""
+        """Enter the commit phase: from now on nothing stops the call. Raises: OperationTimeout when time is over."""
         with self._lock:
             if self.passed:
                 raise self.error()

@@ -26,8 +26,7 @@ Member = tuple[str, ...]
 
 
 def of(words: Member, languages: Sequence[str]) -> list[Member]:
-    """Return what says the same as some folded words, in languages with a list; other forms count only if no group has
-    them."""
+    """What says the same as some folded words, in languages with a list; other forms count if no group has them."""
     found: dict[Member, None] = {}
     for language in LANGUAGES:
         if language in languages:

@@ -22,8 +22,7 @@ _digits = re.compile("[0-9]*").fullmatch
 
 
 def name(written: str) -> str:
-    """Return the tag in the characters after a `#`, without trailing slashes; "" if they are only digits (TAG-02,
-    TAG-03)."""
+    """The tag in the characters after a `#`, without trailing slashes; "" if they are only digits (TAG-02, TAG-03)."""
     tag = written.rstrip("/")
     return "" if _digits(tag) else tag
 

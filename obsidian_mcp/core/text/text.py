@@ -87,8 +87,7 @@ class Text(NamedTuple):
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text with their ends. Only LF ends a line: `str.splitlines` also breaks at U+2028 and
-    others."""
+    """The lines of a text with their ends. Only LF ends a line: `str.splitlines` also breaks at U+2028 and others."""
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 

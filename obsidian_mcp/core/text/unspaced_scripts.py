@@ -26,8 +26,7 @@ Run = tuple[str, ...]
 
 
 def spellings(text: str) -> Iterator[str]:
-    """Yield other spellings of a folded text: kana of the other kind or of half the width, a Korean word without
-    its end."""
+    """Other spellings of a folded text: kana of the other kind or of half the width, a Korean word without its end."""
     for other in (text.translate(_HIRAGANA_TO_KATAKANA), text.translate(_KATAKANA_TO_HIRAGANA)):
         if other != text:
             yield other

@@ -33,8 +33,7 @@ _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
 
 def name_key(name: str) -> str:
-    """Return the form in which the app compares names: NFC, lower case, final sigma as sigma, plain spaces
-    (semantics 1.4)."""
+    """The form in which the app compares names: NFC, lower case, final sigma as sigma, plain spaces (semantics 1.4)."""
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", name.translate(_SPACES)).lower().replace("ς", "σ")

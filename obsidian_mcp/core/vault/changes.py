@@ -48,8 +48,7 @@ MISTAKES_SHOWN = 10
 
 
 def _check_readable(operation: Operation) -> None:
-    """No change makes a readable text unreadable, or too large to be read (FILE-10, SAFE-24). Raises: InvalidArguments,
-    StorageFailed."""
+    """No change makes a text unreadable or too large (FILE-10, SAFE-24). Raises: InvalidArguments, StorageFailed."""
     if not isinstance(operation, Write | Create):
         return
     before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
@@ -107,8 +106,7 @@ class Changes:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Keep all others that use the journal from writing; what a process left half done when it died is taken back
-        first."""
+        """Keep all others that use the journal from writing; what a dead process left half done is taken back first."""
         with self._journal.exclusive():
             self._writers += 1
             try:

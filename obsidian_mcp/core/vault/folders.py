@@ -6,6 +6,7 @@ from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
+from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.errors import NoteNotFound
 
@@ -48,8 +49,7 @@ class Folders:
         return tuple(sorted([*files, *folders]))
 
     def existing(self, folder: str) -> tuple[str, list[str]]:
-        """Return a folder's spelling in the vault ("" for the root) and the folders directly below it. Raises:
-        NoteNotFound."""
+        """A folder's spelling in the vault ("" for the root) and the folders right below it. Raises: NoteNotFound."""
         spelled, disk = self.spelled(VaultPath(folder)) if folder else ("", "")
         below = self.below(disk)
         if below is None:
@@ -58,6 +58,19 @@ class Folders:
                 folder=folder,
             )
         return spelled, below
+
+    def configured(self, folder: str, what: str) -> str:
+        """Return a folder that the vault's settings name. Raises: PermissionDenied, without its name (POL-18)."""
+        if folder.strip("/ ") and self._policy.conceals(normal_form(folder.strip("/ ")) + "/"):
+            raise self._policy.refused_setting(what)
+        return folder
+
+    def for_notes(self, settings: AppSettings, current: str = "") -> str:
+        """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's.
+
+        Raises: PermissionDenied.
+        """
+        return self.configured(settings.folder_for_notes(current), "the folder of new notes")
 
     def _is_visible(self, disk: str) -> bool:
         """Whether a folder holds a visible file, or is empty and matches no pattern."""

@@ -10,6 +10,7 @@ from datetime import date, datetime
 from obsidian_mcp.core.calendar.calendar import Calendar
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
 from obsidian_mcp.core.periodic.notes import find_elsewhere, first_day, note_path
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, PeriodRule, read_settings
@@ -42,10 +43,16 @@ class PeriodicNames:
     """Finds the periodic notes of one vault by the names that people give them."""
 
     def __init__(
-        self, files: Files, catalog: Catalog, calendar: Calendar, look_up: Callable[[VaultPath], FileEntry | None]
+        self,
+        files: Files,
+        policy: Policy,
+        catalog: Catalog,
+        calendar: Calendar,
+        look_up: Callable[[VaultPath], FileEntry | None],
     ) -> None:
         """`look_up` returns the file at a path, also one that was not noticed yet."""
         self._files = files
+        self._policy = policy
         self._catalog = catalog
         self._calendar = calendar
         self._look_up = look_up
@@ -62,7 +69,7 @@ class PeriodicNames:
 
     def locate(self, period: Period, text: str = "today") -> Located:
         """Return where the note of a period is: `yesterday`, `2026-W47`, `last` (PERIODIC-9). Raises: InvalidArguments
-        for no such period, InvalidName for a path that cannot be."""
+        for no such period, InvalidName for a path that cannot be, PermissionDenied for a hidden one (POL-18)."""
         settings = self.settings
         said = _BARE.get(text.strip().lower(), text)
         if said in _STEPS:
@@ -93,6 +100,8 @@ class PeriodicNames:
         if entry is None and rule.source != "core":
             elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.by_path())
             entry = None if elsewhere is None else self._look_up(VaultPath(elsewhere))
+        if entry is None and not self._policy.visible(path):
+            raise self._policy.refused_setting(f"the place of {adjective_of(period)} notes")
         return Located(rule, entry.path if entry else path, day, first, entry, settings.warnings)
 
 

@@ -35,8 +35,7 @@ class Dirty(Protocol):
         """Return the raw paths of files or folders that may have changed; None when a scan is needed."""
 
     def scan_due(self) -> float | None:
-        """Return the seconds until a scan beside the calls begins, None where the calls scan; at 0.0 it counts as
-        begun."""
+        """Return the seconds until a scan beside the calls begins, None where the calls scan; at 0.0 it has begun."""
 
     def scanned(self) -> None:
         """Take note that a scan has ended."""
@@ -229,8 +228,7 @@ class Listing:
             self._look([disk])
 
     def _look(self, disks: Sequence[str]) -> None:
-        """Look at files, or folders with all below them; what was found before an error of the disk is noted
-        (WATCH-09)."""
+        """Look at files, or folders with all below; what was found before an error of the disk is noted (WATCH-09)."""
         if self._newer is not None:
             self._newer.update(disks)
         changes: list[Change] = []

@@ -177,7 +177,7 @@ class Vault:
         def look_up(path: VaultPath) -> FileEntry | None:
             return self.at(path) or self.look_for(names.spelled(self.catalog, path)[1])
 
-        return PeriodicNames(self.files, self.catalog, self.calendar, look_up)
+        return PeriodicNames(self.files, self.policy, self.catalog, self.calendar, look_up)
 
     def kept(self, kind: Callable[[Vault], Kept]) -> Kept:
         """Return the `kind` of this vault that is kept between calls, made at its first use."""
@@ -218,8 +218,7 @@ class Vault:
         return self._listing.scanned
 
     def named(self, *filenames: str) -> Catalog:
-        """Return the files of these names, or all where they are known: only names are read, in a fifth of a listing's
-        time."""
+        """The files of these names, or all where they are known: only names are read, a fifth of a listing's time."""
         with self.lock:
             return self.catalog if self.is_listed else self._listing.named(filenames)
 
@@ -326,8 +325,7 @@ class Vault:
     # -- reading -----------------------------------------------------------------------------------------------
 
     def read(self, entry: FileEntry) -> Content:
-        """Return the file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
-        StorageFailed."""
+        """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied, StorageFailed."""
         try:
             data = self.files.read(entry.disk)
         except NoteNotFound:
@@ -382,7 +380,7 @@ class Vault:
         from .planned_change import Planned
 
         if operations:
-            with call_with(is_planning=True), suppress(Planned):
+            with call_with(is_planning=True, has_consent=True), suppress(Planned):
                 self.commit(tool, operations)
 
     def edit(

@@ -22,7 +22,7 @@ SPECIFICATION = Path(__file__).parents[3] / "specs" / "headless.md"
 
 
 def test_the_specification_names_each_command_with_its_verdict_and_the_file_that_tests_it() -> None:
-    """HEADLESS-02. `pytest --update` does not write this table: a verdict is decided by a person."""
+    """HEADLESS-02. `make update` does not write this table: a verdict is decided by a person."""
     table = SPECIFICATION.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z:]+)` \| (\w+) \| (\w+) \|", table, re.MULTILINE)
     assert {name: verdict for name, verdict, _ in rows} == {name: command.verdict for name, command in COMMANDS.items()}

@@ -8,12 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.contracts.plugin.patch import apply, parse
 from obsidian_mcp.core.text.text import split_lines
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
+from tests.examples import examples
 
 TODAY = "# Entry\nToday\nmore\n"
 
@@ -196,7 +197,7 @@ def changes(draw: st.DrawFn) -> tuple[str, str, str]:
 
 
 @given(changes(), st.booleans())
-@settings(max_examples=400)
+@examples(400)
 def test_a_diff_of_two_notes_makes_the_second_from_the_first(change: tuple[str, str, str], headers: bool) -> None:
     before, after, patch = change
     if before == after:
@@ -214,7 +215,7 @@ def test_a_line_that_is_added_behind_an_unended_last_line_is_a_line_of_its_own(n
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="the program patch is not installed")
 @given(changes(), EDITS)
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_where_the_program_patch_applies_a_diff_the_result_is_the_same(
     tmp_path: Path, change: tuple[str, str, str], edits: list[tuple[int, int, list[str]]]
 ) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.contracts.plugin.tool_hash import hash_input, tool_hash
 from obsidian_mcp.serve.http.tool_service import sort_by_name
 from obsidian_mcp.tools import TOOLS
+from tests.examples import examples
 
 ROOT = Path(__file__).parents[3]
 OWN = json.loads((ROOT / "specs" / "vectors" / "tool_hash.json").read_text(encoding="utf-8"))["cases"]
@@ -74,7 +75,7 @@ def test_random_lists_are_written_as_node_writes_them() -> None:
     # HASH-05, HASH-06, HASH-07
     lists: list[str] = []
 
-    @settings(max_examples=300, database=None)
+    @examples(300, database=None)
     @given(st.lists(st.tuples(NAMES, st.text(max_size=6), JSON_VALUES), max_size=4))
     def collect(tools: list[tuple[str, str, Any]]) -> None:
         lists.append(
@@ -95,7 +96,7 @@ def test_random_lists_are_written_as_node_writes_them() -> None:
 
 
 @given(st.lists(NAMES, max_size=8))
-@settings(max_examples=100)
+@examples(100)
 def test_the_order_of_a_list_depends_on_the_names_alone(names: list[str]) -> None:
     tools = [{"name": name} for name in names]
     assert [tool["name"] for tool in sort_by_name(tools)] == [

@@ -6,7 +6,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.bases.base_file import parse_or_problem
@@ -16,6 +16,7 @@ from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 from tests.core.expressions.text_vault import TextVault
+from tests.examples import examples
 
 from .bases_runner import run, view_of
 
@@ -95,7 +96,7 @@ def test_many_sort_keys_of_many_rows_refuse_the_query() -> None:
 
 
 @given(st.text(alphabet="()[]{}!-+*/%<>=&|.,\"'\\ \n\tabfilenot019_$#é😀", max_size=60))
-@settings(max_examples=150)
+@examples(150)
 def test_any_text_is_an_expression_or_a_syntax_problem_with_a_place(text: str) -> None:
     """BASE-10 to BASE-12, EXPR-31"""
     found = parse_or_problem(text)
@@ -167,7 +168,7 @@ def written(draw: st.DrawFn) -> str:
 
 
 @given(written())
-@settings(max_examples=150)
+@examples(150)
 def test_any_expression_has_a_value_or_an_error_of_the_app(expression: str) -> None:
     """BASE-32, BASE-50: no traceback comes from any pairing of values, operators and functions."""
     answer = run(

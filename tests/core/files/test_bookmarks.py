@@ -7,6 +7,7 @@ import json
 import pytest
 
 from obsidian_mcp.core.files.bookmarks import Bookmark, add, read, remove
+from obsidian_mcp.core.files.policy import DEFAULT, Globs
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
 ITEMS = [
@@ -41,7 +42,7 @@ def test_a_bookmark_is_added_last_and_nothing_else_changes() -> None:
     after = add(BODY, Bookmark("file", "C.md#^b", "See"), 7)
     made = {"type": "file", "ctime": 7, "path": "C.md", "subpath": "#^b", "title": "See"}
     assert after == json.dumps({"items": [*ITEMS, made], "odd": 1.50}, indent=2)
-    assert remove(after, "see") == (BODY, Bookmark("file", "C.md#^b", "See"))
+    assert remove(after, "see", DEFAULT) == (BODY, Bookmark("file", "C.md#^b", "See"))
 
 
 def test_a_bookmark_goes_into_its_group_which_is_made_where_it_is_missing() -> None:
@@ -72,7 +73,7 @@ def test_the_same_target_again_gets_the_title_and_is_not_added() -> None:
 
 def test_a_bookmark_in_a_group_is_removed_by_its_target() -> None:
     """BOOK-4"""
-    after, removed = remove(BODY, "B.md#Head")
+    after, removed = remove(BODY, "B.md#Head", DEFAULT)
     assert removed.group == "Work"
     expected = json.loads(BODY)
     del expected["items"][1]["items"][0]
@@ -82,10 +83,19 @@ def test_a_bookmark_in_a_group_is_removed_by_its_target() -> None:
 def test_what_is_not_there_or_not_one_is_an_error() -> None:
     """BOOK-4"""
     with pytest.raises(NoteNotFound):
-        remove(BODY, "Z.md")
+        remove(BODY, "Z.md", DEFAULT)
     twice = add(BODY, Bookmark("file", "C.md", "First"), 7)
     with pytest.raises(AmbiguousName, match=r"A\.md.*C\.md"):
-        remove(twice, "First")
+        remove(twice, "First", DEFAULT)
+
+
+def test_a_bookmark_that_the_policy_hides_is_not_there_to_remove() -> None:
+    """POL-18"""
+    policy = DEFAULT._replace(hidden=(Globs(["A.md"]),))
+    with pytest.raises(NoteNotFound):
+        remove(BODY, "First", policy)
+    twice = add(BODY, Bookmark("file", "C.md", "First"), 7)
+    assert remove(twice, "First", policy)[0] == BODY
 
 
 @pytest.mark.parametrize("body", ["{", "[]", "1"])

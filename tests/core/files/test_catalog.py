@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry, timestamp
 from obsidian_mcp.core.files.ports import Change, DiskFile
+from tests.examples import examples
 
 SPELLINGS = [
     "\u00e9.md",
@@ -50,7 +51,7 @@ class Followed:
         ]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(SPELLINGS), st.integers(0, 2), st.booleans())))
 def test_any_order_of_changes_and_scans_gives_the_catalog_of_a_fresh_scan(
     steps: list[tuple[bool, str, int, bool]],

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import edits, parser
 from obsidian_mcp.core.frontmatter.yaml12 import Entry, Outline
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable
+from tests.examples import examples
 
 from .frontmatter_texts import notes, texts, values
 
@@ -78,7 +79,7 @@ def a_property(data: st.DataObject, body: str) -> Entry:
 
 
 @given(notes(), values, st.data())
-@settings(max_examples=80)
+@examples(80)
 def test_setting_a_property_changes_its_own_lines_alone(body: str, value: Any, data: st.DataObject) -> None:
     # FM-50, FM-60
     entry = a_property(data, body)
@@ -94,7 +95,7 @@ def test_setting_a_property_changes_its_own_lines_alone(body: str, value: Any, d
 
 
 @given(notes(), texts, values)
-@settings(max_examples=80)
+@examples(80)
 def test_a_new_property_adds_its_lines_and_nothing_else(body: str, key: str, value: Any) -> None:
     # FM-62
     before = says(body)
@@ -112,7 +113,7 @@ def test_a_new_property_adds_its_lines_and_nothing_else(body: str, key: str, val
 
 
 @given(notes(), st.data())
-@settings(max_examples=80)
+@examples(80)
 def test_removing_a_property_takes_its_lines_alone(body: str, data: st.DataObject) -> None:
     # FM-65
     outline = outline_of(body)
@@ -133,7 +134,7 @@ def test_removing_a_property_takes_its_lines_alone(body: str, data: st.DataObjec
 
 
 @given(notes(), values)
-@settings(max_examples=80)
+@examples(80)
 def test_setting_and_removing_a_new_property_gives_the_note_back(body: str, value: Any) -> None:
     changed = edits.set_property(body, "new", value)
 
@@ -142,7 +143,7 @@ def test_setting_and_removing_a_new_property_gives_the_note_back(body: str, valu
 
 
 @given(st.sampled_from(["", "Text", "\nText\r\n", "---\nopen\n", "--- \na: 1\n---\n"]), texts, values)
-@settings(max_examples=80)
+@examples(80)
 @example("Text", "", "\ud800\udc00")
 def test_the_first_property_makes_the_block_and_leaves_the_text(body: str, key: str, value: Any) -> None:
     assume(len({ord(character) >> 16 for character in f"{key}{value}"}) < 10)  # one unassigned plane is left for PyYAML
@@ -154,7 +155,7 @@ def test_the_first_property_makes_the_block_and_leaves_the_text(body: str, key: 
 
 
 @given(notes(), st.sampled_from(["a", "日本", "x"]))
-@settings(max_examples=80)
+@examples(80)
 def test_renaming_a_tag_changes_the_items_that_match_and_no_line_beside_them(body: str, old: str) -> None:
     # FM-71
     changed = edits.replace_tag(body, old, "new/tag")

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import parser, property_types, yaml12
 from obsidian_mcp.core.text.text import Span, Text
+from tests.examples import examples
 
 from .frontmatter_texts import notes
 
@@ -143,7 +144,7 @@ def test_numbers_too_long_to_print_are_no_numbers() -> None:
 
 
 @given(notes())
-@settings(max_examples=150)
+@examples(150)
 def test_every_property_stands_where_its_spans_say(body: str) -> None:
     # FM-40
     block = parser.locate(body)
@@ -169,7 +170,7 @@ def test_every_property_stands_where_its_spans_say(body: str) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("ab:-#[]{}'\"&*!|>%@`?,. \t\r\n\\u0d8\u2028😀\x07"), max_size=60))
-@settings(max_examples=300)
+@examples(300)
 @example("0:\r\r")  # a carriage return before a line end of two characters is text
 def test_any_text_in_a_block_is_properties_or_an_error_but_no_accident(text: str) -> None:
     body = f"---\n{text}\n---\n"

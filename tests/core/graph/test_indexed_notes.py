@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.dataview.query import run_query
-from obsidian_mcp.core.graph.indexed_notes import SCOPE, IndexedNotes
+from obsidian_mcp.core.graph import indexed_notes
+from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES
 from tests.core.dataview.note_vault import NOW, NoteVault
 from tests.core.memory import MemoryVault
@@ -69,8 +70,10 @@ def over_index(vault: MemoryVault, query: str, texts: dict[str, str], bookmarks:
     return vault.graph.evaluate_on(view, lambda notes: answers(notes, query)).value
 
 
-def test_columns_of_many_notes_say_what_single_notes_say() -> None:
+def test_columns_of_many_notes_say_what_single_notes_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """EXPR-41: above SCOPE notes whole columns are read."""
+    scope = 300
+    monkeypatch.setattr(indexed_notes, "SCOPE", scope)
     texts = {
         f"n{number}.md": (
             f'---\nn: {number % 7}\nSome Key: [{number}]\ntags: [t{number % 3}]\nup: "[[n{number % 9}]]"\n---\n'
@@ -78,7 +81,7 @@ def test_columns_of_many_notes_say_what_single_notes_say() -> None:
             + "some key:: x\n" * (number % 4 == 0)
             + "n:: 5\n" * (number % 11 == 0)
         )
-        for number in range(SCOPE + 50)
+        for number in range(scope + 50)
     }
     vault, expected = MemoryVault(texts), NoteVault(texts)
     for query in (

@@ -6,7 +6,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.note_data import note_data, pack_items, unpack_items
@@ -27,6 +27,7 @@ from obsidian_mcp.core.index.facts import (
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.text.text import Text
 from tests.core.memory import MemoryVault
+from tests.examples import examples
 
 RELATED = 'related: ["[[a#b]]", plain]'
 NOTE = f"""\
@@ -168,21 +169,26 @@ def test_what_is_broken_is_a_warning_and_the_rest_is_kept(text: str | bytes, war
         assert [fact.tag for fact in found.tags] == ["t"]
 
 
-def test_of_a_very_large_file_the_beginning_is_kept() -> None:
+def test_of_a_very_large_file_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    body, links = BODY_LIMIT // 100, LINKS_LIMIT // 100
+    monkeypatch.setattr(extract, "BODY_LIMIT", body)
+    monkeypatch.setattr(extract, "LINKS_LIMIT", links)
     line = b"[[x]] some words to fill the line\n"
-    data = line * (BODY_LIMIT // len(line) + 10)
+    data = line * (body // len(line) + 10)
     found = extract.of("n.md", data, 50_000_000)
 
-    assert f"{BODY_LIMIT:,} of 50,000,000 bytes" in found.warnings[0]
-    assert f"first {LINKS_LIMIT:,}" in found.warnings[1]
-    assert len(found.links) == LINKS_LIMIT
+    assert f"{body:,} of 50,000,000 bytes" in found.warnings[0]
+    assert f"first {links:,}" in found.warnings[1]
+    assert len(found.links) == links
     assert {fact.original for fact in found.links} == {"[[x]]"}
 
 
-def test_a_large_file_without_a_line_break_is_cut_between_two_characters() -> None:
+def test_a_large_file_without_a_line_break_is_cut_between_two_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = 4096
+    monkeypatch.setattr(extract, "BODY_LIMIT", limit)
     for character in ("é", "日", "\U0001f600"):
-        data = b"x" + character.encode() * (BODY_LIMIT // 2 + 10)
-        assert len(extract.of("n.md", data[:BODY_LIMIT], len(data)).warnings) == 1
+        data = b"x" + character.encode() * (limit // 2 + 10)
+        assert len(extract.of("n.md", data[:limit], len(data)).warnings) == 1
 
 
 # INDEX-26
@@ -215,7 +221,7 @@ PIECES += [": ", "- [ ] ", "![", "](", ")", "%%", "`", "é", "\r\n", "aliases: [
 pieces = st.sampled_from(PIECES)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(pieces, max_size=30).map("".join), st.booleans())
 def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, head: bool) -> None:
     data = (("---\n" + text + "\n---\n") if head else text).encode("utf-8", "surrogatepass")
@@ -227,7 +233,7 @@ def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, 
         assert [fact.source for fact in vault.graph.backlinks(path).value][-1] == "b.md"
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(pieces, max_size=12).map("".join), st.lists(pieces, max_size=12).map("".join))
 def test_whatever_a_canvas_holds_its_facts_can_be_stored_and_read_back(text: str, file: str) -> None:
     canvas = {"nodes": [{"id": text, "type": "text", "text": text}, {"id": "f", "type": "file", "file": file}]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph
@@ -13,6 +13,7 @@ from obsidian_mcp.core.index import facts
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from tests.core.memory import MemoryVault, apply
+from tests.examples import examples
 from tests.index_dump import dump
 
 NAMES = [
@@ -84,7 +85,7 @@ def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
 
 
 # INDEX-01, INDEX-08 (the words of old texts are gone from the full-text index too)
-@settings(max_examples=60)
+@examples(30)
 @given(steps)
 def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
     with MemoryVault() as vault, MemoryVault() as fresh:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.catalog import Catalog
@@ -23,6 +23,7 @@ from obsidian_mcp.core.links.resolve import generate, link_key, resolve
 from obsidian_mcp.core.note.links import decode, find_destination, split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
+from tests.examples import examples
 
 VECTORS = Path(__file__).parents[3] / "specs" / "vectors"
 
@@ -130,7 +131,7 @@ FILE = st.builds(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     files=st.lists(FILE, min_size=2, max_size=8, unique=True),
     link_format=st.sampled_from(["shortest", "relative", "absolute"]),

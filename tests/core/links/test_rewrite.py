@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.catalog import Catalog
@@ -25,6 +25,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
+from tests.examples import examples
 
 VECTORS = Path(__file__).parents[3] / "specs" / "vectors"
 TABLES = json.loads((VECTORS / "rename.json").read_text(encoding="utf-8"))
@@ -150,7 +151,7 @@ def without_links(body: str, referrer: Referrer) -> list[str]:
     return [*parts, body[done:]]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(files=vaults(), link_format=st.sampled_from(["shortest", "relative", "absolute"]), data=st.data())
 def test_every_link_leads_where_it_led_and_all_else_stays(
     files: dict[str, str], link_format: LinkFormat, data: st.DataObject
@@ -233,7 +234,7 @@ def test_a_block_id_is_a_word_that_no_other_block_has(old: str, new: str) -> Non
 HEADINGS = st.lists(st.tuples(st.integers(1, 3), st.sampled_from("ABCX")), min_size=1, max_size=7)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(outline=HEADINGS, chains=st.lists(st.lists(st.sampled_from("ABCX"), min_size=1, max_size=3)), data=st.data())
 def test_every_subpath_leads_to_the_heading_it_led_to(
     outline: list[tuple[int, str]], chains: list[list[str]], data: st.DataObject

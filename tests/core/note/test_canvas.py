@@ -7,12 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json, read_yaml
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.text.text import Span
+from tests.examples import examples
 
 REAL_VAULTS = Path(__file__).parents[4] / "shared" / "data" / "vaults"
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -120,7 +121,7 @@ def test_other_scripts_are_escaped_only_where_the_file_escapes_them() -> None:
     assert written(plain, quoted, "a", "日") == plain.replace("a.md", "日.md")
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(text=ANY_TEXT, new=ANY_TEXT, ascii_only=st.booleans(), ends=st.tuples(st.integers(0, 12), st.integers(0, 12)))
 def test_any_part_of_any_json_text_can_be_replaced(
     text: str, new: str, ascii_only: bool, ends: tuple[int, int]

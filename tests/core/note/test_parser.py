@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import Note, parse
 from obsidian_mcp.core.text.text import Text
+from tests.examples import examples
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[3] / "specs" / "vectors" / "note.json").read_text(encoding="utf-8")
@@ -147,7 +148,7 @@ TEXTS = st.lists(FRAGMENTS | st.text(max_size=5), max_size=40).map("".join)
 
 
 @given(TEXTS)
-@settings(max_examples=300)
+@examples(300)
 def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> None:  # NOTE-01
     note = parse(text)
     everything: list[Any] = [
@@ -171,13 +172,13 @@ def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> No
 
 
 @given(TEXTS)
-@settings(max_examples=100)
+@examples(100)
 def test_a_text_is_always_read_the_same_way(text: str) -> None:  # NOTE-01
     assert repr(parse(text)) == repr(parse(text))
 
 
 @given(TEXTS)
-@settings(max_examples=100)
+@examples(100)
 def test_nothing_but_white_space_stands_outside_the_blocks(text: str) -> None:  # NOTE-11
     at = 0
     note = parse(text)

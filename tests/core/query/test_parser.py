@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.query.nodes import (
@@ -27,6 +27,7 @@ from obsidian_mcp.core.query.nodes import (
 )
 from obsidian_mcp.core.query.parser import MAX_DEPTH, MAX_LENGTH, parse
 from obsidian_mcp.errors import QueryInvalid
+from tests.examples import examples
 
 VECTORS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.json").read_text(encoding="utf-8"))
 
@@ -104,7 +105,7 @@ QUERIES = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 @given(QUERIES)
 @example("/[a OR b/ /c]/")
 @example('[p:[b "c')
-@settings(max_examples=600)
+@examples(600)
 def test_any_text_is_read_or_refused_and_every_term_knows_its_place(text: str) -> None:
     tree = parsed(text)
     if isinstance(tree, QueryInvalid):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.query import regexp
@@ -19,6 +19,7 @@ from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.errors import OperationTimeout
+from tests.examples import examples
 
 ROWS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.json").read_text(encoding="utf-8"))[
     "expressions"
@@ -57,7 +58,7 @@ def translated(source: str, match_case: bool) -> RegExp | InvalidRegExp:
 
 
 @given(SOURCES, TEXTS, st.booleans())
-@settings(max_examples=600)
+@examples(300)
 def test_any_source_is_run_or_refused_and_its_required_texts_are_in_what_it_finds(
     source: str, text: str, match_case: bool
 ) -> None:
@@ -95,14 +96,17 @@ def test_the_texts_that_every_match_holds_are_known(source: str, clauses: list[t
 
 
 @pytest.mark.parametrize(("source", "text"), [(r"(a|aa)+$", "a" * 60 + "b"), (r"^(\w|\w\w)+$", "a" * 60 + "!")])
-def test_an_expression_that_runs_away_is_stopped_after_a_second(source: str, text: str) -> None:  # QUERY-33
+def test_an_expression_that_runs_away_is_stopped_after_its_time(
+    source: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:  # QUERY-33
+    monkeypatch.setattr(regexp, "SECONDS", 0.2)
     expression = translate(source)
     for search in (expression.found, lambda text: list(expression.spans(text))):
         start = time.process_time()
         with pytest.raises(OperationTimeout) as stopped:
             search(text)
         assert source in stopped.value.message
-        assert time.process_time() - start < 3  # of processor time, which is what the limit counts
+        assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(
@@ -134,8 +138,9 @@ def test_a_search_that_the_call_s_limit_stops_ends_the_call() -> None:  # QUERY-
             translate(RUNAWAY).found(TEXT)
 
 
-def test_one_clock_says_how_long_a_search_may_take() -> None:  # QUERY-33
+def test_one_clock_says_how_long_a_search_may_take(monkeypatch: pytest.MonkeyPatch) -> None:  # QUERY-33
     """The clock of `regex` counts the work of all threads, so that two searches at once took half as long."""
+    monkeypatch.setattr(regexp, "SECONDS", 0.3)
     seconds = []
 
     def search() -> None:

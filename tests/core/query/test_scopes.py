@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
@@ -17,6 +17,7 @@ from obsidian_mcp.core.query.scopes import Scope, Structure, lines_within, parts
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import Span
 from tests.core.search.naive_search import PlainFile
+from tests.examples import examples
 
 from .test_evaluate import WORDS, files
 
@@ -24,7 +25,7 @@ SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-t
 
 
 @given(files())
-@settings(max_examples=200)
+@examples(200)
 def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
     structure = structure_of(parse(plain.text))
     packed = structure.pack()
@@ -36,7 +37,7 @@ def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
 
 
 @given(files(), st.sampled_from(WORDS))
-@settings(max_examples=500)
+@examples(200)
 def test_only_the_parts_with_a_word_are_looked_at(plain: PlainFile, word: str) -> None:
     """QUERY-40 to QUERY-43"""
     text, must = plain.text, first_of(fold(word))

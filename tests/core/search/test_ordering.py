@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.search import rank
 from obsidian_mcp.core.search.hits import Match, Request
 from obsidian_mcp.core.search.search import Search
 from tests.core.memory import MemoryVault
+from tests.examples import examples
 
 from .test_search import indexed, search_of
 
@@ -53,7 +54,7 @@ QUERIES = st.sampled_from(
 
 
 @given(QUERIES, st.sampled_from(["smart", "exact"]), st.integers(1, 25))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pages_put_together_are_the_whole(search: Search, query: str, match: Match, size: int) -> None:  # SEARCH-16
     whole = search.find(Request(query, match, limit=500, snippets=0))
     assert len({hit.path for hit in whole.hits}) == len(whole.hits) == whole.total

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
@@ -17,6 +17,7 @@ from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.vocabulary import Lexicon, Vocabulary
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import QueryInvalid
+from tests.examples import examples
 
 from .test_search import indexed, search_of
 
@@ -529,7 +530,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, min_size=1, max_size=8).map("".join), st.lists(PIECES, max_size=30).map("".join))
 @example("x", "a3月")
 @example("x", "０5.5.2024")
-@settings(max_examples=150)
+@examples(150)
 def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: str) -> None:
     """Alone, as it stands there (SEARCH-50); and no query fails in a way of its own."""
     with indexed({"N.md": text, "Other.md": query}) as vault:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
@@ -28,6 +28,7 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.memory import MemoryVault
 from tests.core.query.test_evaluate import QUERIES, VECTORS, files, kind_of
+from tests.examples import examples
 
 from .naive_search import PlainFile
 
@@ -89,7 +90,7 @@ def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
 
 # SEARCH-29, SEARCH-40, SEARCH-41, SEARCH-43, SEARCH-44, SEARCH-45, SEARCH-46
 @given(st.lists(QUERIES, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
-@settings(max_examples=250)
+@examples(100)
 def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
     with indexed(as_files(plain)) as vault:
         search = search_of(vault)
@@ -139,7 +140,7 @@ def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> 
         st.lists(st.tuples(st.sampled_from(["write", "delete", "store"]), st.integers(0, 9)), max_size=5), max_size=8
     )
 )
-@settings(max_examples=60)
+@examples(30)
 def test_what_a_search_keeps_of_the_files_follows_them(
     filters: IgnoreFilters, rounds: list[list[tuple[str, int]]]
 ) -> None:
@@ -256,7 +257,7 @@ IN_PARTS = st.builds(
 
 
 @given(st.lists(IN_PARTS, min_size=1, max_size=6), st.lists(LAID_OUT, min_size=1, max_size=5))
-@settings(max_examples=150)
+@examples(80)
 def test_words_in_parts_of_notes_are_found_whatever_the_notes_look_like(
     queries: list[str], notes: list[list[str]]
 ) -> None:  # SEARCH-40, QUERY-63
@@ -286,7 +287,7 @@ CHANGES = st.tuples(
     st.lists(files(), min_size=2, max_size=6),
     st.lists(CHANGES, min_size=1, max_size=5),
 )
-@settings(max_examples=100)
+@examples(50)
 def test_what_searches_remember_is_forgotten_with_every_change(
     queries: list[str], plain: list[PlainFile], changes: list[tuple[str, int, str]]
 ) -> None:  # SEARCH-48

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
@@ -12,6 +12,7 @@ from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.search.search import Search
 from tests.core.memory import MemoryVault
+from tests.examples import examples
 
 NAMES = ["a.md", "b.md", "c.canvas", "hidden/d.md", "e\u0301.md", "pic.png", "hidden/p.png", "b\udcff.md"]
 CHANGES = ["write", "write", "delete", "delete", "look", "step", "take out", "search"]
@@ -19,7 +20,7 @@ QUERIES = ["word", "-absent", "file:.", "path:hidden", "path:é", "-path:a", "fi
 
 
 # SEARCH-48
-@settings(max_examples=200)
+@examples(80)
 @given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from(NAMES)), max_size=40))
 def test_a_search_lists_the_files_of_this_moment(changes: list[tuple[str, str]]) -> None:
     hidden = IgnoreFilters(("hidden/",))

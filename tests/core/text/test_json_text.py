@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.json_text import Unreadable
+from tests.examples import examples
 
 ENTRY = {"command": "/bin/obsidian-mcp", "args": ["--vault", "/My Vault"]}
 
@@ -190,7 +191,7 @@ def documents(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
     return value, draw(BLANKS) + draw(texts(value)) + draw(BLANKS)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(documents())
 def test_every_layout_is_read(document: tuple[dict[str, Any], str]) -> None:
     value, text = document
@@ -198,7 +199,7 @@ def test_every_layout_is_read(document: tuple[dict[str, Any], str]) -> None:
     assert json_text.parse(text).root.value == value
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(documents())
 def test_in_every_layout_a_member_is_added_by_insertions_and_removed_again(
     document: tuple[dict[str, Any], str],

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
@@ -21,6 +21,7 @@ from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
 from obsidian_mcp.serve.http.dialect import Reason, Refusal, Request
 from obsidian_mcp.serve.http.rpc import JsonRpc
 from obsidian_mcp.serve.http.server import run
+from tests.examples import examples
 from tests.serve.http_client import http_client
 
 RPC = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -393,7 +394,7 @@ def anyio_backend() -> str:
 
 
 @given(st.text(max_size=30))
-@settings(max_examples=300)
+@examples(300)
 def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
     if is_loopback(text):
         assert text == "localhost" or text.startswith("127.") or ":" in text
@@ -404,7 +405,7 @@ def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
         st.sampled_from(["authorization", "x-api-key", "x-obsiscripta-api-key", "x-goog-api-key"]), st.text(max_size=12)
     )
 )
-@settings(max_examples=300)
+@examples(300)
 def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
         AccessControl(HttpConfig(keys=("a very long key",))).unlock(Request("GET", (), headers), JsonRpc())

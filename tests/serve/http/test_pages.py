@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
@@ -17,6 +17,7 @@ from obsidian_mcp.contracts.burly.routes import EnvelopeRequest
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.http.openapi import document
 from tests.contracts.plugin.test_routes import odd_tools
+from tests.examples import examples
 from tests.serve.http_client import http_client
 
 DOCUMENT = document(compose.contracts(config.read()))
@@ -93,7 +94,7 @@ LIKELY = st.dictionaries(
     name=NAMES | st.text(max_size=8),
     raw=st.binary(max_size=40),
 )
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_asked_the_answer_is_one_of_the_document(
     served: TestClient, operation: tuple[str, str, dict[str, Any]], body: Any, name: str, raw: bytes
 ) -> None:

@@ -1,7 +1,7 @@
 """Other people's programs against the server: the official conformance suite, and clients of other SDKs.
 
 They are installed into tests/foreign on demand, which needs npm and a way to its registry; without one the tests are
-skipped. Baselines list what the server fails for want of fixtures that the suite calls by name; `pytest --update`
+skipped. Baselines list what the server fails for want of fixtures that the suite calls by name; `make update`
 writes them anew.
 """
 
@@ -21,6 +21,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.tools import TOOLS
+from tests.generated import advice, check_text
 from tests.serve.npm import FOREIGN, missing, problem_of
 from tests.serve.serving import serving
 
@@ -89,9 +90,9 @@ def test_the_server_fails_the_suite_only_for_want_of_its_fixtures(app: App, revi
         if update:
             _, report = run_suite(url, revision, "--expected-failures", str(EMPTY))
             lines = ["server:", *(f"  - {name}" for name in unexpected(report))]
-            baseline.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+            check_text(baseline, "\n".join(lines) + "\n", update=True)
         status, report = run_suite(url, revision, "--expected-failures", str(baseline))
-    assert status == 0, report
+    assert status == 0, f"{report}\nIf this is intended: {advice(baseline)}"
 
 
 @pytest.mark.usefixtures("npm_packages")

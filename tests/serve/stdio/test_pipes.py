@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.serve.stdio.pipes import LineSplitter
+from tests.examples import examples
 
 
 def _split(*chunks: bytes, limit: int = 100) -> list[bytes | None]:
@@ -39,7 +40,7 @@ def test_a_line_over_the_limit_comes_out_as_none_and_the_next_one_whole() -> Non
     assert _split(*[b"123"] * 5, limit=10) == [None]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.binary(max_size=80).map(lambda data: data.replace(b"0", b"\n")), st.lists(st.integers(0, 80)))
 def test_the_lines_do_not_depend_on_how_the_bytes_arrive(data: bytes, cuts: list[int]) -> None:
     # PIPE-02

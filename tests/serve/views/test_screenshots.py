@@ -1,6 +1,6 @@
 """Every view on the fixture vault, light and dark: looked at by axe-core, and painted.
 
-The pictures go to build/views, and with --update those of docs/ are written anew.
+The pictures go to build/views, and with `make update` those of docs/ are written anew.
 """
 
 from __future__ import annotations
