@@ -1,8 +1,5 @@
-"""Days and periods in words, and which days they mean (PERIODIC-9, SEARCH-12, TASK-80 to TASK-83).
-
-`day_words` reads the words. By some of them people do not mean what the library chrono does, which the plugin Tasks
-uses: that is a table, `Ways`.
-"""
+"""Days and periods in words, and which days they mean (PERIODIC-9, SEARCH-12, TASK-80 to TASK-83): `day_words` reads
+them, and `Ways` has what people do not mean as the library chrono of the plugin Tasks does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How a language counts weeks and writes days, as moment 2.30 does (specs/periodic.md, PERIODIC-2).
-
-What a language writes is data: `locales/<tag>.json`.
-"""
+"""How a language (`locales/<tag>.json`) counts weeks and writes days, as moment 2.30 does (PERIODIC-2)."""
 
 from __future__ import annotations
 

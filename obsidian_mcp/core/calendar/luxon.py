@@ -1,7 +1,4 @@
-"""Write and read dates in Luxon's formats, in English (DV-76, DV-77).
-
-Not moment's formats: the year is `yyyy`, the day `dd`; moment's `YYYY` stays as it is and its `DD` writes a date.
-"""
+"""Write and read dates in Luxon's formats, in English (DV-76, DV-77): its `yyyy` and `dd` are moment's `YYYY`, `DD`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Local time and time zones: the one place that asks the system for them (EXPR-10).
-
-A time without a zone is local. Systems know the local time of different years (Windows: 1970 to 3000). Years after
-2999, and any year that the system refuses, are counted as a year of 2000 to 2027 whose days fall alike.
-"""
+"""Local time and time zones, asked of the system here alone (EXPR-10). A time without a zone is local; a year that the
+system may not know, such as all after 2999, is counted as one of 2000 to 2027 whose days fall alike."""
 
 from __future__ import annotations
 

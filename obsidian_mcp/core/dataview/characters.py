@@ -1,7 +1,4 @@
-"""Classes of characters as the plugin's patterns have them: white space, letters, emoji (specs/dataview.md, DV-12).
-
-Sources for the `regex` module: JavaScript's `\\s`, `\\w` and `\\d` are not Python's.
-"""
+r"""Classes of characters of the plugin's patterns, for `regex` (DV-12): JavaScript's `\s` and `\w` are not Python's."""
 
 from __future__ import annotations
 

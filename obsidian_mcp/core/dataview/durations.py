@@ -1,8 +1,5 @@
-"""Lengths of time as Luxon's durations treat them (specs/dataview.md, DV-70 to DV-74).
-
-A year counts 365 days or 12 months, a month 30 days or 4 weeks: which of them depends on the units a conversion passes
-through, so that 30 days are shown as `1 month, 2 days`.
-"""
+"""Lengths of time as Luxon treats them (DV-70 to DV-74): a year counts 365 days or 12 months, a month 30 days or 4
+weeks, by the units that a conversion passes through, so 30 days are shown as `1 month, 2 days`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads Dataview expressions (specs/dataview.md, DV-30 to DV-36).
-
-Precedence climbing over the plugin's four levels: `and or & |`, comparisons, `+ -`, `* / %`, each from the left.
-"""
+"""Reads Dataview's expressions with precedence climbing (specs/dataview.md, DV-30 to DV-36)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Inline fields of a note's text: `key:: value`, `[key:: value]`, emoji shorthands (specs/dataview.md, DV-04 to DV-06).
-
-What is found here is raw text; `literals.inline_value` makes values of it.
-"""
+"""Raw inline fields of a text: `key:: value`, `[key:: value]`, emoji shorthands (specs/dataview.md, DV-04 to DV-06)."""
 
 from __future__ import annotations
 

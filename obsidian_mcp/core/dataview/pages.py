@@ -1,7 +1,4 @@
-"""Notes as rows: their fields and implicit fields (specs/dataview.md, DV-10 to DV-18).
-
-Nothing is computed before a query asks for it.
-"""
+"""Notes as rows: their fields and implicit fields, each computed when asked for (specs/dataview.md, DV-10 to DV-18)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""Reads a text from left to right for the parsers of expressions and queries (specs/dataview.md, DV-30, DV-31).
-
-Alternatives are tried in a fixed order and never reconsidered after one has matched, as in the plugin's grammar. The
-scanner remembers the furthest place where something was missing and what was expected there: that is what a syntax
-error says.
-"""
+"""Reads a text for the parsers of expressions and queries (DV-30, DV-31): alternatives are tried in a fixed order and
+never reconsidered; the furthest place where something was missing is what a syntax error says."""
 
 from __future__ import annotations
 

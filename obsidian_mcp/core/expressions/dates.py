@@ -1,8 +1,4 @@
-"""Dates and durations, and the calendar arithmetic of both languages (EXPR-10 to EXPR-12).
-
-A local date holds a naive datetime, which Python converts by the time zone of the process, daylight saving included;
-a date with a zone of its own holds an aware one.
-"""
+"""Dates (local ones are naive), durations, and the calendar arithmetic of both languages (EXPR-10 to EXPR-12)."""
 
 from __future__ import annotations
 

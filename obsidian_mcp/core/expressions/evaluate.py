@@ -1,7 +1,4 @@
-"""Evaluation: nodes become functions once per query, and the functions run once per row (EXPR-33 to EXPR-36).
-
-What differs between the languages is in a `Language`; the evaluator knows none of them.
-"""
+"""Nodes become functions once per query, run once per row (EXPR-33 to EXPR-36); a `Language` has what differs."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""How much memory one query may take (EXPR-60 to EXPR-62).
-
-Everything that can grow (texts, lists, rows, cells) is charged before it is built. Time is bounded by the deadline of
-the call, which `Budget` looks at in passing.
-"""
+"""How much memory one query may take (EXPR-60 to EXPR-62): all that can grow is charged before it is built."""
 
 from __future__ import annotations
 

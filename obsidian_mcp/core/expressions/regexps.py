@@ -1,7 +1,4 @@
-"""Regular expressions of JavaScript as a query's functions use them (EXPR-26).
-
-The search for one match takes at most `REGEXP_SECONDS`; there is no state between two calls.
-"""
+"""Regular expressions of JavaScript in functions, with `REGEXP_SECONDS` for a match and no state (EXPR-26)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""The row loop of all languages: filter, sort, group, flatten, limit (EXPR-51 to EXPR-55).
-
-A row is a `Scope`. A row whose expression has an error is left out and counted under the name of the step, unless the
-step says otherwise.
-"""
+"""The row loop of all languages: filter, sort, group, flatten, limit (EXPR-51 to EXPR-55). A row is a `Scope`; unless a
+step says otherwise, one whose expression has an error is left out and counted under the step's name."""
 
 from __future__ import annotations
 

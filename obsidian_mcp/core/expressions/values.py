@@ -1,8 +1,4 @@
-"""Values that an expression can have (EXPR-01).
-
-Null is None, a boolean bool, a number float (never int: arithmetic is that of JavaScript), text str, a list list, an
-object dict. The other types are here and in `dates`.
-"""
+"""Values of expressions (EXPR-01): these, `dates`, None, bool, float (no int, as in JavaScript), str, list, dict."""
 
 from __future__ import annotations
 

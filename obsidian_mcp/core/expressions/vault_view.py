@@ -1,8 +1,5 @@
-"""The port through which a query sees the vault, as it was at one moment (EXPR-40 to EXPR-42).
-
-The pure core and its tests use a view over texts; the server one over the index. Every method may be called often: an
-implementation reads a column of properties, or the links of the vault, once and keeps it for the query.
-"""
+"""The port through which a query sees the vault at one moment (EXPR-40 to EXPR-42). Its methods may be called often:
+columns of properties, and the links, are read once for a query."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""What the user allows in a vault: read from one TOML file, held in one place (specs/policy.md).
-
-Hidden means hidden: a file that may not be read is not in the catalog, so that no search, link, count or error knows
-it. What may be written is asked by `Vault.commit`, which every change goes through.
-"""
+"""What the user allows in a vault: read from one TOML file, held in one place (specs/policy.md). A file that may not be
+read is not in the catalog, so nothing tells of it; `Vault.commit` asks what may be written."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What the app's settings files say, read from their text (semantics 4.3, 6.2, 8.3; specs/links.md).
-
-A missing file, a missing key and a value that the app could not have written all mean the app's default. Nothing is
-ever written back.
-"""
+"""What the app's settings files say (semantics 4.3, 6.2, 8.3; specs/links.md); what is missing has its default."""
 
 from __future__ import annotations
 

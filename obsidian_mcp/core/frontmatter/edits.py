@@ -1,8 +1,5 @@
-"""Edits of one property of a note that keep all other bytes (semantics 4.4, specs/frontmatter.md FM-60 to FM-72).
-
-Every function is pure: body in, body out. What each one builds is read back before it is returned; where the result
-would say anything but the request, the next way of writing it is tried, and in the end the edit is refused.
-"""
+"""Edits of one property that keep all other bytes (semantics 4.4, FM-60 to FM-72): pure functions from body to body,
+whose result is read back; where it would say anything else the next way of writing is tried, or the edit refused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The YAML block at the start of a note: its position and its content (semantics 4, specs/frontmatter.md).
-
-Reading goes through python-frontmatter with a handler of the project's own: `yaml12` reads the text as the app does.
-"""
+"""The YAML block at the start of a note: its position and its content (semantics 4, specs/frontmatter.md)."""
 
 from __future__ import annotations
 

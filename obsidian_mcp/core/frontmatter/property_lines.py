@@ -1,7 +1,4 @@
-"""Properties on lines of their own, the usual way: the texts that an edit of one may give (specs/frontmatter.md).
-
-The functions that yield several texts yield the best one first; `properties` reads each back before it takes it.
-"""
+"""Texts that an edit of a property on its lines may give, best first, for reading back (specs/frontmatter.md)."""
 
 from __future__ import annotations
 

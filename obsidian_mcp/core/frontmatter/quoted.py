@@ -1,7 +1,4 @@
-"""Quoted text in a file: a JSON string or a YAML scalar, read with the offset of each character.
-
-So a part of it can be replaced while every other character of the file, and every other escape, stays as it is.
-"""
+"""A JSON string or YAML scalar with the offset of each character, so that a part is replaced and all else stays."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""YAML 1.2 core as the app reads it: the JavaScript package `yaml` 2.x (semantics 4.1, specs/frontmatter.md).
-
-PyYAML (libyaml where it is built in) splits the text into events; what they mean is decided here, so that `yes`, dates
-and `1:30` stay text. One loop without recursion: neither nesting nor aliases can make it hang or overflow.
-"""
+"""YAML 1.2 core as the app reads it with `yaml` 2.x (semantics 4.1): PyYAML splits the text into events, and what they
+mean is decided here, in one loop without recursion that neither nesting nor aliases make hang."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""Characters that PyYAML refuses or misreads, hidden from it at equal length so that every offset stays.
-
-To the app they are plain text: controls, NEL, the Unicode line separators, a lone CR, lone surrogates (bytes that are
-not UTF-8), and escaped surrogates, in pairs of which JSON writes astral characters. Each is replaced by a code point of
-a plane that Unicode has not assigned, and put back in the values.
-"""
+"""Characters that PyYAML refuses or misreads and the app takes as text (controls, Unicode line separators, a lone CR,
+surrogates), replaced at equal length by unassigned code points and put back in the values."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Serialization of a property's value in the app's style (semantics 4.4, specs/frontmatter.md FM-50 to FM-58).
-
-Block lists with two-space indent, no folding, no anchors, quotes only where the text would read as something else.
-Everything written here reads back equal through `yaml12`.
-"""
+"""A property's value in the app's style (semantics 4.4, FM-50 to FM-58), which reads back equal in `yaml12`."""
 
 from __future__ import annotations
 

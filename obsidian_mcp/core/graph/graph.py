@@ -1,8 +1,5 @@
 """Questions over many notes: links both ways, connected notes, tags, properties, aliases (semantics 1.4, 3.4, 14).
-
-The catalog says which files exist, the index what they contain, and the notice of an `Answer` how current that is.
-Links are resolved at the time of the question.
-"""
+Links are resolved when asked, and the notice of an `Answer` says how current it is."""
 
 from __future__ import annotations
 

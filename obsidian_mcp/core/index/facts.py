@@ -1,8 +1,5 @@
-"""What the index stores of one file: the rows of its tables (specs/index.md).
-
-They are named tuples, not dataclasses: a vault has millions of them, and SQLite and pickle take tuples as they are.
-SQLite can store every text in them: what is not UTF-8 in the file is U+FFFD here.
-"""
+"""The rows that are stored of a file (specs/index.md): named tuples, because a vault has millions and SQLite and pickle
+take them as they are. What is not UTF-8 in the file is U+FFFD here."""
 
 from __future__ import annotations
 

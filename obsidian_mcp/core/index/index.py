@@ -1,8 +1,5 @@
-"""The rows that are stored of every note and canvas of a vault, and how they are changed (specs/index.md).
-
-Nothing that depends on which other files exist is stored: a link is kept with the key of its name, and resolved when a
-question is asked. So a file that appears, goes or is renamed never makes another file's rows wrong.
-"""
+"""The stored rows of every note and canvas, and how they change (specs/index.md). None depends on which other files
+exist: a link is kept with the key of its name and resolved when asked."""
 
 from __future__ import annotations
 

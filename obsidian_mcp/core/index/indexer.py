@@ -1,8 +1,4 @@
-"""Keeps the index in step with the files, and decides how current the rows are that answer a question.
-
-The freshness rule (INDEX-40 to 43) is implemented here and nowhere else: whoever answers from the index calls
-`Indexer.ask`, and passes on the notice of the `Freshness` that comes with the answer.
-"""
+"""Keeps the index in step with the files, and decides alone, by `ask`, how current answers are (INDEX-40 to 43)."""
 
 from __future__ import annotations
 

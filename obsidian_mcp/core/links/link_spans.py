@@ -1,8 +1,4 @@
-"""Where the links of a file stand, so that parts of them can be rewritten: in text, properties and cards.
-
-A note's property and a canvas card are quoted text. A place knows how its link is quoted; whoever rewrites a link
-thinks in the link's own characters.
-"""
+"""Where the links of a file stand, in text, properties and cards, for rewriting parts of them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What to rewrite when a heading or a block of a note gets another name (semantics 7; RENAME-20 to RENAME-24).
-
-Pure, as `rename`: the note, what changes in it, and the files that may refer to it; out come the edits of each file.
-The files to look at are the note itself and those with a link whose key is in `rewrite.link_keys([path])`.
-"""
+"""The edits, here and in referrers, when a heading or block gets another name (RENAME-20 to RENAME-24)."""
 
 from __future__ import annotations
 

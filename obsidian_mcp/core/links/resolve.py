@@ -1,7 +1,4 @@
-"""Which file a link means, and the shortest text that means a given file (semantics 1.4, 1.7; specs/links.md).
-
-Nothing here looks at more files than those that share the link's last segment, so a link costs microseconds.
-"""
+"""Which file a link means, and the shortest text that means a file (semantics 1.4, 1.7; specs/links.md)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""What to rewrite when files move, appear or change their names, and when headings and blocks do (semantics 7).
-
-Pure: given what the names are, what moves, and the files that may refer to it, the edits of each file. Which files
-those are, an index answers by `link_keys`. Rules and cases: specs/rename.md, specs/vectors/rename.json.
-"""
+"""The edits of each file when files move, appear or change their names (specs/rename.md, specs/vectors/rename.json):
+pure, from the names, what moves, and the files that an index finds by `link_keys`."""
 
 from __future__ import annotations
 

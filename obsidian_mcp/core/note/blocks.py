@@ -1,9 +1,5 @@
-"""The block structure of a note: the block of every line (semantics 2, 9; specs/note.md NOTE-10 to NOTE-36).
-
-The recordings show which Markdown the app reads: CommonMark as remark-parse 8 understands it. So a container is a run
-of lines, each without a prefix at its start (`_starts`), and what is inside follows from those shortened lines alone.
-Work is kept on a stack of such runs, never in recursion, and nesting that is too deep is plain text (NOTE-02).
-"""
+"""The block of every line (NOTE-10 to NOTE-36), by CommonMark as remark-parse 8 understands it: a container is a run of
+lines without their prefix, from which alone follows what is inside, on a stack of limited depth (NOTE-02)."""
 
 from __future__ import annotations
 

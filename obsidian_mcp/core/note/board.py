@@ -1,7 +1,4 @@
-"""Boards of the Kanban plugin: where a lane ends, and which text the plugin would drop (BOARD-1, BOARD-2).
-
-The plugin writes a board anew from the first list below each heading: any other text is gone with its next change.
-"""
+"""Boards of the Kanban plugin: where a lane ends, and which text the plugin would drop (BOARD-1, BOARD-2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A canvas: its cards, with the place in the file of every text that may hold a link (semantics 10, JSON Canvas 1.0).
-
-Reading keeps places instead of a tree to write back, so that an edit changes the characters it must and no other.
-"""
+"""A canvas: its cards, and where every text stands that may hold a link (semantics 10, JSON Canvas 1.0)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Change a canvas: cards and edges added, changed, moved, connected and removed (CANVAS-1 to CANVAS-8).
-
-A card is named by its id, or by its text, file or label. Everything that is not named keeps its bytes: objects, unknown
-keys, the layout of the file.
-"""
+"""Cards and edges added, changed, moved, connected and removed, all else byte for byte (CANVAS-1 to CANVAS-8)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Changes to a note's text: each gives back the text with what was asked changed, and no other character (EDIT-01).
-
-All take and give the body after a byte order mark. New text takes over the line ends of the note it goes into.
-"""
+"""Changes to a note's text, without its byte order mark, that keep every other character (EDIT-01)."""
 
 from __future__ import annotations
 

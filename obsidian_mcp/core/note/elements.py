@@ -1,7 +1,4 @@
-"""The elements of a note: one frozen record per kind, with the span of its source (specs/note.md).
-
-Spans are code points of the body; `span.of(body)` gives the source back. Equality ignores them.
-"""
+"""The elements of a note: one frozen record per kind, with its span in the body, which does not count for equality."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""The inline syntax of a note: links, embeds, tags, footnote references, code, math, comments.
-
-One pass over each region of text; every search that can fail for the rest of a region is remembered, so that ten
-thousand unclosed brackets, dollars or comments cost no more than as many letters.
-"""
+"""The inline syntax of a note: links, embeds, tags, footnote references, code, math, comments. One pass over each
+region: every search that can fail for its rest is remembered, so that ten thousand unclosed marks cost little."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Links and embeds in a note: their record and their syntax (semantics 1.1, 1.5; specs/note.md).
-
-Which file a link means is `resolve`'s part.
-"""
+"""Links and embeds in a note: their record and their syntax (semantics 1.1, 1.5; specs/note.md)."""
 
 from __future__ import annotations
 

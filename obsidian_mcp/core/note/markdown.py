@@ -1,8 +1,4 @@
-"""Patterns for Markdown lines: the start and end of blocks (semantics 2, 9; specs/note.md).
-
-Every matcher takes a text, an offset and an end, and looks at that stretch only; a line's indent is taken off before
-unless the docstring says otherwise. What the lines add up to is `blocks`' part.
-"""
+"""Patterns for the start and end of blocks in one stretch of text, mostly without its indent (semantics 2, 9)."""
 
 from __future__ import annotations
 

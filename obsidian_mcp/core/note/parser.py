@@ -1,8 +1,4 @@
-"""Parse a note into everything that the app's metadata cache stores about it (specs/note.md).
-
-Pure and quick: a note of ordinary size takes well under a millisecond, and none takes more than a time that grows
-with its length.
-"""
+"""Parse a note into what the app's metadata cache stores of it (specs/note.md), in time linear in its length."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Answers of the running app in the shape of our own (backend `cli`): the app names files, the index adds the lines.
-
-Files that the app names and the policy hides do not exist. Where it hides any, the app is not asked about links:
-those from and to hidden notes count for it.
-"""
+"""Answers of the running app, which names the files, in the shape of our own (backend `cli`). Hidden files do not
+exist; where there are any, the app is not asked about links, for which it would count them."""
 
 from __future__ import annotations
 

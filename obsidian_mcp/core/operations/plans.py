@@ -1,8 +1,4 @@
-"""Changes that are worked out and kept, to be looked at and then made, whole or file by file (specs/views.md PLAN-…).
-
-A plan holds the operations that the call would have made. What became of a file is read from the disk: as before the
-plan, as after it, or neither.
-"""
+"""Changes that are worked out and kept, to be looked at and made, whole or file by file (specs/views.md PLAN-…)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tree of a query. Every node knows its span in the query; equality ignores spans (QUERY-09).
-
-Nodes are not changed once they are made. They are not frozen: every command that searches would wait 3 ms for it.
-"""
+"""The tree of a query with spans, which no equality counts (QUERY-09). Frozen nodes would cost a search 3 ms."""
 
 from __future__ import annotations
 

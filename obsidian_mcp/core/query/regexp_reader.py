@@ -1,8 +1,5 @@
-"""Read the source of a JavaScript regular expression and write it for the `regex` module (QUERY-30 to QUERY-34).
-
-The dialect is JavaScript's with the flag `u` for escapes and `m` for anchors; what JavaScript takes leniently without
-`u` (an escaped letter without meaning, a lone `{` or `]`) is taken here too. A line ends at LF or CRLF.
-"""
+"""Read a JavaScript regular expression and write it for `regex` (QUERY-30 to QUERY-34), with the flags `u` for escapes,
+though lenient as without it, and `m` for anchors, at LF or CRLF."""
 
 from __future__ import annotations
 

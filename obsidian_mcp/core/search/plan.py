@@ -1,7 +1,4 @@
-"""What a search looks for: the words of a query with their forms, and what must match exactly (SEARCH-50 to 59).
-
-In a smart search the bare words of a query are found by what they mean; everything else keeps its exact meaning.
-"""
+"""What a search looks for: words and their forms, and what must match exactly (SEARCH-50 to 59)."""
 
 from __future__ import annotations
 

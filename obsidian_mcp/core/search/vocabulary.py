@@ -1,8 +1,5 @@
-"""Every different word of a vault, in memory, and which of them stand for a word of a query.
-
-The words are one run of bytes, so that a search for a part of a word is one pass of `bytes.find`: 1 ms for the letters
-of a million words, where a table would take twenty (SEARCH-30 to 34, SEARCH-51 to 53 and 58).
-"""
+"""Every different word of a vault, and which of them stand for a word of a query (SEARCH-30 to 34, SEARCH-51 to 53,
+58). They are one run of bytes: to find the letters of a million words takes 1 ms, in a table twenty."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The rules of recurring tasks: their English text, read and written (TASK-50).
-
-The grammar is that of rrule.js, which the plugin uses; it takes more than it writes, and ignores what follows the part
-that it understands.
-"""
+"""The rules of recurring tasks: English text as rrule.js reads it, passing over what it does not know (TASK-50)."""
 
 from __future__ import annotations
 

@@ -1,17 +1,7 @@
-"""Analysis of text for search: case folding, the words of a text, and their stems.
-
-Folding (specs/query.md, QUERY-20 to QUERY-23) is one rule for words, phrases and regular expressions: Unicode simple
-case folding, one code point to one code point, so that a position in the folded text is a position in the text.
-
-A word (specs/search.md, SEARCH-20 to SEARCH-25) is a run of letters, digits and marks of a script that puts spaces
-between words. Every letter of another script (Chinese, Japanese, Thai, …) is a word by itself, and so is every symbol
-outside ASCII. What stands between two words is a word of its own, GAP, unless it is what is usual there: one space
-between words with spaces, else nothing. So a text without gaps stands where its words follow each other, and nowhere
-else.
-
-Stems (SEARCH-52) are Snowball's, for the languages that a vault is written in. Words are stemmed when somebody asks,
-and only those that begin alike: a vault has too many to stem them all beforehand.
-"""
+"""Analysis of text for search. Folding (QUERY-20 to QUERY-23) is Unicode's simple one, a code point to a code point. A
+word (SEARCH-20 to SEARCH-25) is a run of letters, digits and marks of a script with spaces, any other letter, or a
+symbol outside ASCII; between two stands the word GAP, unless it is what is usual there. Stems (SEARCH-52) are
+Snowball's, of words that begin alike and only when asked for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The record of the current call: how long it may take, whose it is, and what it may do. One context variable holds it.
-
-A front sets the record where a call begins, and the layers below read the part that they need.
-"""
+"""The record of the current call in one context variable: how long it may take, whose it is, and what it may do."""
 
 from __future__ import annotations
 

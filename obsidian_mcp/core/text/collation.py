@@ -1,9 +1,5 @@
-"""The order of texts for people, by the root collation of Unicode: two keys over one table of the characters of ASCII.
-
-`collation_key` counts numbers by value; scripts beyond Latin follow each other by code point (EXPR-25, TASK-110).
-`exact_key` takes digits one by one and is exact for every character: texts beyond ASCII are compared by the package
-pyuca, whose table is read when it is first needed, in 80 ms (DV-53).
-"""
+"""The order of texts for people, by the root collation of Unicode. `collation_key` counts numbers by value and orders
+other scripts by code point (EXPR-25, TASK-110); `exact_key` is exact, by pyuca beyond ASCII, read in 80 ms (DV-53)."""
 
 from __future__ import annotations
 

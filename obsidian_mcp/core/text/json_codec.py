@@ -1,8 +1,4 @@
-"""JSON as programs exchange it: one encoder and one decoder for every front (specs/stdio.md MSG-…, http.md HTTP-06).
-
-Python strings can hold half of a surrogate pair: `surrogateescape` makes one of each byte that is not UTF-8, and JSON
-has an escape for it. Python's own functions pass such halves, NaN and deep nesting on to clients that cannot read them.
-"""
+"""JSON for every front, without half surrogate pairs, NaN and deep nesting, which clients refuse (MSG-…, HTTP-06)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Edits of JSON text (with comments and trailing commas) that keep all other bytes (specs/install.md, TEXT rules).
-
-Reads strict JSON and JSON with comments and trailing commas; every value knows its place in the text. `put` and
-`remove` keep what they do not change: order, indentation, comments, line ends.
-"""
+"""JSON text, also with comments and trailing commas, with the places of values; edits keep all other bytes."""
 
 from __future__ import annotations
 

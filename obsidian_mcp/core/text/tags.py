@@ -1,7 +1,4 @@
-"""Tags: syntax and comparison (semantics 3, specs/tags.md).
-
-Where in a note a tag may stand is `inline`'s part, tags in properties are `frontmatter`'s.
-"""
+"""Tags: syntax and comparison (semantics 3, specs/tags.md)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""A note's text: bytes to str and back without loss, lines, UTF-16 positions (semantics 0.4), hidden text (SAFE-30).
-
-Inside the program a position is an index into the Python string (code points) of the text *after* the BOM.
-Only Dataview's positions of list items are in the app's UTF-16 code units.
-"""
+"""A note's text: bytes to str and back without loss, lines, UTF-16 positions (semantics 0.4), hidden text (SAFE-30). A
+position counts code points after the BOM; only Dataview's of list items are UTF-16 code units."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Word segmentation for scripts without spaces between words (specs/search.md, SEARCH-54).
-
-There is no dictionary: what is asked for is looked for as it stands, then as its runs of one kind of letters, then as
-pairs of letters.
-"""
+"""Words of scripts without spaces, without a dictionary: whole, in runs of a kind of letters, in pairs (SEARCH-54)."""
 
 from __future__ import annotations
 

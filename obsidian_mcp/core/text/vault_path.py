@@ -1,8 +1,5 @@
-"""Paths inside a vault: normal form, comparison key, and what may be created (semantics 0.4, 8.2, 12).
-
-A `VaultPath` is made only by `parse`, so a function that receives one cannot receive an escape from the vault.
-Symbolic links are the disk adapter's part.
-"""
+"""Paths inside a vault: normal form, comparison key, and what may be created (semantics 0.4, 8.2, 12). Only `parse`
+makes a `VaultPath`, so none leads out of the vault; symbolic links are the disk adapter's part."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A draft of a vault: calls change it as they would change the vault, and the result is one change (specs/batch.md).
-
-The files of a draft are those of the vault under what was changed in memory, so a later call reads, finds and links
-what an earlier one made. Nothing reaches the disk until `operations` are committed to the vault like any change.
-"""
+"""A draft of a vault: calls change it in memory, over the files, and the result is one change (specs/batch.md)."""
 
 from __future__ import annotations
 
