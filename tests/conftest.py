@@ -16,6 +16,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.vault.vault import Vault
 
+from .disks import OtherDisk
 from .examples import USUAL
 from .vaults import vault_on
 
@@ -62,6 +63,13 @@ def _log_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
 def update(request: pytest.FixtureRequest) -> bool:
     """Whether generated files are written anew instead of compared."""
     return bool(request.config.getoption("--update"))
+
+
+@pytest.fixture(params=["this disk", "a disk of macOS"])
+def each_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Runs a test once on this system's disk, and once on one that knows no case and stores names in NFD."""
+    if request.param != "this disk":
+        OtherDisk(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
@@ -30,32 +29,6 @@ def write_files(root: Path, texts: Mapping[str, str]) -> Path:
 def contents(root: Path) -> dict[str, bytes]:
     """The bytes of every file below a folder, by relative path."""
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
-
-
-class CaseInsensitive(Disk):
-    """A disk of macOS or Windows: `n.md` and `N.md` are one file."""
-
-    def _actual(self, disk: str) -> str:
-        names = {path.relative_to(self.root).as_posix().lower(): path.relative_to(self.root).as_posix()
-                 for path in self.root.rglob("*")}  # fmt: skip
-        return names.get(disk.lower(), disk)
-
-    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
-        for file in super().scan(self._actual(folder), is_wanted):
-            yield file._replace(disk=folder + file.disk[len(folder) :])
-
-    def stat(self, disk: str) -> DiskFile | None:
-        file = super().stat(self._actual(disk))
-        return file and file._replace(disk=disk)
-
-    def exists(self, disk: str) -> bool:
-        return super().exists(self._actual(disk))
-
-    def read(self, disk: str, limit: int | None = None) -> bytes:
-        return super().read(self._actual(disk), limit)
-
-    def move(self, source: str, target: str) -> None:
-        super().move(self._actual(source), target)
 
 
 def vault_on(disk: Disk) -> Vault:

@@ -16,6 +16,8 @@ from .folder import VaultFolder, read_bytes
 from .place import NOFOLLOW, DiskPlace, patiently, translated
 
 TRASH_FOLDER = ".trash"
+_ASIDE = ".aside"
+"""Ends the hidden name of a file between the two steps of a rename; `sweep` gives it its own name back."""
 
 
 class Disk(VaultFolder):
@@ -98,8 +100,9 @@ class Disk(VaultFolder):
             if not new.there():
                 self._check_stub(new, target)
             elif os.path.samestat(facts, new.real(target)) and not self._lists(target):
-                # a change of case or normal form
-                rename(old, new)
+                rename(old, new)  # a change of case or normal form
+                if self._lists(source):  # answered, not made
+                    _rename_in_two_steps(old, new)
                 new.sync()
                 return
             rename_new(old, new)
@@ -121,6 +124,9 @@ class Disk(VaultFolder):
             for name in os.listdir(place.folder if place.folder is not None else os.path.dirname(place.name)):
                 if name.startswith(TEMP_PREFIX) and name.endswith(".tmp"):
                     discard(place, place.beside(name))
+                elif name.startswith(TEMP_PREFIX) and name.endswith(_ASIDE):
+                    kept = place.beside(name.removeprefix(TEMP_PREFIX).removesuffix(_ASIDE))
+                    rename_new(DiskPlace(place.folder, place.beside(name)), DiskPlace(place.folder, kept))
 
     def trash(self, disk: str, *, system: bool) -> str:
         if system:
@@ -143,6 +149,17 @@ class Disk(VaultFolder):
                     place.sync()
                     break
         return printable(target)
+
+
+def _rename_in_two_steps(old: DiskPlace, new: DiskPlace) -> None:
+    """Rename to another spelling of the same name, which some disks answer and do not do. Raises: OSError."""
+    aside = DiskPlace(old.folder, old.beside(f"{TEMP_PREFIX}{os.path.basename(old.name)}{_ASIDE}"))
+    rename_new(old, aside)
+    try:
+        rename_new(aside, new)
+    except BaseException:
+        rename_new(aside, old)
+        raise
 
 
 @contextlib.contextmanager

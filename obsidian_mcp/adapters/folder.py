@@ -13,7 +13,7 @@ from pathlib import Path
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable
-from obsidian_mcp.errors import PermissionDenied, StorageFailed
+from obsidian_mcp.errors import InvalidName, PermissionDenied, StorageFailed
 
 from .place import (
     ABSENT,
@@ -99,6 +99,8 @@ class VaultFolder:
         folder that is not there unless `make` is set.
         """
         self.check()
+        if make and "~" in disk:
+            self._check_long_names(disk)
         if not self._relative_calls:
             path = self.contained(disk)
             if make:
@@ -150,6 +152,17 @@ class VaultFolder:
             if self._settings_seen and not settings:
                 raise disconnected(self.root)
             self._identity = identity
+
+    def _check_long_names(self, disk: str) -> None:
+        """Raises: InvalidName for the short name that Windows gives to a folder (NAME-15)."""
+        folder, _, _ = disk.rpartition("/")
+        while "~" in folder:
+            if os.path.lexists(self.root / folder) and not self._lists(folder):
+                raise InvalidName(
+                    f"{printable(folder)!r} is a short name that Windows gives to a folder. Give its own name.",
+                    path=printable(folder),
+                )
+            folder, _, _ = folder.rpartition("/")
 
     def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
         """Open one folder in another. Raises: OSError, PermissionDenied, InvalidName."""

@@ -21,7 +21,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, filesystem_of, relative_path
+from obsidian_mcp.adapters.watcher import MOST_PATHS, REMOTE, Watcher, filesystem_of, relative_path
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.search.hits import Request
@@ -30,7 +30,7 @@ from obsidian_mcp.core.vault.sync_tree import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound, StorageFailed, VaultNotFound
 from tests.core.memory import Reported
-from tests.vaults import CaseInsensitive
+from tests.disks import OtherDisk
 
 WITHIN = 10.0
 """Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""
@@ -277,13 +277,13 @@ def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
 
 
 # WATCH-08
-def test_a_file_has_one_name_on_a_disk_that_knows_no_case(root: Path) -> None:
+def test_a_file_has_one_name_on_a_disk_that_knows_no_case(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    OtherDisk(root, monkeypatch)
     reported = Reported()
     (root / "sub").mkdir()
     (root / "home.md").write_bytes(b"1")
     (root / "sub" / "a.md").write_bytes(b"2")
-    disk = CaseInsensitive(root)
-    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
 
     def now(*paths: str) -> list[str]:
         reported.paths = set(paths)
@@ -680,3 +680,6 @@ def test_the_file_system_of_a_folder_is_that_of_its_nearest_mount(monkeypatch: p
     assert kind_of("/home/me") == "ext4"
     mounts.clear()
     assert kind_of("/home/me") == ""
+    for share in (r"\\wsl$\Ubuntu\home\me\Notes", r"\\wsl.localhost\Debian\srv", r"\\WSL$\Ubuntu"):
+        assert filesystem_of(share) in REMOTE
+    assert filesystem_of(r"\\server\share\Notes") == ""

@@ -11,6 +11,8 @@ from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, NoteNotF
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
+pytestmark = pytest.mark.usefixtures("each_disk")
+
 
 def run(app: App, tool: str = "compose_notes", /, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).whole()

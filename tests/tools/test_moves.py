@@ -20,6 +20,8 @@ from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 from tests.vaults import contents
 
+pytestmark = pytest.mark.usefixtures("each_disk")
+
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).data

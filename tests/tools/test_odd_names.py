@@ -14,6 +14,8 @@ from obsidian_mcp.tools import call
 
 from .conftest import Opened
 
+pytestmark = pytest.mark.usefixtures("each_disk")
+
 ODD = [
     " space.md",
     "\u00a0nbsp.md",

@@ -23,6 +23,8 @@ from obsidian_mcp.errors import (
 from obsidian_mcp.tools import TOOLS, call
 from tests.conftest import app_on
 
+pytestmark = pytest.mark.usefixtures("each_disk")
+
 MOVE = {"name": "Alpha", "to": "Projects/Beta"}
 
 

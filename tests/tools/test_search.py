@@ -17,6 +17,8 @@ from obsidian_mcp.errors import InvalidArguments, NoteNotFound, OperationTimeout
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 
+pytestmark = pytest.mark.usefixtures("each_disk")
+
 NOTES = {
     "Note 2.md": "---\nstatus: Draft\nrating: 7\ndue: 2024-05-02\ntags: [work]\n---\nzebra\n",
     "Note 10.md": "---\nstatus: done\nrating: 10\ndue: 2023-12-31\ntags: [work/clocks, home]\n---\nzebra zebra zebra\n",

@@ -12,6 +12,8 @@ from obsidian_mcp.errors import NotText
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
+pytestmark = pytest.mark.usefixtures("each_disk")
+
 DRAWN = "---\nexcalidraw-plugin: parsed\n---\n# Excalidraw Data\n\n## Text Elements\nKinetics ^M6JWXfuQ\n\n"
 DRAWN += "%%\n## Drawing\nxyz\n%%\n"
 

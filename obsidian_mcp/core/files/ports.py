@@ -85,7 +85,7 @@ class Files(Changer, Protocol):
         """The first `most` bytes of a file, or all of a shorter one."""
 
     def sweep(self, disk: str) -> None:
-        """Remove the temporary files that a writer which died has left beside this file."""
+        """Remove the temporary files that a writer which died has left beside this file; take back a half rename."""
 
     def remove_folder(self, disk: str) -> None:
         """Remove an empty folder; one that holds something or is gone is left."""

@@ -125,9 +125,6 @@ class Changes:
         """Take back what died half done; what cannot be taken back now is tried again before the next change."""
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
-            in_each_folder = {step.disk.rpartition("/")[0]: step.disk for step in recorded.steps}
-            for disk in in_each_folder.values():  # first: a new folder is removed only when it is empty
-                self._files.sweep(disk)
             lost = take_back(self._files, recorded.steps)
             self._listing.look_at_all(recorded.steps)
             if not lost:

@@ -20,6 +20,9 @@ ATTEMPTS = 10
 def take_back(files: Files, steps: Sequence[Step]) -> list[str]:
     """Bring files back to their state before these steps, done or not; return those that could not be. Changes of other
     programs since then stay; a file in which they cannot be told apart is left as it is."""
+    in_each_folder = {step.disk.rpartition("/")[0]: step.disk for step in steps}
+    for disk in in_each_folder.values():  # first: a new folder is removed only when it is empty
+        files.sweep(disk)
     lost = []
     for step in reversed(steps):
         try:
