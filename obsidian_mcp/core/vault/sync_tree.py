@@ -92,6 +92,8 @@ class Listing:
         self.scanned = False
         """Whether all files are known; from then on what is reported as changed is enough."""
         self._is_frozen = False
+        self._is_scan_due = False
+        """Whether a scan came in the middle of a change, so that the next call has to make it."""
         self._scanned_ns: int | None = None
         """When the last scan ended."""
         self._newer: set[str] | None = None
@@ -112,10 +114,11 @@ class Listing:
             if self._is_frozen:
                 return
             dirty = self._dirty.drain()
-            if self.scanned and dirty is not None and not dirty:
+            is_behind = not self.scanned or self._is_scan_due or dirty is None
+            if not is_behind and not dirty:
                 return
             try:
-                if not self.scanned or dirty is None or self._is_much(dirty):
+                if is_behind or dirty is None or self._is_much(dirty):
                     self.rescan()
                 else:
                     self._look(sorted(dirty))
@@ -153,6 +156,7 @@ class Listing:
         self._dirty.scanned()
         self._misses.scanned()
         self.scanned = True
+        self._is_scan_due = False
         return changes
 
     def catch_up(self) -> float | None:
@@ -171,7 +175,7 @@ class Listing:
             raise
         with self.lock:
             if self._is_frozen:
-                self.scanned = False  # the next call scans
+                self._is_scan_due = True
             elif (newer := self._newer) is not None:
                 if newer:
                     known = [DiskFile(*entry[1:]) for entry in self.catalog if _is_at_or_below(entry.disk, newer)]
