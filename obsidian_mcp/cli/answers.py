@@ -46,6 +46,45 @@ def history(data: Answer) -> str:
     return readable({**data, "changes": changes})
 
 
+# The state of the vault: rules CHECK-04 and CHECK-05
+
+
+def check(data: Answer) -> str:
+    """Return what each check found, a line each, and what repairs it."""
+    from .main import in_command_words
+
+    parts = []
+    for result in data["results"]:
+        title = f"{result['check'].replace('_', ' ')}: {result['total']}{' (broken)' if 'broken' in result else ''}"
+        lines = [f"  {_place(found)}{safe(found.get('text', ''))}".rstrip(": ") for found in result["findings"]]
+        notes = [result["note"]] if "note" in result else []
+        parts.append("\n".join([title, *lines, *notes, in_command_words(result["repair"]), ""]))
+    return "\n".join(parts) if parts else "Nothing was found.\n"
+
+
+def github_annotations(data: Answer) -> str:
+    """Return the findings as GitHub's runners read them: an error for what is broken, else a warning."""
+    return "".join(
+        f"::{'error' if 'broken' in result else 'warning'} title={result['check'].replace('_', ' ')}"
+        + "".join(
+            f",{member}={_escaped(str(found[key]), ',:')}"
+            for member, key in (("file", "path"), ("line", "line"))
+            if key in found
+        )
+        + f"::{_escaped(found.get('text', result['repair'].partition('.')[0]))}\n"
+        for result in data["results"]
+        for found in result["findings"]
+    )
+
+
+def _place(found: Answer) -> str:
+    return "".join(f"{safe(str(found[key]))}:" for key in ("path", "line") if key in found) + " "
+
+
+def _escaped(text: str, marks: str = "") -> str:
+    return "".join(f"%{ord(char):02X}" if char in f"%\r\n{marks}" else char for char in text)
+
+
 # Tasks: rules CLI-18 and CLI-19
 
 

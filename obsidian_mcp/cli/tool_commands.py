@@ -30,13 +30,19 @@ def run(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None
     call_tool(options, command, given)
 
 
-def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
-    """Call a tool once, on the vault of `--vault` if one was given, and print its whole answer."""
+def check(options: Options, command: Subcommand, given: Mapping[str, Any]) -> int:
+    """Print the state of the vault; return 1 where something is broken (CHECK-05)."""
+    return int(call_tool(options, command, given).data["broken"])
+
+
+def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -> Outcome:
+    """Call a tool once, on the vault of `--vault` if one was given, print its whole answer, and return it."""
     from obsidian_mcp.tools.registry import EVERY_VAULT, TOOLS, call
 
     arguments = _read(command, given)
     vault = arguments.pop("vault", "")
     form, as_json = arguments.pop("format", "table"), arguments.pop("json", False)
+    as_json = as_json or (command.name == "check" and form == "json")
     if "limit" in command.arguments:
         arguments.setdefault("limit", EVERYTHING)
     if vault == EVERY_VAULT:
@@ -54,6 +60,7 @@ def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -
     else:
         shown = "" if "vaults" in outcome.data and "vault" in arguments else command.name
         _print(shown, outcome, arguments, form, colours=app.config.colours)
+    return outcome
 
 
 def _read(command: Subcommand, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,6 +129,8 @@ def _print(name: str, outcome: Outcome, arguments: Mapping[str, Any], form: str,
 
             offset = int(arguments.get("offset", 0))
             write(query_output.render(outcome.data, form, offset), query_output.remarks(outcome.data))
+        case "check":
+            write((answers.github_annotations if form == "github" else answers.check)(outcome.data))
         case "history":
             write(answers.history(outcome.data))
         case _:

@@ -77,10 +77,12 @@ def attachments(
         found, missing, incomplete = _of_note(place, note)
     elif unused:
         answer = place.graph.orphans(attachments=True)
-        found = [_describe(entry) for path in answer.value if (entry := place.at(path)) and _is_attachment(entry)]
+        found = [
+            _describe(entry) for path in answer.value if (entry := place.at(path)) and media.is_attachment(entry.path)
+        ]
         incomplete = answer.notice
     else:
-        found = [_describe(entry) for entry in place.entries() if _is_attachment(entry)]
+        found = [_describe(entry) for entry in place.entries() if media.is_attachment(entry.path)]
     wanted = name_key(query.strip())
     found = [
         attachment for attachment in found if wanted in (attachment.kind, "") or wanted in name_key(attachment.path)
@@ -96,15 +98,11 @@ def _of_note(place: Vault, note: str) -> tuple[list[Attachment], list[str] | Non
     for reference in outgoing.value:
         embed = reference.link.kind == "embed"
         entry = place.at(reference.target) if reference.target is not None else None
-        if entry is not None and (embed or _is_attachment(entry)):
+        if entry is not None and (embed or media.is_attachment(entry.path)):
             found.append(_describe(entry, reference.link.original))
         elif entry is None and embed:
             missing.append(reference.link.original)
     return found, missing or None, outgoing.notice
-
-
-def _is_attachment(entry: FileEntry) -> bool:
-    return media.kind_of(entry.path) not in ("note", "canvas", "base")
 
 
 def _describe(entry: FileEntry, link: str | None = None) -> Attachment:

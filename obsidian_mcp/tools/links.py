@@ -102,7 +102,7 @@ def get_links(
 
         leaving, arriving = app_answers.links(place, entry.path, leaving, arriving) or (leaving, arriving)
     outgoing_links = Counter(
-        OutgoingLink(ref.link.original, ref.target, _line(ref), ref.link.at or None, _embed(ref)) for ref in leaving
+        OutgoingLink(ref.link.original, ref.target, ref.line, ref.link.at or None, _embed(ref)) for ref in leaving
     )
     incoming: dict[object, list[Reference]] = {}
     for reference in arriving:
@@ -114,7 +114,7 @@ def get_links(
     total = max(len(outgoing_links), len(incoming))
     shown = [replace(link, count=_several(count)) for link, count in list(outgoing_links.items())[page]]
     linking = [
-        Backlink(refs[0].source, _line(refs[0]), context, _embed(refs[0]), _several(len(refs)))
+        Backlink(refs[0].source, refs[0].line, context, _embed(refs[0]), _several(len(refs)))
         for refs, context in zip(lines, contexts, strict=True)
     ]
     count = count_fitting(shown, linking)
@@ -166,14 +166,13 @@ class SimilarNotes:
     """Says while the index is being built that the answer is not complete."""
 
 
-DUPLICATE_OVERLAP = 0.5
 MOST_COMPARED = 200
 
 
 @tool(title="Similar notes and duplicates")
 def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> SimilarNotes:
     """Find notes similar to a note, the most alike first, and duplicates."""
-    from obsidian_mcp.core.search.similar import overlap
+    from obsidian_mcp.core.search.similar import DUPLICATE_OVERLAP, overlap
 
     place = app.vaults.get(vault)
     entry = place.find(name)
@@ -192,12 +191,7 @@ def _linking_line(reference: Reference) -> object:
     """Return what the links of one backlink have in common (LINK-40): their line, or the link where it has no line."""
     link = reference.link
     where = link.line if link.start is not None else link.original
-    return reference.source, _line(reference), _embed(reference), link.at, where
-
-
-def _line(reference: Reference) -> int | None:
-    link = reference.link
-    return link.line + 1 if link.line is not None and not link.at else None
+    return reference.source, reference.line, _embed(reference), link.at, where
 
 
 def _embed(reference: Reference) -> bool | None:
@@ -239,7 +233,7 @@ Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
 @tool(title="Link graph and orphans")
 def graph(
     app: App,
-    question: Annotated[Question, Argument(description="orphans: nothing links there; dead_ends: no links")],
+    question: Question,
     name: Annotated[str, Argument(description="neighbours, path: start")] = "",
     to: Annotated[str, Argument(description="path: end")] = "",
     depth: Annotated[int, Argument(description="neighbours: links away", ge=1, le=5)] = 1,
@@ -247,7 +241,8 @@ def graph(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> GraphAnswer:
-    """Ask about the vault's links: orphan notes, dead ends, unresolved links, neighbours of a note, shortest path."""
+    """Find orphan notes (nothing links to them), dead ends (no links), unresolved (broken) links with what was meant,
+    neighbours of a note, or the shortest path."""
     place = app.vaults.get(vault)
     for argument, given in (("name", name), ("to", to)):
         needed = question == "path" or (question == "neighbours" and argument == "name")
@@ -276,7 +271,7 @@ def _list_broken(place: Vault, limit: int, offset: int) -> GraphAnswer:
     page = found.value[offset : offset + limit]
     shown = fitting(
         (
-            BrokenLink(ref.source, _line(ref), ref.link.original, context, missing_part(ref), likely_link(place, ref))
+            BrokenLink(ref.source, ref.line, ref.link.original, context, missing_part(ref), likely_link(place, ref))
             for ref, context in zip(page, place.graph.contexts(page), strict=True)
         ),
         least=1,

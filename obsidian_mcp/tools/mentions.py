@@ -43,7 +43,7 @@ def link_mentions(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> LinkedMentions:
-    """Make every unlinked mention of a note (its name or aliases) a link to it, as one change that can be undone."""
+    """Make every unlinked mention of a note (its name or aliases) a link to it, as one change."""
     place = app.vaults.get(vault)
     place.indexer.complete()  # what mentions it must be all that the search finds (INDEX-43)
     made = bulk.make(place, "link_mentions", partial(_plan, place, name, names, offset), dry_run=dry_run)

@@ -262,7 +262,7 @@ def read_note(
     view: Annotated[
         Literal["text", "outline", "properties", "metadata"], Argument(description="What of the note")
     ] = "text",
-    offset: Annotated[int, Argument(description="Character to go on at: next_offset", ge=0)] = 0,
+    offset: Annotated[int, Argument(description="Where to go on: next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> DocumentAnswer:
     """Read (open) a note: a JSON line with path, etag and line range, then the text exactly as in the file, long ones

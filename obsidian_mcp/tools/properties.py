@@ -94,7 +94,7 @@ def set_properties(
     etag: Etag = "",
     vault: VaultName = "",
 ) -> ChangedFiles:
-    """Set or remove properties (frontmatter) of one or many notes, as one change that can be undone."""
+    """Set or remove properties (frontmatter) of one or many notes, as one change."""
 
     from obsidian_mcp.core.frontmatter import edits  # what reading properties does without
     from obsidian_mcp.core.operations import bulk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
@@ -326,10 +326,7 @@ def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, 
     try:
         return found.call(app, arguments)
     except AppError as error:
-        if _TOOL_NAMES.search(error.message):
-            offered_here = entries.offered(entries.Audience(app.config.tools, app.config.read_only))
-            usable = {name for name in callable_here if name in offered_here or name not in TOOLS}
-            error.message = _with_usable_advice(error.message, usable)
+        error.message = usable_advice(app, error.message, tools)
         raise
 
 
@@ -337,8 +334,12 @@ _TOOL_NAMES = re.compile(rf"\b{PREFIX}[a-z_]+(?: or {PREFIX}[a-z_]+)*")
 _CLAUSE_END = re.compile(r"(?<=[.;]) ")
 
 
-def _with_usable_advice(message: str, usable: Container[str]) -> str:
-    """Return the message of an error without advice to call tools that the client cannot call (TOOL-27)."""
+def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> str:
+    """Return a message without advice to call tools that the client cannot call (TOOL-27)."""
+    if not _TOOL_NAMES.search(message):
+        return message
+    offered_here = entries.offered(entries.Audience(app.config.tools, app.config.read_only))
+    usable = {name for name in offered(app, tools) if name in offered_here or name not in TOOLS}
 
     def usable_names(found: re.Match[str]) -> str:
         names = [

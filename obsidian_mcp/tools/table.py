@@ -21,6 +21,7 @@ TOOLS: Modules = {
     "moves": {"move_note": "move"},
     "files": {"list_files": "list", "vault_info": "info"},
     "attachments": {"attachments": "attachments", "add_attachment": "attach"},
+    "check": {"check": "check"},
     "links": {"get_links": "links", "similar": "similar", "graph": "graph"},
     "mentions": {"link_mentions": "link-mentions"},
     "bookmarks": {"list_bookmarks": "bookmarks", "edit_bookmarks": "bookmark"},

@@ -96,7 +96,7 @@ def rename_tag(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> ChangedFiles:
-    """Rename a tag in every note, property and canvas card, as one change that can be undone."""
+    """Rename a tag in every note, property and canvas card, as one change."""
     place = app.vaults.get(vault)
     old, new = tag_rename.checked(tag), tag_rename.checked(to)
     plan = partial(_plan, place, old, new)

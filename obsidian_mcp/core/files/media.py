@@ -21,6 +21,11 @@ def kind_of(path: str) -> Kind:
     return _KNOWN.get(extension(path), ("other", UNKNOWN))[0]
 
 
+def is_attachment(path: str) -> bool:
+    """Whether a file is none that the app writes: no note, canvas or base."""
+    return kind_of(path) not in ("note", "canvas", "base")
+
+
 def mime_of(path: str) -> str:
     """`application/octet-stream` where the extension does not tell."""
     return _KNOWN.get(extension(path), ("other", UNKNOWN))[1]

@@ -350,6 +350,13 @@ class Graph:
             is_whole = True
             return self._indexer.ask(run, of_all=True)
 
+    @_asked_of_all
+    def of_texts(self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]) -> T:
+        """Return what a question gives for path and text of every note, the one changed last first."""
+        paths, hidden = self._paths_in(rows), self._hides()
+        found = ((paths[number], text) for number, text in rows.texts() if number in paths)
+        return question((path, text) for path, text in found if is_note(path) and not hidden(path))
+
     @_asked
     def warnings(self, rows: Rows) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read whole."""

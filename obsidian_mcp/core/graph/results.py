@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from obsidian_mcp.core.index.facts import LinkFact, TagFact
@@ -19,6 +19,11 @@ class Reference:
     source: VaultPath
     target: VaultPath | None
     link: LinkFact
+
+    @property
+    def line(self) -> int | None:
+        """The line of the link, 1-based; None for links of properties and cards."""
+        return self.link.line + 1 if self.link.line is not None and not self.link.at else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,8 @@ class TagUse:
     tag: str
     occurrences: int
     files: int
+    spellings: tuple[str, ...] = field(default=(), compare=False)
+    """All ways in which it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,10 @@ def tag_uses(found: Iterable[tuple[int, str]], shown: Collection[int]) -> tuple[
         for above in tags.ancestry(tag):
             written[tags.key(above)][above] += len(numbers)
             files[tags.key(above)].update(numbers)
-    return tuple(TagUse(_most_used(written[key]), written[key].total(), len(files[key])) for key in sorted(written))
+    return tuple(
+        TagUse(_most_used(written[key]), written[key].total(), len(files[key]), tuple(sorted(written[key])))
+        for key in sorted(written)
+    )
 
 
 def property_uses(found: Iterable[tuple[int, str, str, str]], shown: Collection[int]) -> tuple[PropertyUse, ...]:

@@ -94,6 +94,11 @@ class Rows(NamedTuple):
         found = self.connection.execute(sql, (stored(path),)).fetchone()
         return "" if found is None else str(found[0])
 
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """Yield file number and text of every file, the one changed last first."""
+        sql = "SELECT file, text FROM files JOIN texts ON file = id ORDER BY mtime_ns DESC, path"
+        return self.connection.execute(sql)
+
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
         """Return every link with one of these keys and the file that holds it, by path and order in the file."""
         return self._of("links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.text.analysis import GAP, spread, words
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -15,6 +18,22 @@ SHORTEST_WORD = 3
 """Letters of an ASCII word below which it says nothing."""
 RUN = 3
 """Words of a run by which two texts are compared."""
+
+
+MARKS, SHARED_MARKS = 16, 4
+"""Hashes by which texts are found that may be alike, and how many of them these must have in common."""
+LEAST_RUNS = 8
+"""A shorter text is a stub, like many others."""
+DUPLICATE_OVERLAP = 0.5
+COMPARED_CHARACTERS = 20_000_000
+"""Of all texts; more would take longer than a call may."""
+
+
+class NearDuplicates(NamedTuple):
+    pairs: list[tuple[VaultPath, VaultPath, float]]
+    """By path, with their overlap."""
+    is_whole: bool
+    """Whether all texts were compared."""
 
 
 def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
@@ -48,6 +67,36 @@ def overlap(one: str, other: str) -> float:
     first, second = _runs(one), _runs(other)
     together = len(first | second)
     return len(first & second) / together if together else 0.0
+
+
+def near_duplicates(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
+    """Return the texts of which at least DUPLICATE_OVERLAP is the same, in pairs (SEARCH-92).
+
+    Texts are compared that have some of the least hashes of their runs in common, which alike texts nearly always have.
+    """
+    known: list[tuple[VaultPath, str]] = []
+    first_with: dict[int, int] = {}
+    shared: Counter[tuple[int, int]] = Counter()
+    room = COMPARED_CHARACTERS
+    for path, text in texts:
+        checkpoint()
+        room -= len(text)
+        if room < 0:
+            break
+        split = text.lower().split()
+        runs = set(map(hash, zip(*(split[at:] for at in range(RUN)), strict=False)))
+        if len(runs) >= LEAST_RUNS:
+            for mark in sorted(runs)[:MARKS]:
+                if (first := first_with.setdefault(mark, len(known))) < len(known):
+                    shared[first, len(known)] += 1
+            known.append((path, text))
+    pairs = []
+    for (one, other), marks in shared.items():
+        checkpoint()
+        if marks >= SHARED_MARKS and (same := overlap(known[one][1], known[other][1])) >= DUPLICATE_OVERLAP:
+            low, high = sorted((known[one][0], known[other][0]))
+            pairs.append((low, high, same))
+    return NearDuplicates(sorted(pairs), is_whole=room >= 0)
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:

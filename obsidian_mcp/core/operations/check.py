@@ -1,0 +1,187 @@
+"""What is broken in a vault, and what could be better (specs/check.md)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.files import media
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.graph.indexed_vault import IndexedVault
+from obsidian_mcp.core.graph.results import Reference, TagUse
+from obsidian_mcp.core.note import canvas, counts
+from obsidian_mcp.core.search.similar import near_duplicates
+from obsidian_mcp.core.tasks.listing import ListRequest
+from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note, parent
+from obsidian_mcp.core.vault.vault import Vault
+
+from .broken_links import broken_links, likely_link, missing_part
+from .tasks import VaultTasks
+
+STUB_WORDS = 5
+"""Words below which a note is a stub."""
+NOTES_OF_KIND, SHARE_OF_KIND = 4, 0.75
+"""Notes that make a kind, and the share of them that must have a property which the others then lack."""
+EVERY_NOTE_MAY = frozenset(("tags", "aliases", "cssclasses", "publish"))
+"""Properties that say nothing of the kind of a note."""
+PLURALS = ("s", "es", "n", "en")
+_headings_and_embeds = re.compile(r"^#{1,6}\s.*$|(!\[)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFinding:
+    path: str | None
+    """None for what is in many files."""
+    line: int | None = None
+    """1-based."""
+    text: str | None = None
+    """What was found, where the check alone does not say it."""
+
+
+class Findings(NamedTuple):
+    findings: Sequence[Callable[[], CheckFinding]]
+    """Each is worked out when it is shown: to find what was meant takes longer than to find what is broken."""
+    note: str | None = None
+    """What was not looked at."""
+
+
+class Check(NamedTuple):
+    find: Callable[[Vault], Iterable[Callable[[], CheckFinding]] | Findings]
+    repair: str
+    """Which call repairs what it finds."""
+    is_broken: bool = False
+    """Whether what it finds is broken; else it is advice."""
+
+    def run(self, vault: Vault) -> Findings:
+        """Look at the whole vault; the index must be complete."""
+        found = self.find(vault)
+        return found if isinstance(found, Findings) else Findings(list(found))
+
+
+def _find_broken_links(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    return (partial(_describe_link, vault, reference) for reference in broken_links(vault).value)
+
+
+def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
+    meant = likely_link(vault, reference)
+    text = f"{reference.link.original}: no such {missing_part(reference)}"
+    return CheckFinding(reference.source, reference.line, f"{text}; did you mean {meant}?" if meant else text)
+
+
+def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    for path in vault.graph.warnings().value:
+        body = vault.read_text(vault.catalog[path]).text.body
+        if extension(path) == CANVAS_EXTENSION:
+            error, line = canvas.read(body).error, None
+        else:
+            found = frontmatter.read(body)
+            error, line = (found.error, found.line) if found else (None, None)
+        if error:
+            yield partial(CheckFinding, path, line, error)
+
+
+def _find_overdue_tasks(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    overdue = ListRequest("todo", dates={"due": "overdue"})
+    for task in VaultTasks(vault).list(overdue, "", Page(len(vault.catalog) * 1_000)).tasks:
+        yield partial(CheckFinding, task.path, task.line, f"{task.description} (due {task.due})")
+
+
+def _find_orphans(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    return (partial(CheckFinding, path) for path in vault.graph.orphans().value)
+
+
+def _find_unused_attachments(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    unlinked = vault.graph.orphans(attachments=True).value
+    return (partial(CheckFinding, path) for path in unlinked if media.is_attachment(path))
+
+
+def _find_stubs(vault: Vault) -> Iterable[Callable[[], CheckFinding]]:
+    return vault.graph.of_texts(lambda texts: sorted(_stubs(texts), key=lambda stub: str(stub.args[0]))).value
+
+
+def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> Iterator[partial[CheckFinding]]:
+    for path, text in texts:
+        own = text[frontmatter.text_start(text) :] if len(text) < 10_000 else text
+        marks = list(_headings_and_embeds.finditer(own)) if len(own) < 1_000 else []
+        if len(own) < 1_000 and not any(mark[1] for mark in marks):
+            words = counts.count(_headings_and_embeds.sub("", own)).words
+            if words < STUB_WORDS:
+                yield partial(CheckFinding, path, None, f"{words} word{'' if words == 1 else 's'}")
+
+
+def _find_near_duplicates(vault: Vault) -> Findings:
+    pairs, is_whole = vault.graph.of_texts(near_duplicates).value
+    findings = [partial(CheckFinding, one, None, f"{same:.0%} the same as {other}") for one, other, same in pairs]
+    return Findings(findings, None if is_whole else "Only the notes that were changed last were compared.")
+
+
+def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    uses = {use.tag.lower(): use for use in vault.graph.tags().value}
+    for key, use in uses.items():
+        forms = [f"{key}{ending}" for ending in PLURALS] + ([f"{key[:-1]}ies"] if key.endswith("y") else [])
+        others = [uses[form] for form in forms if form in uses and len(key.rpartition("/")[2]) > 2]
+        if others or len(use.spellings) > 1:
+            yield partial(CheckFinding, None, None, ", ".join(map(_spelled, (use, *others))))
+
+
+def _spelled(use: TagUse) -> str:
+    return f"{' '.join(f'#{spelling}' for spelling in use.spellings)} ({use.files})"
+
+
+def _find_missing_properties(vault: Vault) -> Iterable[Callable[[], CheckFinding]]:
+    return vault.graph.evaluate(_missing_properties, lambda _: 0).value
+
+
+def _missing_properties(view: IndexedVault) -> list[Callable[[], CheckFinding]]:
+    """Find the notes without a property that most notes of their type, with their tag or in their folder have."""
+    names: dict[str, Mapping[str, object]] = {}
+    kinds: dict[str, list[str]] = {}
+    notes = [file.path for file in view.files() if is_note(file.path)]
+    for path in notes:
+        names[path] = {name.lower(): value for name, value in view.properties(path).items()}
+        if isinstance(kind := names[path].get("type"), str):
+            kinds.setdefault(f"of type {kind}", []).append(path)
+    for path in notes:
+        for tag in dict.fromkeys(view.tags(path)):
+            kinds.setdefault(f"with #{tag.removeprefix('#')}", []).append(path)
+    for path in notes:
+        kinds.setdefault(f"in {parent(VaultPath(path)) or 'the root'}", []).append(path)
+    found: dict[tuple[str, str], str] = {}
+    for kind, paths in kinds.items():
+        counted = Counter(name for path in paths for name in names[path] if name not in EVERY_NOTE_MAY)
+        for name, count in counted.items() if len(paths) >= NOTES_OF_KIND else ():
+            if SHARE_OF_KIND <= count / len(paths) < 1:
+                for path in paths:
+                    if name not in names[path]:
+                        found.setdefault((path, name), f"no {name}, which {count} of {len(paths)} notes {kind} have")
+    return [partial(CheckFinding, path, None, text) for (path, _), text in sorted(found.items())]
+
+
+CHECKS: Mapping[str, Check] = {
+    "broken_links": Check(
+        _find_broken_links,
+        "Write the link that was meant. Call obsidian_edit_note with replace_text; for many of them, obsidian_batch.",
+        is_broken=True,
+    ),
+    "unreadable": Check(_find_unreadable, "Correct that line. Call obsidian_edit_note.", is_broken=True),
+    "overdue_tasks": Check(
+        _find_overdue_tasks, "Complete or postpone them. Call obsidian_update_task with name and line."
+    ),
+    "missing_properties": Check(_find_missing_properties, "Set the property. Call obsidian_set_properties with names."),
+    "alike_tags": Check(_find_alike_tags, "Keep one of them. Call obsidian_rename_tag."),
+    "near_duplicates": Check(
+        _find_near_duplicates, "Merge them, or delete one. Call obsidian_compose_notes or obsidian_delete_note."
+    ),
+    "stubs": Check(_find_stubs, "Complete or delete them. Call obsidian_edit_note or obsidian_delete_note."),
+    "orphans": Check(
+        _find_orphans,
+        "Link to them. obsidian_link_mentions makes mentions links; obsidian_similar names alike notes.",
+    ),
+    "unused_attachments": Check(_find_unused_attachments, "Embed or delete them. Call obsidian_delete_note."),
+}
+"""By name, what is broken first."""

@@ -1,0 +1,83 @@
+"""The state of the whole vault in one call (specs/check.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from obsidian_mcp.app import App
+from obsidian_mcp.core.operations.check import CHECKS, CheckFinding
+from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.errors import InvalidArguments
+
+from .arguments import Argument
+from .paging import MOST_BYTES, fitting, next_offset
+from .params import Limit, Offset, VaultName
+from .registry import tool, usable_advice
+
+BYTES_OF_CHECK = 1_200
+"""Of the findings of one check, where all are run."""
+TEXT_CHARACTERS = 300
+"""Of one finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    check: str
+    total: int
+    findings: list[CheckFinding]
+    repair: str
+    """Which call repairs them."""
+    broken: bool | None = None
+    next_offset: int | None = None
+    """With only: where the next page begins."""
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VaultState:
+    broken: bool
+    """Whether something does not work: a link, a file's properties."""
+    results: list[CheckResult]
+    """What is broken first."""
+    nothing_found: list[str]
+    """The other checks."""
+    more: str | None = None
+
+
+@tool(title="Check the vault")
+def check(
+    app: App,
+    only: Annotated[str, Argument(description="One of these")] = "",
+    limit: Limit = 5,
+    offset: Offset = 0,
+    vault: VaultName = "",
+) -> VaultState:
+    """Check the vault's health: broken links, unreadable files, overdue tasks, missing properties, alike tags, near
+    duplicates, stubs, orphans, unused attachments."""
+    if only and only not in CHECKS:
+        raise InvalidArguments(f"There is no check {only!r}. The checks are {', '.join(CHECKS)}.", argument="only")
+    if offset and not only:
+        raise InvalidArguments("offset is for one check: name it with only.", argument="offset")
+    opened = app.vaults.get(vault)
+    opened.indexer.complete()  # much of this is about what no file has (INDEX-47)
+    results, empty = [], []
+    for name in [only] if only else CHECKS:
+        found = CHECKS[name].run(opened)
+        if not found.findings:
+            empty.append(name)
+            continue
+        room = MOST_BYTES if only else BYTES_OF_CHECK
+        shown = fitting((_cut(find()) for find in found.findings[offset : offset + limit]), room, least=1)
+        total, repair = len(found.findings), usable_advice(app, CHECKS[name].repair)
+        following = next_offset(offset, len(shown) or limit, total) if only else None
+        results.append(CheckResult(name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note))
+    is_cut = not only and any(len(result.findings) < result.total for result in results)
+    more = "Name a check with only, and limit, to see more of its findings." if is_cut else None
+    return VaultState(any(result.broken for result in results), results, empty, more)
+
+
+def _cut(finding: CheckFinding) -> CheckFinding:
+    text = finding.text
+    is_long = text is not None and len(text) > TEXT_CHARACTERS and not current_call.get().wants_all
+    return replace(finding, text=f"{text[:TEXT_CHARACTERS]}…") if text is not None and is_long else finding
