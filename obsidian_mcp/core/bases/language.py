@@ -229,12 +229,8 @@ def _if(name: str, arguments: list[Evaluate]) -> Evaluate:
     if not 2 <= len(arguments) <= 3:
         return _fails(f'"{name}" expects 2 to 3 arguments, given {len(arguments)}.')
     condition, then, *rest = arguments
-    otherwise = rest[0] if rest else _null
+    otherwise = rest[0] if rest else lambda _: None
     return lambda scope: then(scope) if is_true(condition(scope)) else otherwise(scope)
-
-
-def _null(_: Scope) -> Value:
-    return None
 
 
 def _fails(message: str) -> Evaluate:

@@ -100,10 +100,6 @@ def _item_link(record: ItemRecord) -> LinkValue:
     return _section(record) if block_id is None else LinkValue(record.page.path, f"#^{block_id}")
 
 
-def _item_links(record: ItemRecord) -> list[Value]:
-    return [literals.link_to(link.target, link.display, embed=link.embed) for link in record.item.links]
-
-
 _ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
     "symbol": lambda record: record.item.symbol,
     "link": _item_link,
@@ -113,7 +109,9 @@ _ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
     "line": lambda record: float(record.item.line),
     "lineCount": lambda record: float(record.item.line_count),
     "list": lambda record: float(record.item.list_line),
-    "outlinks": _item_links,
+    "outlinks": lambda record: [
+        literals.link_to(link.target, link.display, embed=link.embed) for link in record.item.links
+    ],
     "path": lambda record: record.page.path,
     "children": lambda record: record.children,
     "task": lambda record: record.item.status is not None,

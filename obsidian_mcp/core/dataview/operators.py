@@ -48,10 +48,6 @@ def _merge(left: Mapping[str, Value], right: Mapping[str, Value], context: Conte
     return {**left, **right}
 
 
-def _divide_duration(duration: Duration, number: float, _context: Context) -> Duration:
-    return normalized(Duration(*(javascript.divide(getattr(duration, unit), number) for unit in UNITS)))
-
-
 _NUMBERS: dict[str, Operate] = {
     "+": lambda left, right, _: left + right,
     "-": lambda left, right, _: left - right,
@@ -70,7 +66,9 @@ _BY_TYPES: dict[tuple[str, str, str], Operate] = {
     ("duration", "-", "duration"): lambda left, right, _: normalized(left.plus(right.scaled(-1.0))),
     ("duration", "*", "number"): lambda left, right, _: normalized(left.scaled(right)),
     ("number", "*", "duration"): lambda left, right, _: normalized(right.scaled(left)),
-    ("duration", "/", "number"): _divide_duration,
+    ("duration", "/", "number"): lambda left, right, _: normalized(
+        Duration(*(javascript.divide(getattr(left, unit), right) for unit in UNITS))
+    ),
     ("array", "+", "array"): _concatenate,
     ("object", "+", "object"): _merge,
     **{("null", operator, "null"): _none for operator in "+-*/%"},

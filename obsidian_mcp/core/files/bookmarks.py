@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
@@ -16,7 +16,6 @@ from .policy import Policy
 from .settings import SETTINGS_FOLDER
 
 FILE = "bookmarks.json"
-BookmarkKind = Literal["file", "folder", "search", "url"]
 _TARGETS = {"file": "path", "folder": "path", "search": "query", "url": "url"}
 _ENDINGS = {"file": "", "folder": "/"}
 """What the policy's patterns expect behind the path of a bookmark."""

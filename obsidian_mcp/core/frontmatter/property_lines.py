@@ -41,7 +41,8 @@ def with_new(body: str, block: Block, entries: Sequence[Entry], key: str, value:
 
 def with_value(body: str, entry: Entry, value: Value, newline: str) -> Iterator[str]:
     """Return the body with a new value for a property; in a block list, only the items that differ change."""
-    if isinstance(value, list) and value and _is_block_list(body, entry) and len(value) <= _DIFFED_ITEMS:
+    is_block_list = entry.items and body[entry.value_span.start] == "-"
+    if isinstance(value, list) and value and is_block_list and max(len(value), len(entry.items)) <= _DIFFED_ITEMS:
         yield _with_items(body, entry, value, newline, literal=True)
         yield _with_items(body, entry, value, newline, literal=False)
     indent = _indent(body, entry)
@@ -73,10 +74,6 @@ def without_last(body: str, block: Block, entry: Entry, newline: str) -> Iterato
     yield rest
     # without an empty block in front, the next lines would become the frontmatter
     yield f"---{newline}---{newline}{rest}"
-
-
-def _is_block_list(body: str, entry: Entry) -> bool:
-    return 0 < len(entry.items) <= _DIFFED_ITEMS and body[entry.value_span.start] == "-"
 
 
 def _with_items(body: str, entry: Entry, value: list[Value], newline: str, *, literal: bool) -> str:

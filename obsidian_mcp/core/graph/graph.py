@@ -56,24 +56,21 @@ View = Callable[[Rows, Catalog, Hides, Callable[[], Paths], Callable[[], LinkGra
 """Makes what a query sees of a vault at one moment of the index; the paths are of files without rows."""
 
 
-def _asked(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callable[Concatenate[Graph, P], Answer[T]]:
+def _asked(
+    question: Callable[Concatenate[Graph, Rows, P], T], *, of_all: bool = False
+) -> Callable[Concatenate[Graph, P], Answer[T]]:
     """Make a question to the rows a method that answers it; see `Indexer.ask`."""
 
     @wraps(question)
     def answer(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
-        return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs))
+        return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs), of_all=of_all)
 
     return answer
 
 
 def _asked_of_all(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callable[Concatenate[Graph, P], Answer[T]]:
     """As `_asked`, for a question whose answer is untrue while a file is not indexed: it waits (INDEX-47)."""
-
-    @wraps(question)
-    def answer(self: Graph, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
-        return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs), of_all=True)
-
-    return answer
+    return _asked(question, of_all=True)
 
 
 class Graph:

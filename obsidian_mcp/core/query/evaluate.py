@@ -19,8 +19,8 @@ from obsidian_mcp.core.text.text import Span
 
 from . import scopes
 from .document import Document
-from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, ScopedQuery, Word
-from .parts import first_of, holds_section, required
+from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, ScopedQuery, Word, has_scope
+from .parts import first_of, required
 from .properties import name_test, value_test
 from .regexp import translate
 
@@ -377,7 +377,7 @@ _FIELDS: dict[Operator, Literal["content", "path", "name", "tag"]] = {
 
 def _in_part(node: ScopedQuery, field: _Field, *, tree: bool | None = None) -> Condition:
     if tree is None:
-        tree = holds_section(node.part)
+        tree = has_scope(node.part, "section")
     if isinstance(node.part, Or):  # a line has a or b if it has a, or if it has b; each is found faster
         parts = tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts)
         return _AnyOf(parts, max(part.cost for part in parts))

@@ -1,4 +1,4 @@
-"""The tree of a query with spans, which no equality counts (QUERY-09). Frozen nodes would cost a search 3 ms."""
+"""The tree of a query with spans, which equality ignores (QUERY-09). Frozen nodes would cost a search 3 ms."""
 
 from __future__ import annotations
 
@@ -103,18 +103,28 @@ class Property:
 Node = Word | Phrase | Regex | And | Or | Not | ScopedQuery | Property | Constant | Compare
 
 
-def property_names(node: Node) -> Iterator[str]:
-    """Yield the names of properties that a query names in full."""
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all that it is made of, but for the keys and values of properties."""
+    yield node
     match node:
         case And(parts=parts) | Or(parts=parts):
             for part in parts:
-                yield from property_names(part)
+                yield from walk(part)
         case Not(part=part) | ScopedQuery(part=part):
-            yield from property_names(part)
-        case Property(key=Or(parts=keys)):
+            yield from walk(part)
+
+
+def has_scope(node: Node, *operators: Operator) -> bool:
+    """Whether one of these operators is somewhere in a query."""
+    return any(isinstance(part, ScopedQuery) and part.operator in operators for part in walk(node))
+
+
+def property_names(node: Node) -> Iterator[str]:
+    """Yield the names of properties that a query names in full."""
+    for part in walk(node):
+        if isinstance(part, Property):
+            keys = part.key.parts if isinstance(part.key, Or) else [part.key]
             yield from (key.text for key in keys if isinstance(key, Word | Phrase))
-        case Property(key=Word(text=name) | Phrase(text=name)):
-            yield name
 
 
 _NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)

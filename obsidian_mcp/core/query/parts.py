@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from obsidian_mcp.core.text.analysis import fold, substring
 
-from .nodes import And, Node, Not, Or, Phrase, Regex, ScopedQuery, Word
+from .nodes import And, Node, Phrase, Regex, ScopedQuery, Word
 from .regexp import translate
 from .scopes import First
 
@@ -20,18 +20,6 @@ def first_of(text: str) -> First:
         return found.start() if found else -1
 
     return first
-
-
-def holds_section(node: Node) -> bool:
-    """Whether a query has a `section:` somewhere in it."""
-    match node:
-        case And() | Or():
-            return any(holds_section(part) for part in node.parts)
-        case Not():
-            return holds_section(node.part)
-        case ScopedQuery():
-            return node.operator == "section" or holds_section(node.part)
-    return False
 
 
 def required(node: Node) -> tuple[str, ...]:

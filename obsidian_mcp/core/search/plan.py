@@ -119,7 +119,7 @@ def _group(query: Node, languages: Sequence[str]) -> PlanAlternative:
             symbols.append(part)
     required, light = _required(list(dict.fromkeys(choices)), languages)
     dated = [split for choice in _with_days(required) for split in _with_dates(choice)]
-    loose = [*dated, *((_without_symbols(word),) for word in symbols)]
+    loose = [*dated, *((replace(word, text=_MEANINGFUL.sub(" ", word.text).strip()),) for word in symbols)]
     spoken = [
         word for part in parts if isinstance(part, Word) for word in without_gaps(analysis.wanted(bare(part)).words)
     ]
@@ -304,10 +304,6 @@ def is_mark(word: Word) -> bool:
 def bare(word: Word) -> str:
     """A word folded, without the marks of a sentence around it."""
     return analysis.fold(word.text.strip(_SENTENCE_MARKS))
-
-
-def _without_symbols(word: Word) -> Word:
-    return replace(word, text=_MEANINGFUL.sub(" ", word.text).strip())
 
 
 def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:

@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
-from obsidian_mcp.core.query.nodes import And, Node, Not, Or, ScopedQuery
+from obsidian_mcp.core.query.nodes import Node, has_scope
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -382,7 +382,7 @@ def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
 
 def _other_files(snapshot: Snapshot, request: Request, query: Node) -> list[Item]:
     """Files without text that a query finds; only one that names paths can find them (QUERY-11, QUERY-15)."""
-    if not _asks_for_paths(query):
+    if not has_scope(query, "file", "path"):
         return []
     from obsidian_mcp.core.query.document import Document
     from obsidian_mcp.core.query.evaluate import Matcher
@@ -390,14 +390,3 @@ def _other_files(snapshot: Snapshot, request: Request, query: Node) -> list[Item
     matcher, is_wanted = Matcher(query), wanted(request)
     found = [entry for entry in snapshot.table.others if matcher.matches(Document(entry.path, "", "other"))]
     return [Item(entry.path, None) for entry in found if is_wanted(snapshot.catalog.get(entry.path) or entry)]
-
-
-def _asks_for_paths(query: Node) -> bool:
-    match query:
-        case And() | Or():
-            return any(map(_asks_for_paths, query.parts))
-        case Not():
-            return _asks_for_paths(query.part)
-        case ScopedQuery():
-            return query.operator in {"file", "path"} or _asks_for_paths(query.part)
-    return False

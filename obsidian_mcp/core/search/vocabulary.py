@@ -156,15 +156,7 @@ class Vocabulary(NamedTuple):
 
     def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
         """Return the words that contain `part`: at their beginning, their end, as a whole, or anywhere (SEARCH-31)."""
-        words, found = self.words, list[str]()
-        needle = (b"\n" if from_start else b"") + part.encode() + (b"\n" if to_end else b"")
-        at = words.find(needle)
-        while at >= 0:
-            start = at + 1 if from_start else words.rfind(b"\n", 0, at) + 1
-            end = words.find(b"\n", max(start, at + 1))
-            found.append(words[start:end].decode())
-            at = words.find(needle, end)
-        return found
+        return _lines_with(self.words, part.encode() + (b"\n" if to_end else b""), from_start=from_start)
 
     def plainly_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `containing`; the words may have accents that `part` has not (SEARCH-32)."""
@@ -175,17 +167,8 @@ class Vocabulary(NamedTuple):
 
     def accented_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `plainly_containing`, only words with accents."""
-        lines, found = self.accented, list[str]()
-        needle = (b"\n" if from_start else b"") + part.encode() + (b"\t" if to_end else b"")
-        at = lines.find(needle)
-        while at >= 0:
-            start = at + 1 if from_start else lines.rfind(b"\n", 0, at) + 1
-            end = lines.find(b"\n", max(start, at + 1))
-            bare, _, word = lines[start:end].decode().partition("\t")
-            if part in bare:
-                found.append(word)
-            at = lines.find(needle, end)
-        return found
+        lines = _lines_with(self.accented, part.encode() + (b"\t" if to_end else b""), from_start=from_start)
+        return [word for bare, _, word in (line.partition("\t") for line in lines) if part in bare]
 
     def matching(self, expression: RegExp) -> list[str]:
         """Return the words that an expression without anchors matches in part (SEARCH-33). Raises: OperationTimeout."""
@@ -197,6 +180,19 @@ class Vocabulary(NamedTuple):
 
     def has(self, word: str) -> bool:
         return self.words.find(f"\n{word}\n".encode()) >= 0
+
+
+def _lines_with(lines: bytes, needle: bytes, *, from_start: bool) -> list[str]:
+    """The lines that contain `needle`, or begin with it; there is a line end before the first."""
+    found = []
+    needle = b"\n" + needle if from_start else needle
+    at = lines.find(needle)
+    while at >= 0:
+        start = at + 1 if from_start else lines.rfind(b"\n", 0, at) + 1
+        end = lines.find(b"\n", max(start, at + 1))
+        found.append(lines[start:end].decode())
+        at = lines.find(needle, end)
+    return found
 
 
 def grown(known: Vocabulary, connection: Connection) -> Vocabulary:

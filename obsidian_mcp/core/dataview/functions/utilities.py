@@ -14,7 +14,7 @@ from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overl
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
-from obsidian_mcp.core.expressions.dates import Date, day_of, from_milliseconds
+from obsidian_mcp.core.expressions.dates import day_of, from_milliseconds
 from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
 
@@ -115,10 +115,6 @@ def _currency(_run: Run, number: float, code: str = "USD") -> str:
     return f"{'-' if number < 0 else ''}{symbol}{amount}"
 
 
-def _local(_run: Run, date: Date) -> Date:
-    return date if date.moment.tzinfo is None else from_milliseconds(date.milliseconds)
-
-
 def _hash(_run: Run, text: str, *more: str | float) -> float:
     """cyrb53 of the texts, with a number as seed (DV-99)."""
     seed = 0.0
@@ -160,7 +156,9 @@ FUNCTIONS: dict[str, Implementation] = {
     ),
     "display": _display,
     "striptime": Overloads("striptime", {1: (0,)}).on("date", lambda _, date: day_of(date)).null_on_null(1),
-    "localtime": Overloads("localtime", {1: (0,)}).on("date", _local).null_on_null(1),
+    "localtime": Overloads("localtime", {1: (0,)})
+    .on("date", lambda _, date: from_milliseconds(date.milliseconds) if date.moment.tzinfo else date)
+    .null_on_null(1),
     "dateformat": Overloads("dateformat", {2: (0,)})
     .on("date string", lambda _, date, form: format_date(date, form))
     .on("null string", lambda *_: None),
