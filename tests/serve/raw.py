@@ -19,6 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from tests import forked
+
 Message = dict[str, Any]
 
 PATIENCE = 30.0
@@ -45,7 +47,7 @@ class RawServer:
         reading: bool = True,
     ) -> None:
         """`reading=False` leaves stdout unread until `start_reading`; `stdin` replaces the pipe."""
-        self.process = subprocess.Popen(
+        self.process = forked.start(
             command,
             stdin=stdin or subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -15,6 +15,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge
 from obsidian_mcp.serve.http import listener
 from obsidian_mcp.serve.http.server import application
+from tests import forked
 
 
 @contextmanager
@@ -49,7 +50,7 @@ def started(vault: Path, *options: str, **environ: str) -> Iterator[tuple[subpro
         "OBSIDIAN_MCP_CACHE": str(beside / "cache"),
         "OBSIDIAN_MCP_STATE": str(beside / "state"),
     }
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, env={**private, **environ})
+    process = forked.start(command, stderr=subprocess.PIPE, env={**private, **environ})
     assert process.stderr is not None
     try:
         urls = []

@@ -1,6 +1,7 @@
 """The bridge on stdio as the program runs it, but fifty times as impatient.
 
-python bridge_server.py PORT [--mode v1] [--seconds 1] [--vault FOLDER] [--read-only] [--errors result]
+python -m tests.contracts.plugin.bridge_server PORT [--mode v1] [--seconds 1] [--vault FOLDER] [--read-only]
+    [--errors result]
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tests.contracts.plugin.plugin_server import CONTENT, READ, WRITE, Answer, P
 from tests.serve.raw import MODERN, Message, RawServer, notification, request, tool_call
 from tests.serve.serving import serving
 
-SCRIPT = Path(__file__).with_name("bridge_server.py")
+SCRIPT = "tests.contracts.plugin.bridge_server"
 CHANGED = "notifications/tools/list_changed"
 
 
@@ -29,7 +29,7 @@ def plugin() -> Iterator[PluginServer]:
 
 
 def hasty(plugin: PluginServer, *arguments: str) -> RawServer:
-    return RawServer([sys.executable, str(SCRIPT), str(plugin.port), *arguments])
+    return RawServer([sys.executable, "-m", SCRIPT, str(plugin.port), *arguments])
 
 
 @pytest.fixture
@@ -487,7 +487,7 @@ def vault(tmp_path: Path) -> Path:
 
 def with_vault(plugin: PluginServer, vault: Path, *arguments: str) -> RawServer:
     own = {"OBSIDIAN_MCP_CACHE": str(vault.parent / "cache"), "OBSIDIAN_MCP_STATE": str(vault.parent / "state")}
-    command = [sys.executable, str(SCRIPT), str(plugin.port), "--vault", str(vault), *arguments]
+    command = [sys.executable, "-m", SCRIPT, str(plugin.port), "--vault", str(vault), *arguments]
     return RawServer(command, env=own)
 
 
@@ -576,7 +576,7 @@ def test_our_server_through_our_bridge_is_as_our_server_on_stdio(vault: Path, mo
     try:
         with serving(app) as url, direct:
             port = url.rpartition(":")[2].strip("/")
-            with RawServer([sys.executable, str(SCRIPT), port, "--mode", mode]) as bridged:
+            with RawServer([sys.executable, "-m", SCRIPT, port, "--mode", mode]) as bridged:
                 bridged.initialize()
                 direct.initialize()
                 through, here = ({tool["name"]: tool for tool in listed(server)} for server in (bridged, direct))
