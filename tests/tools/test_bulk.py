@@ -14,6 +14,7 @@ from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.operations import bulk
+from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.text.call import call_with, current_call, limited_to
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, OperationTimeout, PropertiesUnreadable
 from obsidian_mcp.tools import TOOLS, call, history
@@ -34,14 +35,16 @@ def notes(basic: Path) -> Path:
     return basic
 
 
-def test_a_replacement_that_takes_too_long_is_refused_with_a_word(app: App, basic: Path) -> None:  # TOOL-14, EXPR-26
+def test_a_replacement_that_takes_too_long_is_refused_with_a_word(
+    app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # TOOL-14, EXPR-26
     (basic / "Long.md").write_text(f"{'a' * 40}!\n", encoding="utf-8")
-    with pytest.raises(InvalidArguments, match="ran for more than 1 s"):
+    with monkeypatch.context() as hasty, pytest.raises(InvalidArguments, match="ran for more than"):
+        hasty.setattr(regexp, "SECONDS", 0.2)
         run(app, "replace", find="(a|aa)+$", content="b", regex=True, names=["Long"])
 
-    (basic / "Long.md").write_text(
-        "word " * 300_000, encoding="utf-8"
-    )  # every one is found soon, all of them take more than a second
+    # every one is found soon, all of them take more than a second
+    (basic / "Long.md").write_text("word " * 300_000, encoding="utf-8")
     assert run(app, "replace", find="word", content="term", names=["Long"])["total"] == 1
     assert (basic / "Long.md").read_text(encoding="utf-8") == "term " * 300_000
 

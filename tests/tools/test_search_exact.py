@@ -152,8 +152,8 @@ def read(app: App) -> Iterator[File]:
         yield File(entry.path, extract.cards_text(canvas.read(text)) if kind == "canvas" else text, kind)
 
 
-SHELVES = [(FIXTURES / "basic", 120), (FIXTURES / "same_name", 40), (findability.BUNDLES, 100)] + [
-    (OTHERS / name, count) for name, count in (("dataview-test", 100), ("kepano", 150), ("tasks-demo", 150))
+SHELVES = [(FIXTURES / "basic", 60), (FIXTURES / "same_name", 20), (findability.BUNDLES, 60)] + [
+    (OTHERS / name, count) for name, count in (("dataview-test", 50), ("kepano", 60), ("tasks-demo", 60))
 ]
 
 
