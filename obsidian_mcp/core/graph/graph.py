@@ -23,7 +23,7 @@ from obsidian_mcp.core.text.call import checkpoint, limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .indexed_vault import IndexedVault, Paths
+from .indexed_vault import IndexedVault, Moment, Paths
 from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
 from .link_lines import link_lines
 from .results import (
@@ -52,8 +52,6 @@ class _NeedsAll(Exception):
 
 
 Hides = Callable[[str], bool]
-View = Callable[[Rows, Catalog, Hides, Callable[[], Paths], Callable[[], LinkGraph], Collection[str]], V]
-"""Makes what a query sees of a vault at one moment of the index; the paths are of files without rows."""
 
 
 def _asked(
@@ -325,7 +323,7 @@ class Graph:
         """Return what a query over all files gives; see `evaluate_on`."""
         return self.evaluate_on(partial(IndexedVault, created_ns=created_ns), query)
 
-    def evaluate_on(self, view: View[V], query: Callable[[V], T]) -> Answer[T]:
+    def evaluate_on(self, view: Callable[[Moment], V], query: Callable[[V], T]) -> Answer[T]:
         """Return what a query gives for a view of the index, perhaps run again. Raises: OperationTimeout, after
         QUERY_SECONDS in a call without a limit."""
         hides = self._hides()
@@ -338,8 +336,8 @@ class Graph:
                 return self._link_graph(rows)
 
             with limited_to(QUERY_SECONDS):
-                paths, unindexed = partial(self._paths_in, rows), self._indexer.unindexed
-                return query(view(rows, self._catalog, hides, paths, links, unindexed))
+                paths = partial(self._paths_in, rows)
+                return query(view(Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed)))
 
         try:
             return Answer(self._indexer.query(run), self._indexer.freshness)

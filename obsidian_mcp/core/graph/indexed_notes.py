@@ -11,12 +11,10 @@ from operator import itemgetter
 from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .indexed_vault import IndexedVault, Paths, by_path, written_link
-from .link_graph import LinkGraph
+from .indexed_vault import IndexedVault, Moment, by_path, written_link
 
 SCOPE = 2000
 """Notes of a FROM up to which their rows alone are read; for more, whole columns are."""
@@ -31,20 +29,15 @@ class IndexedNotes(IndexedVault):
 
     def __init__(
         self,
-        rows: Rows,
-        catalog: Catalog,
-        hides: Callable[[str], bool],
-        paths: Callable[[], Paths],
-        link_graph: Callable[[], LinkGraph],
-        unindexed: Collection[str],
+        moment: Moment,
         created_ns: Callable[[FileEntry], int],
         read_text: Callable[[FileEntry], str | None],
         bookmarks: Callable[[], frozenset[str]],
     ) -> None:
-        super().__init__(rows, catalog, hides, paths, link_graph, unindexed, created_ns)
+        super().__init__(moment, created_ns)
         self._read_text = read_text
         self._bookmarks = cache(bookmarks)
-        self._field_keys = cache(rows.field_keys)
+        self._field_keys = cache(moment.rows.field_keys)
         self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}
         self._scope: dict[int, VaultPath] = {}
         self._reads_columns = False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
@@ -32,27 +32,26 @@ Paths = Mapping[int, VaultPath]
 _PLACES: Mapping[LinkKind, Place] = {"property": "property", "link": "link", "card": "link", "embed": "embed"}
 
 
+class Moment(NamedTuple):
+    """What a view is read from: the index and the vault at one moment."""
+
+    rows: Rows
+    catalog: Catalog
+    hides: Callable[[str], bool]
+    """Which files the user excludes."""
+    paths: Callable[[], Paths]
+    """The files that have rows, by their numbers."""
+    link_graph: Callable[[], LinkGraph]
+    unindexed: Collection[str]
+    """Files that are in no result: what they lack is not known."""
+
+
 class IndexedVault:
     """A `VaultView` of one moment of the index. Not shared between threads; good for one query."""
 
-    def __init__(
-        self,
-        rows: Rows,
-        catalog: Catalog,
-        hides: Callable[[str], bool],
-        paths: Callable[[], Paths],
-        link_graph: Callable[[], LinkGraph],
-        unindexed: Collection[str],
-        created_ns: Callable[[FileEntry], int],
-    ) -> None:
-        """`hides` says which files the user excludes, `paths` gives the files that have rows, by their numbers, and
-        `link_graph` all links resolved. Files that are `unindexed` are in no result: what they lack is not known."""
-        self._rows = rows
-        self._catalog = catalog
-        self._hides = hides
-        self._paths_in_vault = paths
+    def __init__(self, moment: Moment, created_ns: Callable[[FileEntry], int]) -> None:
+        self._rows, self._catalog, self._hides, self._paths_in_vault, link_graph, self._unindexed = moment
         self._link_graph = cache(link_graph)
-        self._unindexed = unindexed
         self._created_ns = created_ns
         self._columns: dict[str, dict[str, Value]] = {}
         self._decoded: dict[str, Value] = {}
