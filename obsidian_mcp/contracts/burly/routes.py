@@ -15,24 +15,8 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from obsidian_mcp import __version__
-from obsidian_mcp.errors import (
-    AppError,
-    InternalError,
-    ObsidianNotRunning,
-    OperationTimeout,
-    ToolFailed,
-    UnknownTool,
-)
-from obsidian_mcp.serve.http.dialect import (
-    JSON,
-    Contract,
-    Reason,
-    Refusal,
-    Reply,
-    Request,
-    json_reply,
-    tool_entry,
-)
+from obsidian_mcp.errors import AppError, InternalError, ObsidianNotRunning, OperationTimeout, ToolFailed, UnknownTool
+from obsidian_mcp.serve.http.dialect import JSON, Contract, Reason, Refusal, Reply, Request, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import CONFIRM
 

@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
-from obsidian_mcp.serve.http.dialect import (
-    Contract,
-    Reason,
-    Refusal,
-    Reply,
-    Request,
-    json_reply,
-    tool_entry,
-)
+from obsidian_mcp.serve.http.dialect import Contract, Reason, Refusal, Reply, Request, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import Tool
 
