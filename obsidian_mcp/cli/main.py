@@ -15,16 +15,6 @@ from . import grammar
 from .options import INTERRUPTED, Options
 from .stdout import write
 
-WELCOME: Final = """\
-obsidian-mcp lets assistants work on your Obsidian vault, and works on it from here.
-
-  obsidian-mcp install claude-desktop    give your vault to Claude Desktop (install --list: others)
-  obsidian-mcp doctor                    check that everything works
-  obsidian-mcp search "brass gear"       find notes; read, edit, links, tags ... work the same way
-  obsidian-mcp --help                    every command
-
-Without a command the program is an MCP server: it reads messages of an MCP client on standard input.
-"""
 VERBATIM: Final = "obsidian"
 """The command whose words are all its own: no option of ours is read among them."""
 
@@ -71,7 +61,9 @@ def _run(arguments: Sequence[str]) -> int:
     options = Options(tuple(given.pop("vault", ())), **given)
     words: Sequence[str] = reading.rest or reading.placed
     if not words and sys.stdin is not None and sys.stdin.isatty():
-        write(WELCOME)
+        from pathlib import Path  # takes 5 ms
+
+        write(Path(__file__).with_name("welcome.txt").read_text(encoding="utf-8"))
         return 0
     if words and words[0] != VERBATIM and words[0] not in grammar.groups():
         words = _without_rest_of_path(words, options)

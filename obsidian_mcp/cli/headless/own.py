@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 APP_VERSION = "1.13.8"
 """The version of the app whose command line this one follows."""
 NAME_WIDTH, KEY_WIDTH = 22, 20
-INTRODUCTION = """\
-Usage: obsidian [vault=<name>] <command> [key=value ...] [flag ...]
-
-Options:
-  vault=<name>          Name or id of a vault; without it the one around the working folder
-
-Notes:
-  file is a name as in a link; path is exact (Folder/Note.md)
-  \\n in a content is a new line, \\t a tab
-  --copy behind a command also puts its output on the clipboard
-
-"""
 
 
 def version() -> str:
@@ -56,7 +44,7 @@ def help_text(name: str = "") -> str:
         raise unknown(name)
     if name:
         return "".join(map(_entry, shown))
-    parts = [INTRODUCTION, "Commands:\n"]
+    parts = [Path(__file__).with_name("introduction.txt").read_text(encoding="utf-8"), "Commands:\n"]
     parts += [_entry(command) for command in shown if "developer" not in command.marks]
     parts += ["\nDeveloper:\n", *(_entry(command) for command in shown if "developer" in command.marks)]
     return "".join(parts)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from pathlib import Path
+from string import Template
 from typing import Final
 
 from obsidian_mcp import __version__
@@ -16,30 +18,6 @@ HEADERS: Final = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
     "referrer-policy": "no-referrer",
 }
-_FRAME: Final = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
-pre {{ overflow-x: auto; padding: .75rem; border: 1px solid #8885 }}
-dt {{ font-family: ui-monospace, monospace }} dd {{ margin: 0 0 .5rem 1.5rem; opacity: .8 }}
-</style>
-<h1>{title}</h1>
-{body}
-</html>
-"""
-_CONNECT: Final = """<h2>Connect</h2>
-<p>MCP clients (Streamable HTTP): <code>{url}/mcp</code></p>
-<pre>claude mcp add --transport http obsidian {url}/mcp</pre>
-<p>Plain HTTP:</p>
-<pre>curl -s -X POST {url}/mcp -H 'Content-Type: application/json' \\
-  -d '{{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {{}}}}'</pre>
-<p>Where the server has a key, send it as <code>Authorization: Bearer KEY</code> or <code>X-Api-Key: KEY</code>.
-All paths beside MCP: <a href="/openapi.json">openapi.json</a>.</p>
-"""
 
 
 class HomePage(Dialect):
@@ -55,7 +33,7 @@ class HomePage(Dialect):
         tools = await service.listed()
         entries = (f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools)
         body = (
-            f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_CONNECT.format(url=url)}"
+            f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_fill('connect.html', url=url)}"
             f"<h2>Tools</h2>\n<dl>{''.join(entries)}</dl>"
         )
         return _page("obsidian-mcp", body, 200, {})
@@ -76,5 +54,10 @@ class Challenge(Dialect):
 
 
 def _page(title: str, body: str, status: int, headers: Mapping[str, str]) -> Reply:
-    text = _FRAME.format(title=escape(title), body=body)
+    text = _fill("page.html", title=escape(title), body=body)
     return Reply(status, text.encode("utf-8", "replace"), {**headers, **HEADERS})
+
+
+def _fill(file: str, **values: str) -> str:
+    """Return the HTML of a file beside this module with the values in the place of their names."""
+    return Template(Path(__file__).with_name(file).read_text(encoding="utf-8")).substitute(values)
