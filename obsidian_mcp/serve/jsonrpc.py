@@ -109,6 +109,12 @@ def notification(method: str, params: Mapping[str, Any] | None = None) -> Messag
     return {"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params})
 
 
+def progress(token: RequestId | None, done: int, total: int, activity: str) -> bytes:
+    """Return the line that says how far a request is whose client gave a token; a `total` of 0 is not known."""
+    params = {"progressToken": token, "progress": done, **({"total": total} if total else {}), "message": activity}
+    return encode(notification("notifications/progress", params))
+
+
 def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
 

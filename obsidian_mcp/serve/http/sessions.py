@@ -74,7 +74,9 @@ _ERROR_CODE: Final = re.compile(
 class Session:
     """What is known of one client between its `initialize` and its end."""
 
-    def __init__(self, introduction: jsonrpc.Message, peer: Peer) -> None:
+    def __init__(self, key: str, introduction: jsonrpc.Message, peer: Peer) -> None:
+        self.key = key
+        """The id that the client has of it."""
         self.introduction = introduction
         self.peer = peer
         self.order = CallOrder()
@@ -115,15 +117,14 @@ class Sessions:
 
     async def stand(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         """Serve GET, a stream of what the server has to say, and DELETE, which ends a session."""
-        key = request.headers[SESSION]
-        session = self._find(key)
+        session = self._find(request)
         if session is None:
             return _no_session()
         if request.method == "DELETE":
-            del self._sessions[key]
-            await self._forget(key, session)
+            del self._sessions[session.key]
+            await self._forget(session)
             return Reply(HTTPStatus.OK, headers=EXPOSED)
-        await self._pass_on(scope, receive, send, key, session, standing=True)
+        await self._pass_on(scope, receive, send, session, standing=True)
         return None
 
     async def answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
@@ -140,17 +141,16 @@ class Sessions:
             return _no_session()
         if SESSION not in request.headers:
             return await self._begin(message)
-        key = request.headers[SESSION]
-        session = self._find(key)
+        session = self._find(request)
         if session is None:
             return _no_session()
         if "method" in message and "id" in message:
-            return await self._answer_request(message, scope, body, send, key, session)
+            return await self._answer_request(message, scope, body, send, session)
         cancelled = (message.get("params") or {}).get("requestId") if "method" in message else None
         if message.get("method") == "notifications/cancelled" and cancelled in session.calls:
             session.calls[cancelled].cancel()
         elif session.sdk_id:
-            await self._pass_on(scope, body, send, key, session)
+            await self._pass_on(scope, body, send, session)
             return None
         return Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
 
@@ -160,14 +160,13 @@ class Sessions:
         if peer is None:
             return _reply(line or b"")
         key = secrets.token_hex(16)
-        self._sessions[key] = Session(message, peer)
+        self._sessions[key] = Session(key, message, peer)
         while len(self._sessions) > MAX_SESSIONS:
-            oldest = next(iter(self._sessions))
-            self._tasks.start_soon(self._forget, oldest, self._sessions.pop(oldest))
+            self._tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
         return _reply(line or b"", headers={SESSION: key})
 
     async def _answer_request(
-        self, message: jsonrpc.Message, scope: Scope, body: Receive, send: Send, key: str, session: Session
+        self, message: jsonrpc.Message, scope: Scope, body: Receive, send: Send, session: Session
     ) -> Reply | None:
         dispatcher, order = self._dispatcher, session.order
         peer = dispatcher.peer(message, session.peer)
@@ -176,9 +175,9 @@ class Sessions:
         if message["method"] == "initialize" and (introduced := dispatcher.introduced(message)) is not None:
             session.introduction, session.peer, session.sdk_id = message, introduced, ""
         if message["method"] in UNORDERED:
-            return await self._serve(message, peer, scope, body, send, key, session)
+            return await self._serve(message, peer, scope, body, send, session)
         async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
-            return await self._serve(message, peer, scope, body, send, key, session)
+            return await self._serve(message, peer, scope, body, send, session)
 
     async def _serve(
         self,
@@ -187,31 +186,29 @@ class Sessions:
         scope: Scope,
         body: Receive,
         send: Send,
-        key: str = "",
         session: Session | None = None,
     ) -> Reply | None:
         """Have a request answered by the dispatcher, or by the SDK."""
         events = Events(send)
         if self._dispatcher.serves(message):
+            key, calls = (session.key, session.calls) if session is not None else ("", {})
             with anyio.CancelScope() as work:
-                if session is not None:
-                    session.calls[message["id"]] = work
+                calls[message["id"]] = work
                 try:
                     line = await self._call(message, peer, Client(peer.name, key), events)
                 finally:
-                    if session is not None:
-                        session.calls.pop(message["id"], None)
+                    calls.pop(message["id"], None)
             if work.cancelled_caught:  # the client has asked for it, and does not want an answer
                 return None if await events.end() else Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
             if line is not None:
                 if await events.end(line):
                     return None
                 return _reply(line, _status(line) if peer.is_modern else HTTPStatus.OK)
-        standing = message["method"] == "subscriptions/listen"
         if session is not None and not peer.is_modern:
             scope = {**scope, CallOrder.SCOPE_KEY: session.order}
-            await self._pass_on(scope, body, send, key, session)
+            await self._pass_on(scope, body, send, session)
         else:
+            standing = message["method"] == "subscriptions/listen"
             await self._forward(scope, body, send, standing=standing, farewell=FAREWELL_SECONDS)
         return None
 
@@ -220,9 +217,7 @@ class Sessions:
         token = progress_token(message)
 
         def report(done: int, total: int, activity: str) -> None:
-            params = {"progressToken": token, "progress": done, **({"total": total} if total else {})}
-            line = jsonrpc.notification("notifications/progress", {**params, "message": activity})
-            from_thread.run(events.put, jsonrpc.encode(line))
+            from_thread.run(events.put, jsonrpc.progress(token, done, total, activity))
 
         work = partial(self._dispatcher.answer, message, peer)
         try:
@@ -237,7 +232,7 @@ class Sessions:
     ) -> Reply | None:
         """Serve a message that needs no session. The SDK refuses what has the wrong form."""
         accepted = request.headers.get("accept", "")
-        if message is None or not _is_request(message) or JSON not in accepted or EVENTS not in accepted:
+        if message is None or not {"method", "id"} <= message.keys() or JSON not in accepted or EVENTS not in accepted:
             await self._forward(scope, body, send)
             return None
         if (fault := _header_fault(request, scope, message)) is not None:
@@ -266,7 +261,7 @@ class Sessions:
     # --- the SDK
 
     async def _pass_on(
-        self, scope: Scope, receive: Receive, send: Send, key: str, session: Session, *, standing: bool = False
+        self, scope: Scope, receive: Receive, send: Send, session: Session, *, standing: bool = False
     ) -> None:
         """Have the SDK serve a request of a session, which it gets to know before."""
         async with session.lock:
@@ -274,7 +269,7 @@ class Sessions:
                 session.sdk_id = await self._introduce(session.introduction)
         headers = [(name, value) for name, value in scope["headers"] if name != SESSION.encode()]
         headers.append((SESSION.encode(), session.sdk_id.encode()))
-        scope = {**scope, "headers": headers, SESSION_KEY: key}
+        scope = {**scope, "headers": headers, SESSION_KEY: session.key}
         await self._forward(scope, receive, send, standing=standing)
 
     async def _introduce(self, introduction: jsonrpc.Message) -> str:
@@ -305,10 +300,10 @@ class Sessions:
             await manager.handle_request(scope, _replay(json.dumps(message).encode(), anyio.sleep_forever), send)
         return begun
 
-    async def _forget(self, key: str, session: Session) -> None:
+    async def _forget(self, session: Session) -> None:
         """End the SDK's side of a session, and its subscriptions (RES-08)."""
         if session.sdk_id and self._manager is not None:
-            cast("VaultServer", self._manager.app).subscriptions.forget(key)
+            cast("VaultServer", self._manager.app).subscriptions.forget(session.key)
             await self._post({}, session.sdk_id, "DELETE")
 
     async def _loaded(self) -> StreamableHTTPSessionManager:
@@ -368,10 +363,10 @@ class Sessions:
         if started and not ended:  # end a stream that was cut short in order
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _find(self, key: str) -> Session | None:
-        session = self._sessions.pop(key, None)
+    def _find(self, request: Request) -> Session | None:
+        session = self._sessions.pop(request.headers[SESSION], None)
         if session is not None:
-            self._sessions[key] = session
+            self._sessions[session.key] = session
         return session
 
 
@@ -426,10 +421,6 @@ def _refuse(request: Request) -> Reply | None:
         return None
     answer = found.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, found.reason, None)
     return json_reply(answer, 400, CORS)
-
-
-def _is_request(message: jsonrpc.Message) -> bool:
-    return "method" in message and "id" in message and message.get("jsonrpc") == "2.0"
 
 
 def _header_fault(request: Request, scope: Scope, message: jsonrpc.Message) -> str | None:

@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from obsidian_mcp.core.text.call import CallRecord, Client, ProgressReport, current_call
 from obsidian_mcp.core.text.deadline import Deadline
@@ -192,9 +192,7 @@ class Calls:
             return None
 
         def report(done: int, total: int, activity: str) -> None:
-            params: dict[str, Any] = {"progressToken": token, "progress": done}
-            params |= ({"total": total} if total else {}) | {"message": activity}
-            line = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+            line = jsonrpc.progress(token, done, total, activity)
             with self._lock:
                 if not running.ended:
                     self._send(line)

@@ -219,7 +219,7 @@ class Conversation:
         """Leave a request to the SDK, which is loaded for the first one, and gets to know the client before."""
         if self._introduction is not None and not peer.is_modern:
             self._sdk.put({**self._introduction, "id": REPLAYED}, is_modern=False)
-            self._sdk.put({"jsonrpc": "2.0", "method": "notifications/initialized"}, is_modern=False)
+            self._sdk.put(jsonrpc.notification("notifications/initialized"), is_modern=False)
             self._introduction = None
         self._sdk.put(message, is_modern=peer.is_modern)
 
