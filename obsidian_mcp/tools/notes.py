@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date as Date  # noqa: N812  an argument is called date
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -66,9 +67,13 @@ def create_note(
     content: Annotated[str, Argument(description="Markdown")] = "",
     overwrite: Annotated[bool, Argument(description="Replace an existing note")] = False,
     template: Annotated[str, Argument(description="Its name; auto: Templater's for the folder")] = "",
+    properties: Annotated[dict[str, Any], Argument(description="Frontmatter")] = {},  # noqa: B006  never changed
+    date: Annotated[str, Argument(description="Day of the template's {{date}}: tomorrow, 2026-11-30")] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create (make) a new note, from a template with content behind it. The name unique: is the minute."""
+    """Create (make) a new note, from a template with content behind it; the content's frontmatter and properties merge
+    into the template's. The name unique: is the minute."""
+    from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits  # what reading a note does without
     from obsidian_mcp.core.operations import move
     from obsidian_mcp.core.vault.planned_change import Write
@@ -77,7 +82,8 @@ def create_note(
     with place.changing():
         located = place.periodic.named(name) if ":" in name else None
         if located is not None and located.entry is None and not template:
-            return _periodic(place, located, content)
+            _read_date(place, date, template)
+            return _periodic(place, located, content, properties)
         if name.lower().startswith(UNIQUE):
             from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
@@ -86,11 +92,14 @@ def create_note(
         if warning := link_warning(path):
             warnings.append(warning)
         cursor = None
+        day = _read_date(place, date, template)
         if template:
-            filled = _fill_template(place, template, path, content)
+            filled = _fill_template(place, template, path, content, properties, day)
             content = filled.text
             cursor = f"{filled.cursor[0]}:{filled.cursor[1]}" if filled.cursor else None
             warnings += filled.warnings
+        elif properties:
+            content = set_properties(content, properties, joins_lists=True)
         entry = place.at(path) or place.look_for(disk)
         if entry is not None:
             if not overwrite:
@@ -135,36 +144,61 @@ def base_mistakes(path: str, text: str) -> list[str]:
     return [str(mistake) for mistake in validate(text)[:MISTAKES_SHOWN]]
 
 
-def _fill_template(place: Vault, template: str, path: VaultPath, content: str) -> Filled:
+def _read_date(place: Vault, date: str, template: str) -> Date | None:
+    """Return the day of a template; None for today. Raises: InvalidArguments for a text that names no day."""
+    if not date.strip():
+        return None
+    if not template:
+        raise InvalidArguments("date is the day of a template's {{date}}; give template too.", argument="date")
+    from obsidian_mcp.core.calendar.days import FORMS, read_days
+
+    days = read_days(date, place.calendar.today)
+    if days is None:
+        raise InvalidArguments(f"date {date!r} names no day. Give {FORMS}.", argument="date")
+    return days.first
+
+
+def _fill_template(
+    place: Vault, template: str, path: VaultPath, content: str, properties: Mapping[str, Any], day: Date | None
+) -> Filled:
     """The text of a new note: the template filled in, and the content behind it; properties of both are merged.
 
     Raises: TemplateFailed, PropertiesUnreadable.
     """
+    from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note import edits
     from obsidian_mcp.core.note.insertion import insert_template
     from obsidian_mcp.core.operations.templates import Filled, Templates
 
-    templates = Templates(place)
+    templates = Templates(place, day)
     found = templates.of_folder(parent(path)) if template == "auto" else templates.find(template)
     if found is None:
         return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
     filled = templates.fill(found, path)
-    if not text_start(content):
-        return replace(filled, text=edits.append(filled.text, content)) if content else filled
-    text = insert_template(content, filled.text, "prepend")
+    text = set_properties(filled.text, properties, joins_lists=True)
+    if text_start(content):
+        text = insert_template(content, text, "prepend")
+    elif content:
+        text = edits.append(text, content)
     line, column = filled.cursor or (0, 0)
     line += text.count("\n", 0, text_start(text)) - filled.text.count("\n", 0, text_start(filled.text))
     return replace(filled, text=text, cursor=(line, column) if filled.cursor else None)
 
 
-def _periodic(place: Vault, located: Located, content: str) -> Created:
+def _periodic(place: Vault, located: Located, content: str, properties: Mapping[str, Any]) -> Created:
     """A periodic note is made as the vault makes it."""
+    from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
-    change = (lambda body: edits.append(body, content)) if content else None
-    opened = PeriodicNotes(place).open("create_note", located.rule.period, located.day.isoformat(), change)
+    def change(body: str) -> str:
+        body = set_properties(body, properties, joins_lists=True)
+        return edits.append(body, content) if content else body
+
+    opened = PeriodicNotes(place).open(
+        "create_note", located.rule.period, located.day.isoformat(), change if content or properties else None
+    )
     cursor = f"{opened.cursor[0]}:{opened.cursor[1]}" if opened.cursor else None
     return Created(opened.located.path, opened.created, opened.content.etag, cursor, [*opened.warnings] or None)
 

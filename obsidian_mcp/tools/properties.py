@@ -11,7 +11,6 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
-from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -99,15 +98,7 @@ def set_properties(
     from obsidian_mcp.core.frontmatter import edits  # what reading properties does without
     from obsidian_mcp.core.operations import bulk
 
-    def change(body: str) -> str:
-        for key, value in properties.items():
-            checkpoint()  # each property takes longer the more there are
-            if value is None:
-                body = edits.remove_property(body, key)
-            else:
-                body = edits.set_property(body, key, value)
-        return body
-
+    change = partial(edits.set_properties, values=properties)
     place = app.vaults.get(vault)
     entries = bulk.selected(place, names, query)
     if len(entries) == 1:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError, NoteNotFound, PropertiesUnreadable, TemplateFailed
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, PropertiesUnreadable, TemplateFailed
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
@@ -29,6 +29,23 @@ def test_a_note_is_made_from_a_template_with_the_content_behind_it(opened: Opene
     run(app, "undo")
     with pytest.raises(NoteNotFound):
         run(app, "read_note", name="Work/Talk")
+
+
+def test_properties_and_a_day_of_a_new_note_go_into_its_template(opened: Opened) -> None:
+    """PERIODIC-20"""
+    template = "---\ntype: meeting\ntags: [work]\nwith:\n---\n# {{date}} <% tp.date.now() %> <% tp.file.cursor() %>\n"
+    app = opened({"T.md": template}, templater_obsidian={})
+    given = {"with": "[[Anna]]", "tags": ["heron"], "due": "2026-12-01", "type": "call"}
+    made = run(app, "create_note", name="N", template="T.md", date="tomorrow", properties=given, content="- venue")
+    assert text(app, "N.md") == (
+        '---\ntype: call\ntags:\n  - work\n  - heron\nwith: "[[Anna]]"\ndue: 2026-12-01\n---\n# 2026-11-23 2026-11-23 \n- venue\n'
+    )
+    assert made["cursor"] == "9:25"
+    run(app, "create_note", name="P", properties={"a": 1}, content="x")
+    assert text(app, "P.md") == "---\na: 1\n---\nx"
+    for wrong in ({"date": "someday", "template": "T.md"}, {"date": "tomorrow"}):
+        with pytest.raises(InvalidArguments, match="date"):
+            run(app, "create_note", name="W", **wrong)
 
 
 def test_the_cursor_of_a_template_is_told(opened: Opened) -> None:

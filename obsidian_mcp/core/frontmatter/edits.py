@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from obsidian_mcp.core.text import tags
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import PropertiesUnreadable
 
@@ -33,6 +34,19 @@ def set_property(body: str, key: str, value: Value) -> str:
     if _same(entry.value, value) and (value is not None or entry.value_span.of(body) in _NULLS):
         return body
     return note.settle({**note.values, name: value}, note.with_value(entry, value), key)
+
+
+def set_properties(body: str, values: Mapping[str, Value], *, joins_lists: bool = False) -> str:
+    """Return the body with properties set, and those removed whose value is None; with `joins_lists`, a list gets the
+    items that it lacks. Raises: PropertiesUnreadable, InvalidArguments."""
+    for key, value in values.items():
+        checkpoint()  # each property takes longer the more there are
+        if value is None:
+            body = remove_property(body, key)
+        else:
+            is_joined = joins_lists and isinstance(value, list)
+            body = merge_properties(body, {key: value}) if is_joined else set_property(body, key, value)
+    return body
 
 
 def remove_property(body: str, key: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.calendar.clock import local_time
@@ -34,8 +35,11 @@ class Filled:
 class Templates:
     """The templates of one vault."""
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(self, vault: Vault, day: date | None = None) -> None:
+        """`day` takes the place of today in templates."""
         self._vault = vault
+        now = vault.calendar.now()
+        self._now = datetime.combine(day, now.time()) if day else now
         self._settings = vault.periodic.settings
 
     @property
@@ -95,7 +99,7 @@ class Templates:
     def variables(self, path: str) -> Variables:
         """Return what the variables of a template stand for in the note at a path."""
         settings = self._settings
-        return Variables(basename(path), self._vault.calendar.now(), settings.templates, settings.locale)
+        return Variables(basename(path), self._now, settings.templates, settings.locale)
 
     def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
         """A template filled in for the note at a path, which `target` is if it exists. Raises: TemplateFailed."""
@@ -107,7 +111,7 @@ class Templates:
         if self._settings.templater is None or not has_commands(text):
             return Filled(text)
         vault = self._vault
-        now = vault.calendar.now()
+        now = self._now
         body = vault.read_text(target).text.body if target else ""
         parsed = parser.parse(body)
         modified = local_time(target.mtime_ns) if target else now
