@@ -32,15 +32,19 @@ CORE: Final = (
 STANDARD: Final = (
     *CORE,
     "obsidian_daily_note",
-    "obsidian_move_note",
-    "obsidian_delete_note",
-    "obsidian_get_properties",
-    "obsidian_set_properties",
-    "obsidian_tags",
     "obsidian_list_tasks",
     "obsidian_update_task",
+    "obsidian_edit_canvas",
+    "obsidian_move_note",
+    "obsidian_delete_note",
+    "obsidian_attachments",
+    "obsidian_add_attachment",
+    "obsidian_tags",
+    "obsidian_rename_tag",
+    "obsidian_set_properties",
+    "obsidian_batch",
+    "obsidian_history",
     "obsidian_undo",
-    "obsidian_vault_info",
 )
 
 

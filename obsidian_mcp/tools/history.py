@@ -85,7 +85,7 @@ class Undone:
 @tool(title="Undo a change", writes=True, destructive=True)
 def undo(
     app: App,
-    change: Annotated[int, Argument(description="Number from obsidian_history; 0: your last one", ge=0)] = 0,
+    change: Annotated[int, Argument(description="Its number; 0: your last one", ge=0)] = 0,
     wins: Annotated[Wins, Argument(description="For files changed since: refuse, undo, leave, merge")] = "neither",
     vault: VaultName = "",
 ) -> Undone:

@@ -153,8 +153,8 @@ def _read_date(place: Vault, date: str, template: str) -> Date | None:
     from obsidian_mcp.core.calendar.days import FORMS, read_days
 
     days = read_days(date, place.calendar.today)
-    if days is None:
-        raise InvalidArguments(f"date {date!r} names no day. Give {FORMS}.", argument="date")
+    if days is None or days.first != days.last:
+        raise InvalidArguments(f"date {date!r} names no single day. Give {FORMS}.", argument="date")
     return days.first
 
 

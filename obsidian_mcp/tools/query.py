@@ -33,8 +33,7 @@ def query(
     query: Annotated[
         str,
         Argument(
-            description="Base as YAML, path of a .base file, Dataview DQL, or Tasks lines; of a table a base, or a "
-            "filter such as cost > 30"
+            description="Base as YAML or its path, Dataview DQL, or Tasks lines; of a table also a filter: cost > 30"
         ),
     ] = "",
     language: Annotated[Literal["", "base", "dataview", "tasks", "table"], Argument(description="Of the query")] = "",
@@ -46,8 +45,8 @@ def query(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases or Dataview query, one of the Tasks plugin, or a base over the rows of a Markdown table of
-    this (name these two languages), and get rows, groups and summaries as the app shows them.
+    """Run an Obsidian Bases or Dataview query, one of the Tasks plugin, or a base over the rows of a table of this
+    (name these two languages), and get rows, groups and summaries.
     """
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None

@@ -16,9 +16,6 @@ from .arguments import Argument
 from .params import DryRun, Etag, Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
-As = Annotated[str, Argument(description="As due")]
-"""A date: read like the argument due."""
-OptionalAs = Annotated[str | None, Argument(description="As due")]
 Action = Literal["update", "add"]
 
 
@@ -35,13 +32,13 @@ def list_tasks(
     ] = "",
     due: Annotated[
         str,
-        Argument(description="today, before tomorrow, this week, on or after 2026-11-30, none, any"),
+        Argument(description="As other dates: today, this week, last 7 days, on or after 2026-11-30, none, any"),
     ] = "",
-    scheduled: As = "",
-    start: As = "",
-    done: As = "",
-    created: As = "",
-    cancelled: As = "",
+    scheduled: str = "",
+    start: str = "",
+    done: str = "",
+    created: str = "",
+    cancelled: str = "",
     happens: Annotated[str, Argument(description="start, scheduled or due")] = "",
     priority: Annotated[str, Argument(description="high, above none, not low …")] = "",
     tag: Annotated[str, Argument(description="With those below it")] = "",
@@ -93,10 +90,12 @@ def update_task(
     task: Annotated[str, Argument(description="Its id, ^block-id, line, or part of its description")] = "",
     action: Annotated[Action, Argument(description="add: a new task with text")] = "update",
     status: Annotated[str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
-    due: Annotated[str | None, Argument(description="2026-11-30, next friday, in 2 weeks; empty removes any")] = None,
-    scheduled: OptionalAs = None,
-    start: OptionalAs = None,
-    created: OptionalAs = None,
+    due: Annotated[
+        str | None, Argument(description="As other dates: 2026-11-30, next friday, in 2 weeks; empty removes any")
+    ] = None,
+    scheduled: str | None = None,
+    start: str | None = None,
+    created: str | None = None,
     priority: Annotated[str | None, Argument(suggested=LEVELS)] = None,
     recurrence: Annotated[str | None, Argument(description="every week on Monday, every month when done")] = None,
     on_completion: Annotated[str | None, Argument(suggested=ACTIONS)] = None,

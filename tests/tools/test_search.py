@@ -81,6 +81,7 @@ PERIODS: list[tuple[dict[str, str], set[str]]] = [
     ({"modified_after": "7d"}, set()),
     ({"modified_before": "1 week ago"}, ALL),
     ({"modified_after": "last 7 days"}, set()),
+    ({"modified_after": "in the last 7 days"}, set()),
     ({"modified_before": "last monday"}, ALL),
     ({"modified_after": "1 may 2024", "modified_before": "1.6.2024"}, {"Note 2.md", "Note 10.md"}),
     ({"modified_before": "today"}, ALL),

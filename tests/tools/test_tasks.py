@@ -230,6 +230,7 @@ def test_a_task_that_recurs_is_ticked_by_its_text_although_it_was_done_before(va
     ("due", "found"),
     [
         ("last 7 days", 1),
+        ("in the last 7 days", 1),
         ("before last 7 days", 1),
         ("next 2 weeks", 1),
         ("2026-11-01..2026-11-25", 2),

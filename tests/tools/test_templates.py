@@ -38,7 +38,8 @@ def test_properties_and_a_day_of_a_new_note_go_into_its_template(opened: Opened)
     given = {"with": "[[Anna]]", "tags": ["heron"], "due": "2026-12-01", "type": "call"}
     made = run(app, "create_note", name="N", template="T.md", date="tomorrow", properties=given, content="- venue")
     assert text(app, "N.md") == (
-        '---\ntype: call\ntags:\n  - work\n  - heron\nwith: "[[Anna]]"\ndue: 2026-12-01\n---\n# 2026-11-23 2026-11-23 \n- venue\n'
+        '---\ntype: call\ntags:\n  - work\n  - heron\nwith: "[[Anna]]"\ndue: 2026-12-01\n---\n'
+        "# 2026-11-23 2026-11-23 \n- venue\n"
     )
     assert made["cursor"] == "9:25"
     run(app, "create_note", name="P", properties={"a": 1}, content="x")

@@ -84,7 +84,11 @@ _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     (rf"in {_COUNT}(?P<unit>quarter)s?", "moved", True),
     (rf"{_COUNT}(?P<unit>quarter)s? ago", "moved", True),
     (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy])", "moved", True),
-    (rf"(?P<way>last|past|next) (?:{_COUNT})?(?P<unit>day|week|month|quarter|year)s", "span", True),
+    (
+        rf"(?:(?:in|within) )?(?:the )?(?P<way>last|past|next) (?:{_COUNT})?(?P<unit>day|week|month|quarter|year)s",
+        "span",
+        True,
+    ),
     (rf"(?:{_WHICH} )?{_WEEKDAY}", "weekday", False),
     (rf"{_WHICH} (?P<unit>week|month|quarter|year)", "period", False),
     (rf"{_YEAR}-w(?P<number>[0-9]{{2}})", "week", False),
