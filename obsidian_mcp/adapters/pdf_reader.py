@@ -123,7 +123,7 @@ class PdfReader:
         except (ValueError, KeyError, TypeError):
             self._end_reader()
             problem = f"takes more than {SECONDS:.0f} seconds to read" if is_late else "takes too much memory"
-            return Record(entry, b"", extract.of_pdf(search_document.of(path, ""), (), problem))
+            return Record(entry, b"", extract.of_pdf(search_document.compose(path, ""), (), problem))
 
     def _reader(self) -> subprocess.Popen[bytes]:
         """The process that reads, begun where there is none. Raises: OSError."""

@@ -73,7 +73,7 @@ def _answer(folder: Disk, disk: str, path: str) -> dict[str, Any]:
         problem = error.message
     text = "\n".join(pages)
     starts = list(accumulate((len(page) + 1 for page in pages[:-1]), initial=0)) if pages else []
-    content = search_document.of(path, text)[:-1]  # bytes are no JSON
+    content = search_document.compose(path, text)[:-1]  # bytes are no JSON
     return {"digest": digest, "content": content, "starts": starts, "problem": problem}
 
 

@@ -125,7 +125,7 @@ def _of_vault(place: Vault, name: str, limit: int, offset: int) -> Properties:
     listed = [
         ListedProperty(
             use.name,
-            assigned.of(use.name) or next(iter(use.types)),
+            assigned.assigned(use.name) or next(iter(use.types)),
             use.files,
             dict(use.types) if len(use.types) > 1 else None,
         )

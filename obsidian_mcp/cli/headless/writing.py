@@ -214,7 +214,7 @@ def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) ->
     """`types.json` with the type of a property, where the app would otherwise show another one."""
     from obsidian_mcp.core.text import json_text
 
-    if name.lower() in TYPES_FIXED or (call.vault.property_types.of(name) or infer_type(value)) == kind:
+    if name.lower() in TYPES_FIXED or (call.vault.property_types.assigned(name) or infer_type(value)) == kind:
         return text
     known = json_text.parse(text).root.member("types") if text.strip() else None
     written = known.node.value if known is not None and isinstance(known.node.value, dict) else {}
@@ -243,7 +243,7 @@ def _typed(call: DropInCall, name: str, given: str, values: Mapping[str, Any]) -
 
 def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
     """The type of a property: assigned in `types.json`, else that of its value in the note. No index is opened."""
-    if assigned := call.vault.property_types.of(name):
+    if assigned := call.vault.property_types.assigned(name):
         return assigned
     key = parser.key_of(values, name)
     kind = infer_type(values[key]) if key is not None else "text"

@@ -55,7 +55,7 @@ class PropertyTypes(NamedTuple):
 
     types: Mapping[str, PropertyType]
 
-    def of(self, name: str) -> PropertyType | None:
+    def assigned(self, name: str) -> PropertyType | None:
         """The assigned type; None leaves it to the value."""
         return self.types.get(name.lower())
 

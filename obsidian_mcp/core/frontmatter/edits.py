@@ -26,7 +26,7 @@ def set_property(body: str, key: str, value: Value) -> str:
     """Return the body with one property set, a new one last; the same body if it has that value. Raises:
     PropertiesUnreadable, InvalidArguments for a value that no property can hold."""
     key, value = yaml_style.joined(key), yaml_style.checked(value)
-    note = _Note.of(body)
+    note = _Note.read(body)
     name = parser.key_of(note.values, key)
     if name is None:
         return note.settle({**note.values, key: value}, note.with_new(key, value), key)
@@ -51,7 +51,7 @@ def set_properties(body: str, values: Mapping[str, Value], *, joins_lists: bool 
 
 def remove_property(body: str, key: str) -> str:
     """The body without a property; with the last goes the block, comments aside. Raises: PropertiesUnreadable."""
-    note = _Note.of(body)
+    note = _Note.read(body)
     name = parser.key_of(note.values, key)
     if name is None or note.block is None:
         return body
@@ -64,7 +64,7 @@ def replace_tag(body: str, old: str, new: str) -> str:
     quotes, and an unreadable frontmatter stays. Raises: PropertiesUnreadable where an item cannot be changed on its
     own."""
     try:
-        note = _Note.of(body)
+        note = _Note.read(body)
     except PropertiesUnreadable:
         return body
     name = parser.key_of(note.values, "tags")
@@ -131,7 +131,7 @@ class _Note:
     outline: Outline
 
     @classmethod
-    def of(cls, body: str) -> _Note:
+    def read(cls, body: str) -> _Note:
         """Raises: PropertiesUnreadable."""
         block = parser.locate(body)
         if block is None:
@@ -190,7 +190,7 @@ class _Note:
         wanted = list(expected.items())
         for candidate in candidates:
             with suppress(PropertiesUnreadable):
-                read = _Note.of(candidate)
+                read = _Note.read(candidate)
                 if read.rest == self.rest and _same(list(read.values.items()), wanted):
                     return candidate
         raise PropertiesUnreadable(

@@ -106,7 +106,7 @@ class Graph:
         from obsidian_mcp.core.index import extract
 
         try:
-            return extract.of(entry.path, self._indexer.read(entry), entry.size)
+            return extract.read_facts(entry.path, self._indexer.read(entry), entry.size)
         except NoteNotFound:
             return None
         except AppError as error:

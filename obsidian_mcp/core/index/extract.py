@@ -53,7 +53,7 @@ def unreadable(error: AppError) -> Facts:
     return Facts(warnings=(_one_line(error.message),))
 
 
-def of(path: str, data: bytes, size: int) -> Facts:
+def read_facts(path: str, data: bytes, size: int) -> Facts:
     """The facts of a note or canvas from its first BODY_LIMIT bytes; `size` is the whole file's. It never raises."""
     warnings = []
     if size > BODY_LIMIT:
@@ -82,7 +82,7 @@ def of(path: str, data: bytes, size: int) -> Facts:
     return replace(
         found,
         warnings=(*warnings, *found.warnings),
-        content=content.of(
+        content=content.compose(
             printable(path),
             searched,
             aliases=[alias.alias for alias in found.aliases],

@@ -161,7 +161,7 @@ class Index:
             digest = digest_of(data) if is_settled else b""
             row = known.get(entry.path)
             same = digest and row is not None and (row.size, row.digest) == (entry.size, digest)
-            records.append(Record(entry, digest, None if same else extract.of(entry.path, data, entry.size)))
+            records.append(Record(entry, digest, None if same else extract.read_facts(entry.path, data, entry.size)))
         return records
 
     def store(
@@ -261,7 +261,9 @@ class _Batch:
             file = self._connection.execute(sql, (stored(entry.path), *stat, *rest)).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
-        self._contents[file] = facts_.content if facts_.content.name else search_document.of(stored(entry.path), "")
+        self._contents[file] = (
+            facts_.content if facts_.content.name else search_document.compose(stored(entry.path), "")
+        )
         return True
 
     def remove(self, path: VaultPath, stat: Stat | None) -> None:

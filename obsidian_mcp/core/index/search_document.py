@@ -44,7 +44,7 @@ FIELDS = ("body", "name", "alias", "heading", "tag", "folder")
 """The columns of the index, as `SearchContent` names them."""
 
 
-def of(
+def compose(
     path: str,
     text: str,
     *,

@@ -148,7 +148,7 @@ class VaultTasks:
         source = self._source()
         own = source.in_note(path, updated.body, (updated.line, updated.next_line))
         is_linked = any(task.id or task.depends_on for task in own.values())
-        dependencies = source.dependencies() if is_linked else Dependencies.of(())
+        dependencies = source.dependencies() if is_linked else Dependencies.read(())
 
         def entry_at(line: int | None) -> TaskEntry | None:
             task = None if line is None else own.get(line)
@@ -228,7 +228,7 @@ class _Source:
                     task = read_task(fact.text, place, self.settings, self._file_date(path))
                     if task is not None:
                         found.append(task)
-        self._dependencies = Dependencies.of(task for task in found if task.id or task.depends_on)
+        self._dependencies = Dependencies.read(task for task in found if task.id or task.depends_on)
         return found
 
     def dependencies(self) -> Dependencies:

@@ -237,13 +237,13 @@ def _in_other_words(terms: Sequence[Term], spoken: Sequence[str], lexicon: Lexic
     """What the vault has of other words for some terms, and for two words that say something together (SEARCH-87)."""
     for term in terms:
         known = set(term.variants)
-        for words in synonyms.of((term.text,), lexicon.languages):
+        for words in synonyms.find((term.text,), lexicon.languages):
             other = _other(words, term.text, lexicon)
             if other.phrases or not known.issuperset(other.variants):
                 yield other
             known.update(other.variants)
     for pair in pairwise(spoken):
-        for words in synonyms.of(pair, lexicon.languages):
+        for words in synonyms.find(pair, lexicon.languages):
             yield _other(words, " ".join(pair), lexicon)
 
 

@@ -31,7 +31,7 @@ class Dependencies:
     awaited_ids: frozenset[str]
 
     @staticmethod
-    def of(tasks: Iterable[Task]) -> Dependencies:
+    def read(tasks: Iterable[Task]) -> Dependencies:
         """Return the dependencies between all tasks of a vault (TASK-106)."""
         still_open = [task for task in tasks if not task.status.is_done]
         return Dependencies(

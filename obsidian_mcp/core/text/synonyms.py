@@ -21,7 +21,7 @@ Member = tuple[str, ...]
 """Folded words that follow each other."""
 
 
-def of(words: Member, languages: Sequence[str]) -> list[Member]:
+def find(words: Member, languages: Sequence[str]) -> list[Member]:
     """What says the same as some folded words, in languages with a list; other forms count if no group has them."""
     found: dict[Member, None] = {}
     for language in LANGUAGES:

@@ -47,7 +47,7 @@ See [[Über#x|y]] and ![[pic.png|100]]. ^Id-1
 
 def of(text: str | bytes, path: str = "n.md") -> Facts:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    return extract.of(path, data, len(data))
+    return extract.read_facts(path, data, len(data))
 
 
 def place(part: str) -> int:
@@ -104,7 +104,7 @@ def test_inline_fields_and_list_items_are_kept_as_dataview_reads_them() -> None:
 def test_positions_of_facts_give_the_source_back() -> None:
     for data in (NOTE.encode(), b"\xef\xbb\xbf" + NOTE.encode(), NOTE.replace("\n", "\r\n").encode()):
         body = Text.decode(data).body
-        found = extract.of("n.md", data, len(data)).links
+        found = extract.read_facts("n.md", data, len(data)).links
         assert all(body.startswith(link.original, link.start) for link in found[2:])
 
 
@@ -175,7 +175,7 @@ def test_of_a_very_large_file_the_beginning_is_kept(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(extract, "LINKS_LIMIT", links)
     line = b"[[x]] some words to fill the line\n"
     data = line * (body // len(line) + 10)
-    found = extract.of("n.md", data, 50_000_000)
+    found = extract.read_facts("n.md", data, 50_000_000)
 
     assert f"{body:,} of 50,000,000 bytes" in found.warnings[0]
     assert f"first {links:,}" in found.warnings[1]
@@ -188,7 +188,7 @@ def test_a_large_file_without_a_line_break_is_cut_between_two_characters(monkeyp
     monkeypatch.setattr(extract, "BODY_LIMIT", limit)
     for character in ("é", "日", "\U0001f600"):
         data = b"x" + character.encode() * (limit // 2 + 10)
-        assert len(extract.of("n.md", data[:limit], len(data)).warnings) == 1
+        assert len(extract.read_facts("n.md", data[:limit], len(data)).warnings) == 1
 
 
 # INDEX-26
@@ -225,7 +225,7 @@ pieces = st.sampled_from(PIECES)
 @given(st.lists(pieces, max_size=30).map("".join), st.booleans())
 def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, head: bool) -> None:
     data = (("---\n" + text + "\n---\n") if head else text).encode("utf-8", "surrogatepass")
-    expected = extract.of("a.md", data, len(data))
+    expected = extract.read_facts("a.md", data, len(data))
     with MemoryVault({"a.md": data, "b.md": "[[a]]"}) as vault:
         vault.indexer.begin()
         path = vault.catalog["a.md"].path
@@ -241,6 +241,6 @@ def test_whatever_a_canvas_holds_its_facts_can_be_stored_and_read_back(text: str
         with MemoryVault({"c.canvas": data}) as vault:
             vault.indexer.begin()
             path = vault.catalog["c.canvas"].path
-            expected = extract.of("c.canvas", vault.data["c.canvas"], len(vault.data["c.canvas"]))
+            expected = extract.read_facts("c.canvas", vault.data["c.canvas"], len(vault.data["c.canvas"]))
             assert vault.graph.facts(path).value == expected
             assert vault.graph.link_maps().value.resolved.keys() == {"c.canvas"}

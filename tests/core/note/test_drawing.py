@@ -39,7 +39,7 @@ OLD = '# Mine\n%%\n# Text Elements\nFirst ^aaaaaaaa\n\n# Drawing\n```json\n{"typ
 
 
 def facts(path: str, body: str) -> Facts:
-    return extract.of(path, body.encode(), len(body.encode()))
+    return extract.read_facts(path, body.encode(), len(body.encode()))
 
 
 def test_the_texts_of_a_drawing_are_searched_and_the_drawing_is_not() -> None:

@@ -40,7 +40,7 @@ def run(query: str, settings: TaskSettings | None = None, note: QueryNote | None
 
 
 def environment_of(settings: TaskSettings, today: date, tasks: Sequence[Task]) -> Environment:
-    return Environment(settings, today, lambda: Dependencies.of(tasks))
+    return Environment(settings, today, lambda: Dependencies.read(tasks))
 
 
 def found(query: str, settings: TaskSettings | None = None, note: QueryNote | None = None) -> list[str]:

@@ -13,7 +13,7 @@ ENGLISH = ("english",)
 
 
 def said(words: str, languages: tuple[str, ...] = ENGLISH) -> set[str]:
-    return {" ".join(other) for other in synonyms.of(tuple(words.split()), languages)}
+    return {" ".join(other) for other in synonyms.find(tuple(words.split()), languages)}
 
 
 @pytest.mark.parametrize(
