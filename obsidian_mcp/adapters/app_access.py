@@ -40,9 +40,8 @@ class AppAccess:
         timeout: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`program` is the configured `obsidian` command, "" to search for it; `timeout` in seconds covers one
-        operation.
-        """
+        """`program` is the configured `obsidian` command, "" to search for it; `timeout` in seconds is for one
+        operation."""
         self._program = program
         self._environment = environment
         self._app_folders = app_folders
@@ -87,10 +86,8 @@ class AppAccess:
         return row.open if row is not None else self._assume_running
 
     def command(self, folder: Path) -> ObsidianCommand:
-        """Return the command for the vault in this folder.
-
-        Raises: AppCommandFailed if the program is missing, ObsidianNotRunning if the app does not run either.
-        """
+        """Return the command for the vault in this folder. Raises: AppCommandFailed if the program is missing,
+        ObsidianNotRunning if the app does not run either."""
         with self._lock:
             if folder not in self._commands:
                 from .obsidian_cli import ObsidianCommand
@@ -107,21 +104,16 @@ class AppAccess:
             return self._commands[folder]
 
     def run(self, folder: Path, words: Sequence[str]) -> ProgramResult:
-        """Run the official program with these words on the vault in this folder, and return its output and status.
-
-        Raises: ObsidianNotRunning if the app does not run or does not know the vault, AppCommandFailed if the program
-        is missing, OperationTimeout.
-        """
+        """Run the official program on the vault in this folder. Raises: ObsidianNotRunning, also where the app does not
+        know the vault; AppCommandFailed where the program is missing; OperationTimeout."""
         row = find_registered(folder, self._app_folders)
         if row is None or not self.is_running():
             raise ObsidianNotRunning
         return self._official({DROP_IN: "1"}).run([f"vault={row.id}", *words], self._timeout)
 
     def _official(self, marks: Mapping[str, str] = NO_MARKS) -> ObsidianProgram:
-        """Return the official program, which gets `marks` in its environment.
-
-        Raises: AppCommandFailed where it is missing, ObsidianNotRunning where the app is as well.
-        """
+        """Return the official program, with `marks` in its environment. Raises: AppCommandFailed,
+        ObsidianNotRunning."""
         from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
 
         environment = this_environment(self._environment)
@@ -134,11 +126,8 @@ class AppAccess:
 
 
 def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:
-    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11).
-
-    A path that does not exist here belongs to another computer, seen from a container. For such a path, and for an
-    empty one, the vaults are the same if SAME_FILES of the app's files exist here.
-    """
+    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11): by its files, of which SAME_FILES
+    must exist here, where there is no path or one of another computer, seen from a container."""
     if path and Path(path).exists():
         return is_same_folder(path, folder)
     names = files()

@@ -1,8 +1,5 @@
-"""Changes to a vault's files through the running app (specs/obsidian-command.md, APP-FILE rules).
-
-The app does what it can be trusted to do exactly; everything else, and everything that went wrong, is done on the disk.
-What counts is never what the app says but what the file holds afterwards.
-"""
+"""Changes to a vault's files through the running app (specs/obsidian-command.md, APP-FILE rules). The app does what it
+can do exactly, the disk everything else and what went wrong; what counts is what the file holds afterwards."""
 
 from __future__ import annotations
 
@@ -38,10 +35,7 @@ Send = Callable[[ObsidianCommand], object]
 
 
 class AppFiles:
-    """`Changer` through the app, with the disk as fallback (APP-FILE rules); the port documents the methods.
-
-    Not safe to share between threads: only the thread that changes the vault uses it.
-    """
+    """`Changer` through the app, with the disk as fallback (APP-FILE rules); for the thread that changes the vault."""
 
     def __init__(
         self,
@@ -51,9 +45,8 @@ class AppFiles:
         *,
         late_seconds: float = LATE_SECONDS,
     ) -> None:
-        """`command` is called at every change, because it may be missing or new. With `is_open`, the app is used only
-        while that returns True and the app answers; without it, changes fail if the app does not answer.
-        """
+        """`command` is called at every change. With `is_open`, the app is used only while that is True and the app
+        answers; without it, changes fail if the app does not answer."""
         self._disk = disk
         self._command = command
         self._is_open = is_open
@@ -90,9 +83,8 @@ class AppFiles:
             self._disk.create(disk, data)
 
     def move(self, source: str, target: str) -> None:
-        """Rename through the app only if the app knows no link to the file. Otherwise the app would rewrite the links
-        some time after its answer, where it remembers them to be, in a way that cannot be undone (APP-FILE-06).
-        """
+        """Rename through the app only if it knows no link to the file: it would rewrite links some time after its
+        answer, where it remembers them to be, in a way that cannot be undone (APP-FILE-06)."""
         facts = self._disk.stat(source)
         folder = target.rpartition("/")[0]
         if (
@@ -173,12 +165,9 @@ class AppFiles:
     def _try_in_app(
         self, send: Send, *, done: Callable[[], bool], mend: Callable[[], object], new: bool = False
     ) -> bool:
-        """Have the app make a change. Return False if it did not, and the change may be made on the disk.
-
-        `done` looks at the disk whether the change is made; if the app says so and it is not, `mend` makes it.
-        `new`: if something is at the target, fail instead of writing on the disk.
-        Raises: the app's error if the user wants only the app, or if the change may still come.
-        """
+        """Have the app make a change; return False if it did not and the disk may. `done` looks whether it is made,
+        `mend` makes it where the app only says so, `new` fails where something is at the target. Raises: the app's
+        error if the user wants only the app, or if the change may still come."""
         command = self._reach_app()
         if command is None:
             return False

@@ -1,8 +1,5 @@
-"""The SQLite file of a vault's index: opened, shared, and replaced when it is damaged (specs/index.md).
-
-The index can always be made again from the notes, so a bad file is never an error: a damaged or foreign file is
-replaced, and where no file can be written the index lives in the system's temporary folder or in memory.
-"""
+"""The SQLite file of a vault's index: opened, shared, and replaced when it is damaged (specs/index.md). It can be made
+again from the notes, so a bad file is no error; where none can be written, the index is temporary."""
 
 from __future__ import annotations
 
@@ -49,10 +46,8 @@ def open_index(file: Path | None) -> Index:
 
 
 def versioned(place: Path) -> Path:
-    """Return the file for the index at `place` (`index.sqlite3`) that this version of the program uses (INDEX-11).
-
-    Files of other versions are removed if they have not changed for OTHER_VERSION_SECONDS.
-    """
+    """Return the file of this version's index at `place` (INDEX-11), and remove those of other versions that have not
+    changed for OTHER_VERSION_SECONDS."""
     file = place.with_name(f"{place.stem}.{index.VERSION:08x}{place.suffix}")
     name = re.compile(rf"{re.escape(place.stem)}\.([0-9a-f]{{8}})(\.\d+)?{re.escape(place.suffix)}")
     oldest = time.time() - OTHER_VERSION_SECONDS
@@ -64,11 +59,8 @@ def versioned(place: Path) -> Path:
 
 
 class IndexDatabase:
-    """`Database` in a file that several processes share; the port documents the methods. Safe for several threads.
-
-    Before every use the file is compared with the one that was opened, so that a process notices when another one has
-    replaced it.
-    """
+    """`Database` in a file that processes and threads share; the port documents the methods. Before every use the file
+    is compared with the one that was opened: another process may have replaced it."""
 
     def __init__(self, place: Path | None, schema: Sequence[str], version: int) -> None:
         """`place` is the file, None keeps everything in memory. Never fails: see `warning`."""
@@ -282,10 +274,8 @@ def _connect(name: str, *more: str) -> Connection:
 
 
 def _write_ahead(connection: Connection) -> None:
-    """Switch to write-ahead logging, so that readers and a writer do not wait for each other.
-
-    SQLite does not wait for other processes that open the file at the same moment, whatever the busy timeout.
-    """
+    """Switch to write-ahead logging, so that readers and a writer do not wait for each other. SQLite itself does not
+    wait for a process that opens the file at the same moment."""
     end = time.monotonic() + PATIENCE
     while True:
         try:

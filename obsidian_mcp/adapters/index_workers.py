@@ -1,8 +1,5 @@
-"""Stores what is pending in a vault's index beside the calls: a thread, and processes for many files (INDEX-29).
-
-Worker processes use every core and leave this one's interpreter to the calls. Where none can be started, or one dies,
-the thread stores the files itself: slower, never wrong. What is needed to store many files is loaded when there are.
-"""
+"""Stores what is pending in a vault's index beside the calls: a thread, and processes for many files (INDEX-29). Where
+no process can be started, or one dies, the thread stores the files itself: slower, never wrong."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""The journal of changes: a SQLite file in the user's state folder, never in the vault (specs/safety.md).
-
-A change is written here, with the bytes it replaces, and synced before the first file is touched; it is marked as done
-after the last. A change that is not marked while its writer's lock is free was cut off, and the vault rolls it back.
-"""
+"""The journal of changes: a SQLite file in the user's state folder (specs/safety.md). A change is synced here before
+the first file is touched, and marked as done after the last; one that was cut off is rolled back."""
 
 from __future__ import annotations
 

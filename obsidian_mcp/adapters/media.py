@@ -1,7 +1,4 @@
-"""Pictures made smaller, and the text of PDF files: `app.Media` by Pillow and pypdf, if they are installed.
-
-Both are imported at first use: they cost time, and most servers never need them.
-"""
+"""Pictures made smaller, and the text of PDF files: `app.Media` by Pillow and pypdf, imported at the first use."""
 # mypy: disable-error-code="import-not-found"
 # (the two packages are optional)
 
@@ -60,10 +57,7 @@ def shrunk(data: bytes, most_bytes: int, longest_side: int) -> bytes:
 
 
 def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
-    """Return the number of pages, and the text of the pages `first` to `last` in at most `most` characters.
-
-    Raises: NotShowable.
-    """
+    """Return the number of pages, and the text of some in at most `most` characters. Raises: NotShowable."""
     try:
         import pypdf
         from pypdf.errors import PyPdfError

@@ -1,8 +1,5 @@
-"""What a file is beside its bytes: owner, group, mode, access control list, extended attributes, time of creation.
-
-A note is replaced by a new file (FILE-01), which takes all of this over (FILE-02): Finder tags, access rights and the
-order by date of creation stay. The time of creation can be set on macOS and Windows, not on Linux.
-"""
+"""What a file is beside its bytes: owner, group, mode, access control list, attributes, time of creation. The new file
+that replaces a note takes all of it over (FILE-01, FILE-02), but for the time of creation on Linux."""
 
 from __future__ import annotations
 

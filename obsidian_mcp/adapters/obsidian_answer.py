@@ -1,9 +1,5 @@
-"""What goes to the `obsidian` command and what it prints, as pure text (specs/obsidian-command.md, CMD rules).
-
-The command reports nearly every outcome with exit status 0 and plain text on stdout, behind noise and without a mark
-that tells a note's text from a message. So a message is recognised only if it is the whole answer and names what the
-request named; everything that is not recognised is a failure.
-"""
+"""What goes to the `obsidian` command and what it prints, as pure text (specs/obsidian-command.md, CMD rules). Status
+and output say little, so what is not recognised as the whole answer to the request is a failure."""
 
 from __future__ import annotations
 
@@ -70,10 +66,8 @@ class ProgramRequest:
     """The answer is the same for every vault, so none is named."""
 
     def arguments(self, vault: str | None) -> list[str]:
-        """Return the argument list. Every value stands behind its key, so none is read as a flag or another parameter.
-
-        Raises: AppCommandFailed with `reason="cannot_carry"` for a value that would not arrive as it is.
-        """
+        """Return the argument list; every value stands behind its key. Raises: AppCommandFailed with
+        `reason="cannot_carry"` for a value that would not arrive as it is."""
         for key, value in self.parameters.items():
             if not can_carry(value):
                 raise AppCommandFailed(
@@ -167,12 +161,9 @@ class ProgramAnswer:
 
 
 def exact_text(printed: bytes, sample: bytes, size: int) -> str | None:
-    """Return the part of `printed` that is a file of `size` bytes; None if there is none, or more than one (CMD-06).
-
-    Noise and blank lines may precede it, and a line end may follow. Noise that belongs to the note stays: the size
-    decides. A note that begins with an empty line may leave two readings; then `sample` decides, an answer of the same
-    program whose text neither begins nor ends with a line end.
-    """
+    """Return the part of `printed` that is a file of `size` bytes, behind noise and blank lines and before a line end;
+    None if there is none, or several (CMD-06). Of two readings of a note that begins with an empty line, `sample`
+    decides: an answer of the same program whose text neither begins nor ends with a line end."""
     cuts = _cuts(printed)
     ends = [len(printed) - len(tail) for tail in (b"", b"\n", b"\r\n") if printed.endswith(tail)]
     readings = {printed[cut:end]: (cut, end) for cut in cuts for end in ends if end - cut == size}

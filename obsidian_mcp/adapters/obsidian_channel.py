@@ -52,11 +52,9 @@ class Channel:
         running: Callable[[], bool] = lambda: True,
         same_folder: SameFolder | None = None,
     ) -> None:
-        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one turn.
-
-        `running` returns whether the app may be running: then the command's own message counts. `same_folder` is
-        called once and returns whether the app's vault of this name is the one that is meant.
-        """
+        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one turn;
+        `running` returns whether the app may be running; `same_folder`, called once, whether its vault is the one that
+        is meant."""
         if vault is not None and (not vault.strip() or not can_carry(vault)):
             raise VaultNotFound(f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault)
         self.program = program
@@ -70,12 +68,8 @@ class Channel:
 
     @contextmanager
     def turn(self, limit: float | None = None) -> Iterator[ChannelTurn]:
-        """Reserve the vault for one operation, whose calls share one time limit of at most `limit` seconds.
-
-        The first turn checks which folder the vault is, so that no other vault of that name is changed (CMD-11).
-
-        Raises: OperationTimeout, VaultNotFound.
-        """
+        """Reserve the vault for one operation, whose calls share one time limit of at most `limit` seconds; the first
+        turn checks which folder the vault is (CMD-11). Raises: OperationTimeout, VaultNotFound."""
         allowed = self.timeout if limit is None else min(limit, self.timeout)
         if (ending := current_call.get().limit) is not None:
             allowed = min(allowed, ending.remaining)
@@ -120,10 +114,8 @@ class ChannelTurn:
     deadline: float
 
     def call(self, request: ProgramRequest) -> ProgramAnswer:
-        """Run the program once and return its answer, checked only for what cannot be the text of a note.
-
-        Raises: OperationTimeout, ObsidianNotRunning, PermissionDenied.
-        """
+        """Run the program once; its answer is checked only for what cannot be the text of a note. Raises:
+        OperationTimeout, ObsidianNotRunning, PermissionDenied."""
         arguments = request.arguments(self.channel.vault)
         remaining = self.deadline - time.monotonic()
         if remaining <= 0:

@@ -34,14 +34,10 @@ _SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
 
 
 class ObsidianCommand(Channel):
-    """One vault of the running app. Safe to share between threads: one call at a time reaches the app.
-
-    Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for
-    an answer that it does not recognise, silence included. Methods that take the path of a file also raise
-    NoteNotFound, and PermissionDenied or InvalidName for a path that is none (`vault_path.parse`). A value that the
-    command would change on its way is refused: AppCommandFailed with `reason="cannot_carry"`
-    (`obsidian_answer.can_carry`).
-    """
+    """One vault of the running app, for threads: one call at a time reaches the app. Every method raises
+    ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for an answer that it
+    does not recognise or a value that does not arrive whole (`can_carry`); with the path of a file also NoteNotFound
+    and InvalidName."""
 
     def check(self, seconds: float | None = None) -> None:
         """Check that this vault of the app answers within `seconds`. Raises as every method."""
@@ -51,12 +47,8 @@ class ObsidianCommand(Channel):
     # Notes
 
     def read(self, path: str) -> str:
-        """Return a note's text, byte for byte.
-
-        The printed text is accepted only if it has the size that the app gives for the file. So a note is never taken
-        for a message, nor noise for a note. A damaged or shortened answer raises AppCommandFailed with
-        `reason="inexact"`: then read the file itself (CMD-06).
-        """
+        """Return a note's text, byte for byte: only what has the size that the app gives for the file is no message and
+        no noise. Raises: AppCommandFailed with `reason="inexact"`: then read the file itself (CMD-06)."""
         target = vault_path.parse(path)
         with self.turn() as turn:
             for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
@@ -77,14 +69,8 @@ class ObsidianCommand(Channel):
         )
 
     def create(self, path: str, content: str = "", *, overwrite: bool = False) -> None:
-        """Create a note whose text `can_carry`.
-
-        Without `overwrite` an existing note is refused before the call: the command would write `name 1.md` instead.
-        Where it does so nevertheless (another program was faster, or the app does not know the note yet) that file
-        goes to the trash.
-
-        Raises: NoteExists, InvalidName for a path that is no note's.
-        """
+        """Create a note whose text `can_carry`. Without `overwrite` an existing note is refused before the call, and a
+        `name 1.md` that the command makes all the same goes to the trash. Raises: NoteExists, InvalidName."""
         target = vault_path.parse(path)
         if not vault_path.is_note(target):
             raise InvalidName(f"{path!r} is not the path of a note. Give its whole path with '.md'.", path=target)
@@ -113,10 +99,8 @@ class ObsidianCommand(Channel):
             _change(turn, ProgramRequest("append", parameters, ("inline",) if inline else ()), target, "Appended to")
 
     def move(self, path: str, to: str) -> None:
-        """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say.
-
-        Raises: NoteExists, InvalidName for a target without an extension.
-        """
+        """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say. Raises:
+        NoteExists, InvalidName for a target without an extension."""
         source, target = vault_path.parse(path), vault_path.parse(to)
         if not vault_path.extension(target):  # the command would take it for a folder
             raise InvalidName(
@@ -192,10 +176,8 @@ class ObsidianCommand(Channel):
         return tuple(sorted(self._list(ProgramRequest("commands"))))
 
     def run_command(self, command_id: str) -> str:
-        """Run a command of the app or of a plugin and return the app's answer.
-
-        Raises: AppCommandFailed, also for an id that does not exist.
-        """
+        """Run a command of the app or of a plugin and return the app's answer. Raises: AppCommandFailed, also for an id
+        that does not exist."""
         identifier = _require(command_id, "command id")
         with self.turn() as turn:
             answer = turn.ask(ProgramRequest("command", {"id": identifier}))
@@ -218,10 +200,8 @@ class ObsidianCommand(Channel):
         return tuple(versions)
 
     def history_read(self, path: str, version: int = 1) -> str:
-        """The text of an older version, 1 being the newest, for reading.
-
-        Whether it began with an empty line or ended with a line end is not known: restore it in the app.
-        """
+        """Return an older version, 1 being the newest, for reading: an empty line at its begin and a line end at its
+        end are not known."""
         target = vault_path.parse(path)
         if version < 1:
             raise InvalidArguments(f"There is no version {version}: the newest is version 1.", argument="version")
@@ -252,10 +232,7 @@ class ObsidianCommand(Channel):
         return "\n".join(self._list(ProgramRequest("sync:status")))
 
     def evaluate(self, code: str) -> str:
-        """Run JavaScript in the app and return the printed value.
-
-        Raises: AppCommandFailed with the message of an error that the code threw.
-        """
+        """Run JavaScript in the app and return the printed value. Raises: AppCommandFailed with what the code threw."""
         sent = _require(code, "code")
         if is_expanded(sent):  # without a backslash on the way there is nothing to expand
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'

@@ -1,7 +1,4 @@
-"""The `obsidian` program: where it is, what it needs around it, one bounded run (specs/obsidian-command.md, PROG).
-
-What it says is `obsidian_cli`'s part; this file knows nothing of commands and answers.
-"""
+"""The `obsidian` program: where it is, what it needs around it, one bounded run (specs/obsidian-command.md, PROG)."""
 
 from __future__ import annotations
 
@@ -53,11 +50,8 @@ class ObsidianProgram:
     environment: Mapping[str, str]
 
     def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
-        """Run once with a closed stdin, for at most `timeout` seconds.
-
-        Raises: OperationTimeout after the program and everything it started were killed, AppCommandFailed when there
-        is no such program, PermissionDenied when the system does not let us start it.
-        """
+        """Run once with a closed stdin, for at most `timeout` seconds. Raises: OperationTimeout after all that was
+        started was killed, AppCommandFailed where there is no such program, PermissionDenied."""
         command = [*self.command, *arguments]
         environment = flatpak_socket(self.environment)
         try:
@@ -95,11 +89,8 @@ class ObsidianProgram:
 
 
 class _Output(threading.Thread):
-    """Reads a pipe of the program to its end, and closes it there.
-
-    Nobody else closes it: on Windows, closing a pipe waits for the thread that reads it, for as long as any program
-    keeps the other end open.
-    """
+    """Reads a pipe to its end and closes it there. Nobody else does: on Windows, closing it waits for its reader, for
+    as long as any program keeps the other end open."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         super().__init__(name="obsidian-output", daemon=True)
@@ -150,11 +141,8 @@ def complete_environment(
     runtime_folder: str | None,
     temporary_folder: str | None,
 ) -> dict[str, str]:
-    """The environment with what the program needs to find the app's socket; GUI clients strip it (PROG-02).
-
-    What is already set stays as it is. A client built on Electron may pass ELECTRON_RUN_AS_NODE on, which would make
-    the app's binary a JavaScript interpreter: it is left out.
-    """
+    """Return the environment with what the program needs to find the app's socket, which GUI clients strip (PROG-02).
+    What is set stays, but for ELECTRON_RUN_AS_NODE, which would make the app's binary a JavaScript interpreter."""
     if platform == "win32":
         needed = {"USERPROFILE": home, "USERNAME": user}
         needed |= {"APPDATA": rf"{home}\AppData\Roaming", "LOCALAPPDATA": rf"{home}\AppData\Local"}
@@ -210,13 +198,8 @@ def find_program(
     is_program: Callable[[str], bool] = lambda path: Path(path).is_file() and os.access(path, os.X_OK),
     real_path: Callable[[str], str] = os.path.realpath,
 ) -> tuple[str, ...] | None:
-    """The command that starts the `obsidian` program, None where there is none (PROG-01).
-
-    `configured` is the value of OBSIDIAN_MCP_CLI: a path, a name on PATH, or a whole command
-    (`flatpak run md.obsidian.Obsidian`).
-
-    Raises: AppCommandFailed when `configured` names no program that can be used.
-    """
+    """Return the command that starts the `obsidian` program, None where there is none (PROG-01). `configured`
+    (OBSIDIAN_MCP_CLI): a path, a name on PATH, or a whole command. Raises: AppCommandFailed if that is no program."""
 
     def is_ours(path: str) -> bool:
         return PureWindowsPath(real_path(path)).name == _OWN_NAME

@@ -33,10 +33,8 @@ class Gateway:
         self._client = _client(url, key, timeout)
 
     def complete(self, content: str, model: str) -> dict[str, Any]:
-        """Return the completion of one prompt as the gateway gives it. An empty `model` means the configured one.
-
-        Raises: ToolFailed, OperationTimeout.
-        """
+        """Return the completion of a prompt; an empty `model` means the configured one. Raises: ToolFailed,
+        OperationTimeout."""
         payload = {"model": model or self._model, "messages": [{"role": "user", "content": content}]}
         try:
             response = self._client.post("chat/completions", json=payload)

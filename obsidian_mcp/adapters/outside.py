@@ -9,10 +9,8 @@ from obsidian_mcp.errors import NoteNotFound, PermissionDenied, StorageFailed
 
 
 def read_allowed(folders: Sequence[Path], path: str, most: int) -> bytes:
-    """Return a file of at most `most` bytes below one of the folders.
-
-    Raises: PermissionDenied outside the folders, with links followed; NoteNotFound, StorageFailed.
-    """
+    """Return a file of at most `most` bytes below one of the folders. Raises: PermissionDenied outside the folders,
+    with links followed; NoteNotFound, StorageFailed."""
     if not folders:
         raise PermissionDenied(
             "No folder is allowed as a source. Send the file as base64 in `data`, or name folders in the "

@@ -10,10 +10,8 @@ from multiprocessing.connection import Connection, wait
 
 
 def begin_worker(lifeline: "Connection[None, None]") -> None:
-    """Set up a process of a pool: silent, and gone when its parent or pool is.
-
-    `lifeline` is the reading end of a pipe whose other end only the pool has.
-    """
+    """Set up a process of a pool: silent, and gone when its parent or pool is. `lifeline` is the reading end of a pipe
+    whose other end only the pool has."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)
     for pipe in (sys.__stdin__, sys.__stdout__):  # the client's: it shall see them close when the server ends

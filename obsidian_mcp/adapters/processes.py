@@ -1,7 +1,4 @@
-"""What psutil says about other processes and about disks. Whatever goes wrong there means "not found".
-
-psutil raises plain OSError where a system call fails in a way that it does not know (WinError 87, 998, 1450).
-"""
+"""What psutil says about other processes and about disks; whatever goes wrong there means "not found"."""
 
 from __future__ import annotations
 

@@ -26,10 +26,8 @@ FRESH_SECONDS: Final = 10.0
 
 
 class VectorStore:
-    """The vectors of one vault and one model, as 16-bit floats. Opened at the first use.
-
-    A damaged file is begun anew. Every method raises SemanticUnavailable while the file cannot be used.
-    """
+    """The vectors of one vault and one model, as 16-bit floats, opened at the first use; a damaged file is begun anew.
+    Every method raises SemanticUnavailable while the file cannot be used."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

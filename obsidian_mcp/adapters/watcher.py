@@ -1,8 +1,5 @@
-"""Finds what other programs change in a vault's folder: by watchdog, or by scans (specs/watching.md).
-
-The core calls `drain` instead of being called, so that an answer is never older than the events that the system had
-reported when the question came. Between two calls of a client, `adapters/index_workers.py` calls it.
-"""
+"""Finds what other programs change in a vault's folder: by watchdog, or by scans (specs/watching.md). The core calls
+`drain`, so that no answer is older than what the system had reported when the question came."""
 
 from __future__ import annotations
 
@@ -194,10 +191,8 @@ class Watcher:
             self._notify()
 
     def missed(self, paths: Collection[str]) -> None:
-        """Note changes that a scan has found: where they are not reported soon, the folder is watched anew (WATCH-11).
-
-        A folder that was moved into one that had just been made may have been lost sight of.
-        """
+        """Note changes that a scan has found: if they are not reported soon, the system has lost sight of a folder, as
+        of one moved into a new one, and it is watched anew (WATCH-11)."""
         with self._lock:
             self._missed = set(paths) if self._is_caught_up else set()
             self._missed_at = self._clock()
@@ -296,9 +291,8 @@ def relative_path(root: str, path: str) -> str | None:
 
 
 def _changes() -> list[type[FileSystemEvent]]:
-    """Return the events to subscribe to: without those of reading, which would wake two threads for every note read,
-    and of modified folders, because the change inside is reported too.
-    """
+    """Return the events to subscribe to: not those of reading, which would wake two threads for every note read, and of
+    modified folders, because the change inside is reported too."""
     from watchdog import events
 
     return [

@@ -12,11 +12,8 @@ class Worker:
     """One background thread, which begins with the first `wake` or with `start`."""
 
     def __init__(self, name: str, work: Callable[[bool], float | None], woken: threading.Event | None = None) -> None:
-        """`work` is called with True after a `wake`, and with False after as many seconds as it returned the last time.
-
-        What `work` raises is logged, and the worker goes on when it is woken again. `woken` may be set in place of a
-        call of `wake`, before the worker exists.
-        """
+        """`work` is called with True after a `wake`, and with False after as many seconds as it returned last; what it
+        raises is logged. `woken` may be set in place of a call of `wake`, before the worker exists."""
         self._name = name
         self._work = work
         self._woken = woken or threading.Event()

@@ -81,10 +81,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[str]:
-    """No words where they are the rest of a vault's path that a client cut at a space: a server says so (CLI-21).
-
-    Raises: InvalidArguments for a person.
-    """
+    """Return no words where they are the rest of a vault's path that a client cut at a space: a server says so
+    (CLI-21). Raises: InvalidArguments for a person."""
     try:
         grammar.find(words)
     except InvalidArguments as error:

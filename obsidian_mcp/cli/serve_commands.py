@@ -1,7 +1,4 @@
-"""Commands that serve: MCP on stdio, a plugin's tools, and HTTP.
-
-A server on stdio answers its first messages before anything is imported that these do not need.
-"""
+"""Commands that serve: MCP on stdio, whose first answers wait for no import, a plugin's tools, and HTTP."""
 
 from __future__ import annotations
 
@@ -18,10 +15,8 @@ if TYPE_CHECKING:
 
 
 def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None) -> int:
-    """Serve the vaults on stdio, or a plugin's tools where the environment names one; returns the exit status.
-
-    `start_log` is called when the first messages can be answered. Raises: InvalidArguments, PolicyInvalid.
-    """
+    """Serve the vaults on stdio, or a plugin's tools; return the exit status. `start_log` is called when the first
+    messages can be answered. Raises: InvalidArguments, PolicyInvalid."""
     import gc
 
     gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables

@@ -1,7 +1,5 @@
-"""Commands for setting up: install, uninstall, doctor, vaults, completion (specs/install.md). Tools are in `cli`.
-
-What they do is in `setup`; here it is asked for and shown. Most of `setup` is imported when a command runs, not before.
-"""
+"""Commands for setting up: install, uninstall, doctor, vaults, completion (specs/install.md). What they do is in
+`setup`, which is imported when they run."""
 
 from __future__ import annotations
 
@@ -191,10 +189,8 @@ def _choose_vaults(options: Options, named: Sequence[str], system: System) -> li
 
 
 def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
-    """Tell what was done; what was installed is started once, as the client will start it.
-
-    `was_here`: whether there were signs of the client before.
-    """
+    """Tell what was done, and start what was installed once as the client will; `was_here`: the client was there
+    before."""
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup import probe
 

@@ -25,10 +25,8 @@ class Turn:
 
 
 class CallOrder:
-    """Starts writes one after another in the order of arrival, and reads once the writes before them have ended.
-
-    Reads run side by side and never hold up a write. For the event loop's thread.
-    """
+    """Starts writes one after another in the order of arrival, and reads, which never hold up a write, side by side
+    once the writes before them have ended. For the event loop's thread."""
 
     SCOPE_KEY: Final = "obsidian_mcp.call_order"
     """Where the ASGI scope of a request keeps the order of its session."""

@@ -20,12 +20,9 @@ T = TypeVar("T")
 async def in_thread(
     seconds: float, work: Callable[[], T], client: Client | None = None, report: ProgressReport | None = None
 ) -> T:
-    """Run `work` in a thread. Raises: what it raises; OperationTimeout when the time is up.
-
-    When the time is up or the caller is cancelled, the thread stops at its next checkpoint (`core.text.call`). A change
-    whose commit has begun is waited for instead (SAFE-19). `client`: whose call it is, where that is not known yet;
-    `report` gets its progress.
-    """
+    """Run `work` in a thread, which stops at its next checkpoint when the time is up or the caller is cancelled, but
+    for a change whose commit has begun (SAFE-19). `client`: whose call it is, where that is not known yet; `report`
+    gets its progress. Raises: what it raises; OperationTimeout."""
     limit = Deadline(seconds)
 
     def expire() -> None:

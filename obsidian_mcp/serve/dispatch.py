@@ -103,10 +103,8 @@ class Dispatcher:
         """Seconds that a call may take."""
 
     def peer(self, message: Message, introduced: Peer | None) -> Peer | Message:
-        """Return who sent a request, or the error that refuses it: in the era in which it is written.
-
-        `introduced`: whom the connection's `initialize` introduced; None before it.
-        """
+        """Return who sent a request, or the error that refuses it, in the era in which it is written. `introduced`:
+        whom the connection's `initialize` introduced; None before it."""
         method = message["method"]
         if is_modern(message):
             return self.modern_peer(message)
@@ -141,10 +139,8 @@ class Dispatcher:
         return message["method"] in _ANSWERED and "inputResponses" not in (message.get("params") or {})
 
     def answer(self, message: Message, peer: Peer) -> bytes | None:
-        """Return the line that answers a request; None for a call that a person has to agree to first. Never raises.
-
-        A call of a tool takes its time; its deadline, its client and its progress are those of the calling thread.
-        """
+        """Return the line that answers a request, None for a call that a person has to agree to first. Never raises.
+        Deadline, client and progress of a call are those of the calling thread."""
         method = message["method"]
         try:
             if faults := list(params.faults(message.get("params"), _SHAPES[method])):

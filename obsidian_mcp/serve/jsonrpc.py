@@ -1,8 +1,5 @@
-"""Reads and writes messages of JSON-RPC, on stdin and over HTTP (specs/stdio.md, MSG-…).
-
-Every line that expects an answer gets one that says what was wrong. The standard library is enough for this, so that
-the first messages wait for nothing else.
-"""
+"""Reads and writes messages of JSON-RPC, on stdin and over HTTP (specs/stdio.md, MSG-…), with the standard library
+alone. Every line that expects an answer gets one that says what was wrong."""
 
 from __future__ import annotations
 
@@ -34,10 +31,8 @@ _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
 class Refusal(NamedTuple):
-    """A line that is no valid message.
-
-    `answer` is for the client; None where JSON-RPC forbids one (a notification). `reason` is for the log.
-    """
+    """A line that is no valid message: `reason` for the log, `answer` for the client, None where JSON-RPC forbids
+    one."""
 
     reason: str
     answer: Message | None

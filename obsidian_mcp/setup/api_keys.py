@@ -22,10 +22,8 @@ KEY_BYTES = 32
 def add(
     config: Config, name: str, *, vaults: Sequence[str], scope: str, read_only: bool, tools: str
 ) -> tuple[Path, str]:
-    """Make a key of this name; return the policy file, which gets its hash, and the key, which is kept nowhere.
-
-    Raises: InvalidArguments for a bad or taken name, a vault that is not served and unknown tools; PolicyInvalid.
-    """
+    """Make a key of this name; return the policy file, which gets its hash, and the key. Raises: InvalidArguments for a
+    bad or taken name, a vault that is not served and unknown tools; PolicyInvalid."""
     if not policy.is_key_name(name):
         raise InvalidArguments(f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _.")
     file, content = config.policy_file, files.read(config.policy_file)

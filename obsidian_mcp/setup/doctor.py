@@ -1,7 +1,5 @@
-"""Look at everything this program needs and say of each part that it is fine, or what to do (specs/install.md, DOC).
-
-Beside compose, the only place that names concrete adapters: it tries each of them by itself.
-"""
+"""Look at everything this program needs and say of each part that it is fine, or what to do (specs/install.md, DOC);
+beside compose, the only place that names concrete adapters: it tries each by itself."""
 
 from __future__ import annotations
 

@@ -34,10 +34,8 @@ def servers(client: McpClient, text: str) -> dict[str, Entry]:
 
 
 def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
-    """The text with the entry in it; nothing else differs. Raises: Broken.
-
-    Members of an existing entry that `entry` does not name stay (a user's `env`), unless `afresh` replaces it whole.
-    """
+    """Return the text with the entry in it and nothing else changed. Members of an existing entry that `entry` does not
+    name stay (a user's `env`), unless `afresh`. Raises: Broken."""
     before = _parse(client, text)
     existing = servers(client, text).get(name)
     if existing is None and name in (before.get(client.key) or {}):
@@ -121,10 +119,8 @@ def _refusal(client: McpClient, text: str) -> Iterator[None]:
 
 
 def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with a server's table that holds `entry`; other keys of the table stay (TEXT-01, TEXT-02).
-
-    Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06).
-    """
+    """Return the text with a server's table that holds `entry`; its other keys stay (TEXT-01, TEXT-02). Raises:
+    ValueError for a text in which nothing else would stay as it is (TEXT-06)."""
     import tomlkit
 
     before = tomllib.loads(text)
@@ -154,10 +150,8 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def without_table(text: str, key: str, name: str) -> str:
-    """The text without a server's table and the tables below it; comments behind it are the next table's and stay.
-
-    Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06).
-    """
+    """Return the text without a server's table and those below it; comments behind it are the next table's and stay.
+    Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06)."""
     import tomlkit
     from tomlkit.items import Comment, Item, Table, Whitespace
 

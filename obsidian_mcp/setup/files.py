@@ -51,11 +51,8 @@ def read(path: Path) -> ConfigFile:
 
 
 def replace(before: ConfigFile, text: str) -> Path | None:
-    """Put `text` in the file's place, in one step; returns the backup of what was there, None where nothing was.
-
-    A symbolic link stays one: the file that it leads to is replaced. Raises: ClientConfigRefused, with the file as it
-    was, also when another program has changed it since it was read.
-    """
+    """Put `text` in the file's place in one step, or in that of the file that a link leads to; return the backup of
+    what was there. Raises: ClientConfigRefused, also when another program has changed it since."""
     path = before.path
     raw = _encode(text, bom=before.bom)
     try:

@@ -67,11 +67,8 @@ def install(
     replace: bool = False,
     dry_run: bool = False,
 ) -> ConfigChange:
-    """Make `name` start `command_line` in the client. The same again changes nothing.
-
-    Raises: ClientConfigRefused when the file is broken or the name belongs to another program (`replace` overrides
-    that); InvalidArguments for a name that no host takes.
-    """
+    """Make `name` start `command_line` in the client; the same again changes nothing. Raises: ClientConfigRefused when
+    the file is broken or, without `replace`, the name another program's; InvalidArguments for a bad name."""
     if not _NAME.fullmatch(name):
         raise InvalidArguments(
             f"{name!r} cannot be the name of a server. Use up to 32 letters, digits, '-' and '_': hosts put it before "
@@ -103,10 +100,8 @@ def install(
 
 
 def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = False) -> ConfigChange:
-    """Take the server out again; where nothing else has changed since, the file is what it was before.
-
-    Raises: ClientConfigRefused when the file is broken or the name belongs to another program.
-    """
+    """Take the server out again; where nothing else has changed since, the file is what it was before. Raises:
+    ClientConfigRefused when the file is broken or the name another program's."""
     holding = (found.path for found in list_configured(client, system) if found.name == name)
     content = files.read(next(holding, client.file(system)))
     text = content.text or ""

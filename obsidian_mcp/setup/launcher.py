@@ -54,11 +54,8 @@ class Running:
 
 
 def command_line(running: Running, is_program: Callable[[str], bool] = os.path.isfile) -> tuple[str, ...]:
-    """Return the command and its first arguments.
-
-    An environment that uvx or `pipx run` made is swept away some day, so there the command is uvx or pipx again, with
-    the origin pinned: the next start is the same program, and another package of the same name is never run.
-    """
+    """Return the command and its first arguments. An environment of uvx or `pipx run` is swept away some day: there it
+    is uvx or pipx again, with the origin pinned, so that no other package of the name is run."""
     if _UVX.search(running.executable):
         if uvx := running.find("uvx"):
             return (uvx, "--from", running.origin, NAME)
@@ -77,10 +74,8 @@ def command_line(running: Running, is_program: Callable[[str], bool] = os.path.i
 
 
 def is_ours(command: str, arguments: list[str]) -> bool:
-    """Return whether a command starts this program, however it was installed.
-
-    `uvx obsidian-mcp` without an origin is another program: the package index has one of our command's name.
-    """
+    """Whether a command starts this program, however it was installed; `uvx obsidian-mcp` is another one of that
+    name."""
     stem = PurePath(command.replace("\\", "/")).name.lower().removesuffix(".exe")
     if stem in (NAME, DISTRIBUTION):
         return True

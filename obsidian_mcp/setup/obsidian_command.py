@@ -17,11 +17,8 @@ NAME_OF_LINK = "obsidian"
 
 
 def install_command(system: System, running: Running, known: Sequence[KnownVault], *, dry_run: bool = False) -> Path:
-    """Link this program as `obsidian` in the user's folder of programs, and return the link.
-
-    `known` are the vaults that the app has registered on this computer.
-    Raises: ClientConfigRefused where another `obsidian` is here, InvalidArguments where this program cannot be linked.
-    """
+    """Link this program as `obsidian` in the user's folder of programs; return the link. `known`: the app's vaults
+    here. Raises: ClientConfigRefused where another `obsidian` is here, InvalidArguments."""
     line = command_line(running)
     if len(line) > 1:
         raise InvalidArguments(
@@ -51,10 +48,7 @@ def install_command(system: System, running: Running, known: Sequence[KnownVault
 
 
 def uninstall_command(system: System, running: Running, *, dry_run: bool = False) -> Path | None:
-    """Remove the link and return it; None where there is none.
-
-    Raises: ClientConfigRefused for a program of that name that is not ours.
-    """
+    """Remove the link and return it, None where there is none. Raises: ClientConfigRefused for another program."""
     link = link_path(system, running)
     if not (link.exists() or link.is_symlink()):
         return None

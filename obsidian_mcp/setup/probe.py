@@ -44,10 +44,7 @@ def initialize(
     seconds: float = SECONDS,
     ending: float = ENDING,
 ) -> ProbeAnswer:
-    """Start `command` in `folder`, shake hands, list the tools, and end it. Leaves no process behind.
-
-    Raises: NoAnswer.
-    """
+    """Start `command` in `folder`, shake hands, list the tools, and end it with all it started. Raises: NoAnswer."""
     started = time.monotonic()
     try:
         process = subprocess.Popen(  # noqa: S603 (a list, never a shell)
@@ -83,9 +80,7 @@ def initialize(
 
 
 class _Conversation:
-    """Messages to and from one process, which is ended when its time is over: no system lets a pipe be read with a time
-    limit.
-    """
+    """Messages to and from a process, which is ended when its time is over: no pipe is read with a time limit."""
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float, ending: float) -> None:
         self._process = process

@@ -1,7 +1,5 @@
-"""One server's entry in a client's YAML file: put in, changed and taken out at its place in the text.
-
-Values are written as JSON, which is YAML too. Whether nothing else changed is proved by `entries`.
-"""
+"""One server's entry in a client's YAML file: put in, changed and taken out at its place in the text. Values are
+written as JSON, which is YAML too; `entries` proves that nothing else changed."""
 
 from __future__ import annotations
 
@@ -28,10 +26,8 @@ def read(text: str) -> dict[str, Any]:
 
 
 def put(text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
-    """Return the text with the entry below `key`; other members of one that is there stay, unless `afresh`.
-
-    Raises: ValueError for a layout in which there is no place for it.
-    """
+    """Return the text with the entry below `key`; other members of one that is there stay, unless `afresh`. Raises:
+    ValueError for a layout in which there is no place for it."""
     newline = "\r\n" if "\r\n" in text else "\n"
     servers = _member(_root(text), key)
     if servers is None:

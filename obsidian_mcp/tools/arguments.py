@@ -1,8 +1,5 @@
 """The arguments of a tool: what its signature says, their JSON schema, and how those of a call are read (TOOL-03).
-
-Models and hosts send what is meant in more forms than the schema has. `read` takes them in one place for every tool,
-so that a form that one tool accepts is accepted by all.
-"""
+Models and hosts send what is meant in many forms; a form that one tool accepts is accepted by all."""
 
 from __future__ import annotations
 
@@ -159,11 +156,8 @@ def schema(known: Mapping[str, ToolParameter]) -> dict[str, Any]:
 
 
 def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
-    """Return every argument of a call, in its type; those that are not given have their default.
-
-    `whole`: a person gets the answer, so that no page is too large.
-    Raises: InvalidArguments that names each argument at fault.
-    """
+    """Return every argument of a call in its type, or its default; with `whole`, for a person, no page is too large.
+    Raises: InvalidArguments that names each argument at fault."""
     values: dict[str, Any] = {}
     faults: list[tuple[str, str, str, str]] = []
     """Argument, what was expected, what came, the sentence."""

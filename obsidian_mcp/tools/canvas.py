@@ -175,10 +175,8 @@ def _create(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: 
 
 
 def _apply(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:
-    """The canvas after all operations, each new heading or block of which is in its card's note (CANVAS-6).
-
-    Raises: SectionNotFound, and what `canvas_edits.edit` raises.
-    """
+    """Return the canvas after all operations; a new heading or block must be in its card's note (CANVAS-6). Raises:
+    SectionNotFound, and what `canvas_edits.edit` raises."""
     made = canvas_edits.edit(body, wanted, partial(secrets.token_hex, 8))
     operations = zip(wanted, made.ids, strict=True)
     pointed = {id_ for op, id_ in operations if isinstance(op, AddCard | EditCard) and op.content.get("subpath")}

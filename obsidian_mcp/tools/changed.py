@@ -55,11 +55,8 @@ def _cut(line: str) -> str:
 
 
 def change_made(number: int, operations: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the answer to a call says of the change that it made, so that nobody has to look (TOOL-31).
-
-    That is its number in the history, the first lines that changed, how much more did, and line ends that are not LF.
-    A new text that the call itself brought is not shown again.
-    """
+    """Return what the answer to a call says of its change (TOOL-31): its number, the first lines that changed, how much
+    more did, and line ends that are not LF; no new text that the call itself brought."""
     from obsidian_mcp.core.vault.planned_change import Create, Write, difference  # loaded with the first change
 
     said = {str(value).strip() for value in given.values() if isinstance(value, str)}

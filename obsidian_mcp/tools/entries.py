@@ -1,8 +1,5 @@
-"""What clients are told of the tools: one table, which every front filters (specs/tools.md TOOL-01, TOOL-16).
-
-`entries.json` is made from the functions (`pytest --update`), and a test compares. So a list of tools needs neither the
-functions nor pydantic: this module needs the standard library alone.
-"""
+"""What clients are told of the tools: one table, which every front filters (TOOL-01, TOOL-16). `entries.json` is made
+from the functions (`pytest --update`), so this module needs the standard library alone."""
 
 from __future__ import annotations
 
@@ -105,10 +102,7 @@ class Audience(NamedTuple):
 
 
 def listed(audience: Audience) -> list[Mapping[str, Any]]:
-    """Return the answer to `tools/list` for an audience.
-
-    Raises: InvalidArguments for a profile that names no tools.
-    """
+    """Return the answer to `tools/list` for an audience. Raises: InvalidArguments for a profile without tools."""
     return [shown(entry, audience) for entry in offered(audience).values()]
 
 
@@ -145,9 +139,7 @@ def confirmable(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def profile(names: str) -> Sequence[str]:
     """Return the names of the tools of `core`, `standard` or `all`, or those that are listed with commas (TOOL-16).
-
-    Raises: InvalidArguments for a name that no tool has, and for `research`, which is no choice of these tools.
-    """
+    Raises: InvalidArguments for an unknown name, and for `research`, which is no choice of these tools."""
     tools = table().tools
     match names:
         case "all":

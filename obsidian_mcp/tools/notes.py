@@ -161,10 +161,8 @@ def _read_date(place: Vault, date: str, template: str) -> Date | None:
 def _fill_template(
     place: Vault, template: str, path: VaultPath, content: str, properties: Mapping[str, Any], day: Date | None
 ) -> Filled:
-    """The text of a new note: the template filled in, and the content behind it; properties of both are merged.
-
-    Raises: TemplateFailed, PropertiesUnreadable.
-    """
+    """Return the text of a new note: the filled template with the content behind it and the properties of both. Raises:
+    TemplateFailed, PropertiesUnreadable."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note import edits

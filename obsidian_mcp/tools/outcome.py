@@ -61,10 +61,7 @@ class Outcome:
 
     @property
     def structured(self) -> dict[str, Any] | None:
-        """The same as an object, for answers that are neither a document nor an image.
-
-        Hosts that find one show it to the model in place of the blocks.
-        """
+        """The same as an object, which hosts show in place of the blocks; None for a document or an image."""
         if self.document or self.picture is not None:
             return None
         return {"success": True, "data": self.data} if self.enveloped else self.data

@@ -1,7 +1,5 @@
-"""As much of an answer as fits: lists by number or by bytes of JSON, texts by characters (TOOL-07).
-
-A person on the command line gets everything (CLI-10).
-"""
+"""As much of an answer as fits: lists by number or by bytes of JSON, texts by characters (TOOL-07). A person on the
+command line gets everything (CLI-10)."""
 
 from __future__ import annotations
 

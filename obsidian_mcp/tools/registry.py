@@ -199,10 +199,8 @@ class Tools(Mapping[str, Tool]):
     def __init__(
         self, modules: Mapping[str, Mapping[str, str]], prefix: str = "", *, package: str = __package__
     ) -> None:
-        """`modules`: by the name of a module of `package` its functions, with the command of each, empty for none.
-
-        The name of a tool is that of the function behind `prefix`.
-        """
+        """`modules`: by the name of a module of `package` its functions, with the command of each, empty for none. The
+        name of a tool is that of the function behind `prefix`."""
         self.prefix = prefix
         self.package = package
         self.modules = {prefix + name: module for module, functions in modules.items() for name in functions}
@@ -259,13 +257,10 @@ def tool(
     needs_app: bool = False,
     view: str = "",
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """Register a function `(app, …) -> dataclass | Document` as a tool; the table `among` has its name.
-
-    `destructive`: some argument can change or remove an existing byte. `idempotent`: the same call again changes
-    nothing more. `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is
-    there. `view`: the page that shows the answer.
-    Raises: KeyError at import for a function that is not in the table.
-    """
+    """Register a function `(app, …) -> dataclass | Document` as a tool; the table `among` has its name. `destructive`:
+    some argument can change or remove an existing byte. `idempotent`: the same call again changes nothing more.
+    `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is there. `view`:
+    the page of its answer."""
 
     def register(function: Callable[..., object]) -> Callable[..., object]:
         name = among.prefix + function.__name__
@@ -291,19 +286,14 @@ def tool(
 
 
 def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
-    """Return the tools that are of use here and now: those of the profile, without those of an app that is not there.
-
-    Raises: InvalidArguments for a profile that names no tools.
-    """
+    """Return the tools of the profile that are of use here and now: without those of an app that is not there. Raises:
+    InvalidArguments for a profile that names no tools."""
     absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
     return {name: tool for name, tool in offered(app, tools).items() if not (absent and tool.needs_app)}
 
 
 def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
-    """Return the tools of the configured profile, and those of other programs (TOOL-16).
-
-    Raises: InvalidArguments for a profile that names no tools.
-    """
+    """Return the tools of the configured profile, and those of other programs (TOOL-16). Raises: InvalidArguments."""
     if app.config.tools == "all" or tools is RESEARCH_TOOLS:
         return tools
     chosen = profile(app.config.tools)

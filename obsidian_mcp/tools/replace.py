@@ -77,11 +77,9 @@ def replace(
 
 
 def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character: bool) -> list[Edit]:
-    """Return the edits that replace every match in a text; line ends match `\n`, unless `by_character`.
-
-    Raises: ExpressionError for a match that takes too long to find, InvalidArguments for too many, StorageFailed for
-    a text that becomes too long.
-    """
+    r"""Return the edits that replace every match in a text; line ends match `\n`, unless `by_character`. Raises:
+    ExpressionError for a match that takes too long, InvalidArguments for too many, StorageFailed for too long a
+    text."""
     ends = [] if by_character else [at.start() - number for number, at in enumerate(_CRLF.finditer(body))]
     has_groups = "$" in template.replace("$$", "")  # which would bring characters in the place of bytes
     seen = body if has_groups else edits.searched(body, pattern.source)

@@ -115,10 +115,8 @@ class DropInCall:
         return self.active()
 
     def of_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
-        """The file of this kind that is named, though a note may have the same name, else the active one.
-
-        Raises: DropInRefused, with this exit status for a file that is not there.
-        """
+        """The file of this kind that is named, though a note may have the same name, else the active one. Raises:
+        DropInRefused, with this exit status for a file that is not there."""
         if not self.names_file:
             if extension((active := self.active()).path) != suffix:
                 raise DropInRefused(f"Active file is not a {kind} file: {active.path}")

@@ -85,10 +85,7 @@ def first_sentence(message: str) -> str:
 
 
 def _answered(words: Words, options: Options) -> str | int:
-    """The text to print, or the exit status of a command of the app, of which everything is printed.
-
-    Raises: DropInRefused, AppError.
-    """
+    """Return the text to print, or the exit status of a command of the app. Raises: DropInRefused, AppError."""
     from . import own
 
     if not words.command or words.command in HELP:
@@ -123,10 +120,8 @@ def _answered(words: Words, options: Options) -> str | int:
 
 
 def _run_app_command(command: DropInCommand, words: Words, options: Options) -> int:
-    """Hand a command to the app where it runs and the backend allows it; else say that it needs the app.
-
-    Return the exit status. Raises: DropInRefused for a required key that is missing or a session that only reads.
-    """
+    """Hand a command to the app, else say that it needs the app; return the exit status. Raises: DropInRefused for a
+    missing key or a session that only reads."""
     check_values(command, words)
     if command.name == "open" and not (words.text("file") or words.text("path")):
         raise DropInRefused("Missing required parameter: file or path")
@@ -142,10 +137,7 @@ def _run_app_command(command: DropInCommand, words: Words, options: Options) -> 
 
 
 def _hand_to_app(command: DropInCommand, words: Words, options: Options, settings: Config) -> int | None:
-    """Return the app's exit status; None where it does not run.
-
-    Raises: DropInRefused, AppError for what the policy forbids (APP-TOOL-03).
-    """
+    """Return the app's exit status, None where it does not run. Raises: DropInRefused, AppError (APP-TOOL-03)."""
     from obsidian_mcp import compose
     from obsidian_mcp.errors import ObsidianNotRunning
 

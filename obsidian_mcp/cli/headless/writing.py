@@ -51,10 +51,8 @@ def create(call: DropInCall) -> str:
 
 
 def made(call: DropInCall, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False) -> str:
-    """Make a file, or with `overwrite` replace it; `numbered` makes `Name 1.md` where the name is taken.
-
-    Raises: DropInRefused.
-    """
+    """Make a file, or with `overwrite` replace it; `numbered` makes `Name 1.md` of a taken name. Raises:
+    DropInRefused."""
     from obsidian_mcp.core.operations.move import create_file
 
     vault = call.vault
@@ -223,11 +221,8 @@ def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) ->
 
 
 def _typed(call: DropInCall, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
-    """The value that a text means, and the type that the property has then; a JSON array is a list.
-
-    Without a named type it is the vault's type of the property, when the text fits it, else text.
-    Raises: DropInRefused for a text that does not fit the type that is named.
-    """
+    """Return the value that a text means, of the named type, else the vault's type of the property where the text fits
+    it, else text; and its type. A JSON array is a list. Raises: DropInRefused."""
     if given.startswith("[") and (items := read_json(given)) is not None:
         return items, infer_type(items)
     if kind := call.words.choice("type"):

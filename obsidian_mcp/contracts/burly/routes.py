@@ -1,7 +1,5 @@
-"""BurlyMCP's envelope at `/mcp` and `/v1/mcp`, and its `/health` (contract 001; specs/http.md BURLY-…).
-
-The answer to a POST is always 200; the envelope says what went wrong, in the canonical members and in the older ones.
-"""
+"""BurlyMCP's envelope at `/mcp` and `/v1/mcp`, and its `/health` (contract 001; specs/http.md BURLY-…). The answer to a
+POST is always 200; the envelope says what went wrong, in canonical and older members."""
 
 from __future__ import annotations
 

@@ -80,12 +80,8 @@ class _Reply:
 
 
 class BridgeClient:
-    """A plugin at one address. Safe to share between threads; calls run beside each other.
-
-    Every method raises ObsidianNotRunning while nothing listens there, OperationTimeout, PermissionDenied for a
-    refused or missing key, InvalidArguments for what the plugin finds wrong with a request, and AppCommandFailed for
-    everything else that is no answer.
-    """
+    """A plugin at one address, for threads. Every method raises ObsidianNotRunning while nothing listens there,
+    OperationTimeout, PermissionDenied for its key, InvalidArguments, and AppCommandFailed for what is no answer."""
 
     def __init__(
         self,
@@ -127,10 +123,8 @@ class BridgeClient:
         return self._either(self._mcp_tools, self._v1_tools)
 
     def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]:
-        """Run a tool within `seconds` and return its MCP result, `isError` included.
-
-        Raises: UnknownTool if the plugin says so.
-        """
+        """Run a tool within `seconds`; return its MCP result, `isError` included. Raises: UnknownTool if the plugin
+        says so."""
         limit = self._call_seconds if seconds is None else seconds
         if self._spoken == "mcp":
             try:
@@ -243,10 +237,8 @@ class BridgeClient:
     # HTTP
 
     def _send(self, method: str, path: str, body: object, limit: float, headers: Mapping[str, str]) -> _Reply:
-        """One exchange; the whole answer has to arrive within `limit` seconds.
-
-        (A body that comes in drips is given up at the first pause after the limit, at the latest after twice that.)
-        """
+        """Make one exchange, whose answer arrives within `limit` seconds; one in drips is given up at the first pause
+        after that, at the latest after twice as long."""
         deadline = time.monotonic() + limit
         wait = httpx.Timeout(limit, connect=min(limit, self._list_seconds))
         content = None if body is None else json_codec.encode(body, keeps_halves=True)

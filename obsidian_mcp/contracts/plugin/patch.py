@@ -51,10 +51,8 @@ class PatchHunk:
 
 
 def parse(patch: str) -> list[PatchHunk]:
-    """Return the hunks of a unified diff for one note; headers of files and of hunks may be missing.
-
-    Raises: InvalidArguments naming the line that cannot be part of one.
-    """
+    """Return the hunks of a unified diff for one note; headers of files and of hunks may be missing. Raises:
+    InvalidArguments naming the line that cannot be part of one."""
     text = patch.removeprefix(BOM)
     if text.count("\n") == text.count("\r\n"):  # the line ends of the message, not those of the note
         text = text.replace("\r\n", "\n")
@@ -159,12 +157,9 @@ def _malformed_error(lines: Sequence[str], at: int, problem: str) -> InvalidArgu
 
 
 def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
-    """Return the body with every hunk applied: at its line, or at the only place where its old lines stand.
-
-    Lines that a hunk does not remove keep their bytes; added lines get the note's line end. A note without a final
-    line end stays so unless the patch has `\\ No newline at end of file`.
-    Raises: TextNotFound, TextNotUnique, InvalidArguments for added lines of which nothing says where they belong.
-    """
+    r"""Return the body with every hunk applied at its line, or at the only place of its old lines; kept lines keep
+    their bytes, added ones get the note's line end, and only `\ No newline at end of file` changes whether it ends with
+    one. Raises: TextNotFound, TextNotUnique, InvalidArguments for added lines that belong nowhere."""
     lines = split_lines(body)
     texts = [_bare(line) for line in lines]
     newline = Text(body).newline

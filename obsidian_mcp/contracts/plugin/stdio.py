@@ -126,10 +126,8 @@ class PluginClient:
             self._retry = anyio.Event()
 
     async def tools(self) -> tuple[PluginTool, ...]:
-        """Return the tools of the latest good answer.
-
-        While the plugin does not answer, poll it at once and wait a moment: not every client handles list_changed.
-        """
+        """Return the tools of the latest good answer. A plugin that does not answer is polled at once, for a moment:
+        not every client handles list_changed."""
         if not self._is_up:
             polled = self._polled
             self._retry.set()
@@ -257,10 +255,8 @@ def writes_vault(message: Mapping[str, Any]) -> bool:
 
 
 def name_tools(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bool) -> dict[str, PluginTool]:
-    """Return the plugin's tools by the names under which they are offered (BRIDGE-16).
-
-    `read_only`: only those with a `readOnlyHint`.
-    """
+    """Return the plugin's tools by the names under which they are offered (BRIDGE-16); with `read_only` those with a
+    `readOnlyHint`."""
     found: dict[str, PluginTool] = {}
     for tool in tools:
         hints = tool.definition.get("annotations")

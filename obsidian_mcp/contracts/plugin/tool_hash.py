@@ -18,11 +18,8 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def stringify(value: Any) -> str:
-    """Return `JSON.stringify(deepSort(value))`, where deepSort sorts the keys of every object.
-
-    Keys are sorted by UTF-16 code units; then, as in every JavaScript object, array indices come first in numeric
-    order, and `__proto__` is lost.
-    """
+    """Return `JSON.stringify(deepSort(value))`: keys sorted by UTF-16 code units, then, as in every JavaScript object,
+    array indices first in numeric order; `__proto__` is lost."""
     match value:
         case None:
             return "null"

@@ -1,7 +1,5 @@
-"""The tools of contract 000's plugin under its own names, for clients that were written for it.
-
-Only the HTTP server offers them (specs/http.md PLUGIN-…). Where the vault has such a tool, they call it.
-"""
+"""The tools of contract 000's plugin under its own names, which only the HTTP server offers (specs/http.md PLUGIN-…).
+Where the vault has such a tool, they call it."""
 
 from __future__ import annotations
 
@@ -337,9 +335,7 @@ def _call(app: App, tool_name: str, /, **arguments: Any) -> Outcome:
 
 def _edit(app: App, tool: str, path: str, change: Callable[[str], str], *, create: bool) -> Edited | dict[str, Any]:
     """Return the edited note, or what `create_note` answers for one that was not there when it was opened (PLUGIN-07).
-
-    Raises: NoteNotFound for such a note without `create`.
-    """
+    Raises: NoteNotFound for such a note without `create`."""
     vault = app.vaults.get()
     try:
         return vault.edit(tool, vault.find(path), change)

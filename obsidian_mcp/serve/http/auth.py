@@ -38,10 +38,8 @@ class AccessControl:
     def __init__(
         self, config: HttpConfig, clock: Callable[[], float] = time.monotonic, *, named: Collection[bytes] = ()
     ) -> None:
-        """`named`: the digests of the API keys that have a name.
-
-        Raises: InvalidArguments for one that has none too, and for one that no header can carry.
-        """
+        """`named`: the digests of the API keys that have a name. Raises: InvalidArguments for one that has none too,
+        and for one that no header can carry."""
         if not all(map(fits_header, config.keys)):
             raise InvalidArguments(
                 "A key of OBSIDIAN_MCP_API_KEY holds a character that no header can carry. Use ASCII letters, digits "
@@ -102,11 +100,8 @@ class AccessControl:
         times.append(now)
 
     def unlock(self, request: Request, dialect: Dialect) -> bytes | None:
-        """Where there are keys, ask for one of them in the words of a dialect (DOOR-04), whose paths may be open to
-        programs of this machine (DOOR-09).
-
-        Return the digest of a key that has a name (DOOR-10), None where the request has no limits of its own.
-        """
+        """Where there are keys, ask for one in the words of a dialect (DOOR-04), whose paths may be open to this
+        machine (DOOR-09); return the digest of a key that has a name (DOOR-10), else None."""
         if not self._keys:
             return None
         given = digest(_carried_key(request))
@@ -139,10 +134,8 @@ def is_loopback(name: str) -> bool:
 
 
 async def read_body(receive: Receive, limit: int) -> bytes:
-    """Return the whole body; of one over `limit` bytes only a part, also over `limit` bytes.
-
-    Raises: Refusal when it takes longer than `BODY_SECONDS`, ClientDisconnect when the client leaves.
-    """
+    """Return the whole body; of one over `limit` bytes a part, also over `limit`. Raises: Refusal when it takes longer
+    than `BODY_SECONDS`, ClientDisconnect when the client leaves."""
     body = bytearray()
     try:
         with anyio.fail_after(BODY_SECONDS):
@@ -169,10 +162,8 @@ def too_large(limit: int) -> Refusal:
 
 
 def _carried_key(request: Request) -> str:
-    """Return the first key that a request carries: a wrong one is not made good by another header.
-
-    Contract 004's original also takes keys from Google's header and from the query (on its own paths only).
-    """
+    """Return the first key that a request carries: a wrong one is not made good by another header. Contract 004 also
+    takes Google's header and, on its own paths, the query."""
     headers = request.headers
     for name in ("x-obsiscripta-api-key", "x-api-key", "x-goog-api-key"):
         if key := headers.get(name, "").strip():

@@ -31,10 +31,8 @@ STALL_SECONDS: Final = 30.0
 
 
 class _Protocol(H11Protocol):
-    """uvicorn's protocol with limits for clients that send or read slowly (LIFE-03).
-
-    Bytes which are no HTTP, sent while an answer is made, leave no traceback.
-    """
+    """uvicorn's protocol with limits for clients that send or read slowly (LIFE-03), and without a traceback for bytes
+    which are no HTTP."""
 
     cycle: RequestResponseCycle | None  # type: ignore[assignment]  # None before the first request
     _head: asyncio.TimerHandle | None = None

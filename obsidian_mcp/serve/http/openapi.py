@@ -1,7 +1,4 @@
-"""The OpenAPI document of the dialects that are not MCP, at `/openapi.json` (specs/http.md HTTP-08).
-
-It is made from the parts that the dialects bring in a file each.
-"""
+"""The OpenAPI document of the dialects that are not MCP, at `/openapi.json`, of a file from each (HTTP-08)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""JSON-RPC at `/mcp` without sessions, for plain HTTP clients (contract 000; specs/http.md RPC-…).
-
-The SDK serves clients that speak MCP in full (a session, event streams, the revisions from 2026 on). This dialect
-serves the contract's `curl` examples.
-"""
+"""JSON-RPC at `/mcp` without sessions, for the `curl` examples of contract 000 (specs/http.md RPC-…); MCP in full is in
+`sessions`."""
 
 from __future__ import annotations
 
@@ -37,10 +34,8 @@ _BY_HEADER: Final = ("x-obsiscripta-api-key", "mcp-session-id", "mcp-protocol-ve
 
 
 def speaks(request: Request, other: Contract) -> bool:
-    """Whether a request at `/mcp` is JSON-RPC and not of the contract that shares the path (wire rows 1 and 2).
-
-    A body that can only be one of them decides, then the headers, then the bytes of a body that is not JSON.
-    """
+    """Whether a request at `/mcp` is JSON-RPC and not of the contract that shares the path (wire rows 1 and 2): by a
+    body that can only be one of them, else the headers, else the bytes of what is no JSON."""
     by_header = any(name in request.headers for name in _BY_HEADER)
     try:
         value = request.json

@@ -148,11 +148,8 @@ def application(
     keyed: Mapping[bytes, App] = MappingProxyType({}),
     contracts: Sequence[Contract] = (),
 ) -> Starlette:
-    """Return the server as an ASGI application.
-
-    `keyed` has the App for the bearer of each API key with a name, by the key's digest; `app` is for all others.
-    `contracts` are served beside MCP; one of them may share the path `/mcp`.
-    """
+    """Return the server as an ASGI application. `keyed` has the App for the bearer of each API key with a name, by its
+    digest; `contracts` are served beside MCP, one of them perhaps at `/mcp`."""
     http = app.config.http
     access = AccessControl(http, named=keyed)
     apps = dict[Bearer, App]([(None, app), *keyed.items()])
@@ -235,11 +232,8 @@ def run(
     contracts: Sequence[Contract] = (),
     announce: Callable[[str], None] = log.info,
 ) -> int:
-    """Serve until SIGTERM or SIGINT. Returns the exit status of the process: 0.
-
-    `keyed` and `contracts` are as for `application`. `announce` gets the URL of each port. Raises: InvalidArguments
-    for another host than loopback without a key, AppError for a taken port.
-    """
+    """Serve until SIGTERM or SIGINT; return the exit status 0. `announce` gets the URL of each port, the rest is as for
+    `application`. Raises: InvalidArguments for another host than loopback without a key, AppError for a taken port."""
     if not is_loopback(host) and not (app.config.http.keys or keyed):
         raise InvalidArguments(
             f"Without a key the server listens only on this machine, not on {host}. Make one with `obsidian-mcp keys "

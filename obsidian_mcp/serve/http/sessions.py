@@ -128,10 +128,8 @@ class Sessions:
         return None
 
     async def answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
-        """Serve one message of a client for which `belongs_to_session`; None where it was answered already.
-
-        Raises: OperationTimeout for a call whose turn has not come in time.
-        """
+        """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
+        Raises: OperationTimeout for a call whose turn has not come in time."""
         if (malformed := _refuse(request)) is not None:
             return malformed
         message, body = request.message, _replay(request.body, receive)
@@ -396,10 +394,8 @@ class Events:
 
 
 def belongs_to_session(request: Request) -> bool:
-    """Whether a JSON-RPC request is one of a session, the first of one, or of a revision without sessions.
-
-    Our own dialect answers malformed messages and batches, and says what is wrong with them.
-    """
+    """Whether a JSON-RPC request is of a session, the first of one, or of a revision without; our own dialect answers
+    malformed messages and batches, and says what is wrong."""
     version = request.headers.get("mcp-protocol-version")
     if version is not None and version not in HANDSHAKE_VERSIONS:
         return True

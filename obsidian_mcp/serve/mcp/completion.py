@@ -18,10 +18,8 @@ Completes = Literal["note", "file", "folder", "tag", "vault", ""]
 
 
 def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[list[str], int]:
-    """Return the best names, and how many there are; none for an unknown vault.
-
-    Names that begin with `typed` come first, then those with a word that does, then those that contain it.
-    """
+    """Return the best names, and how many there are: those that begin with `typed`, then those with a word that does,
+    then those that contain it; none for an unknown vault."""
     try:
         if kind == "vault":
             return _best(((name, name) for name in app.vaults.names()), typed)

@@ -28,11 +28,9 @@ SCHEMA: types.ElicitRequestedSchema = {
 async def call_with_consent(
     context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[Outcome]]
 ) -> Outcome | types.InputRequiredResult:
-    """Run a tool call; where a person must agree first, ask through the client and run it after a yes.
-
-    Clients of 2026-07-28 get the question as the result and call again; older ones get a request in between.
-    Raises: ConfirmationRequired where the client cannot ask, PermissionDenied after a no.
-    """
+    """Run a tool call, after a yes where a person must agree first: clients of 2026-07-28 get the question as the
+    result and call again, older ones a request. Raises: ConfirmationRequired where the client cannot ask,
+    PermissionDenied after a no."""
     arguments = params.arguments or {}
     answered = (params.input_responses or {}).get(QUESTION)
     if isinstance(answered, types.ElicitResult):

@@ -20,12 +20,9 @@ logger = logging.getLogger(__name__)
 
 
 async def handle_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Serve one message and turn every failure into an MCPError.
-
-    An AppError keeps its code and data. A request before `initialize` is -32600. Parameters of the wrong shape are
-    -32602 and named in `data.fields`. Anything else, `sys.exit()` included, is logged and becomes -32603, and the
-    server goes on.
-    """
+    """Serve one message and turn every failure into an MCPError: an AppError with its code and data, -32600 before
+    `initialize`, -32602 with `data.fields` for params of the wrong shape, and -32603 for all else, `sys.exit()` too,
+    which is logged."""
     try:
         return await call_next(ctx)
     except MCPError as exc:

@@ -1,7 +1,5 @@
-"""Prompts: requests with the notes they are about, and completion of their arguments (specs/prompts.md).
-
-One function = one prompt: `@prompt` registers it, its parameters are the prompt's arguments.
-"""
+"""Prompts and completion of their arguments (specs/prompts.md): one function is one prompt, its parameters are the
+arguments."""
 
 from __future__ import annotations
 
@@ -115,10 +113,8 @@ def number(text: str, name: str, least: int, most: int) -> int:
 
 
 def chosen(place: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
-    """Return a filter for notes below the folder and with the tag, where they are given.
-
-    Raises: NoteNotFound for a folder that does not exist.
-    """
+    """Return a filter for notes below the folder and with the tag, where given. Raises: NoteNotFound for no such
+    folder."""
     inside = parse_folder(folder) if folder else None
     if inside:
         place.folders.existing(inside)

@@ -82,10 +82,8 @@ class Resources:
 
 
 def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
-    """Return the pages about the vault, then every file of the default vault by path. Raises: InvalidArguments.
-
-    A cursor names the last path of its page, so that files which appear or go in between move no page (RES-03).
-    """
+    """Return the pages about the vault, then every file of the default vault by path. A cursor names the last path of
+    its page, so that files which come or go move no page (RES-03). Raises: InvalidArguments."""
     place = app.vaults.get()
     entries = place.entries()
     start, room = 0, PAGE - len(STATIC)
@@ -125,10 +123,8 @@ def _place_of(cursor: str) -> str:
 
 
 def read(app: App, address: str) -> types.TextResourceContents | types.BlobResourceContents:
-    """Return what a resource holds.
-
-    Raises: InvalidArguments for a URI of no known form, NoteNotFound, PermissionDenied, StorageFailed.
-    """
+    """Return what a resource holds. Raises: InvalidArguments for an unknown URI, NoteNotFound, PermissionDenied,
+    StorageFailed."""
     pages = {OVERVIEW: _overview, RECENT_NOTES: _recent}
     if address in pages:
         return types.TextResourceContents(uri=address, mime_type=media.NOTE, text=pages[address](app.vaults.get()))

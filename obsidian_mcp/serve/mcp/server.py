@@ -46,10 +46,8 @@ class VaultServer(Server[dict[str, Any]]):
 
 
 def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> VaultServer:
-    """Return the server with this program's tools, or those that `tools` returns at the time of a request.
-
-    Call `subscriptions.close` of the result when serving ends.
-    """
+    """Return the server with this program's tools, or those that `tools` returns at the time of a request. Call
+    `subscriptions.close` of the result when serving ends."""
     subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app, PROMPTS)
     dispatcher = Dispatcher(app, tools)
 

@@ -45,10 +45,8 @@ class _InFlight(NamedTuple):
 
 
 class Conversation:
-    """Reads lines, has them answered by the dispatcher or by the SDK, and writes the answers.
-
-    The methods may be called from any thread: one lock guards everything, and `conclude` waits on it.
-    """
+    """Reads lines, has them answered by the dispatcher or the SDK, and writes the answers; for any thread: one lock
+    guards everything, and `conclude` waits on it."""
 
     def __init__(
         self,
@@ -57,9 +55,8 @@ class Conversation:
         writes: Callable[[Message], bool],
         drain_timeout: float,
     ) -> None:
-        """Without a `dispatcher` the SDK gets every request. `load` makes what serves those that it gets; `writes`:
-        whether a request changes a vault.
-        """
+        """Without a `dispatcher` the SDK gets every request. `load` makes what serves those that it gets, `writes` says
+        whether a request changes a vault."""
         self._dispatcher = dispatcher
         self._writes = writes
         self._lock = threading.RLock()

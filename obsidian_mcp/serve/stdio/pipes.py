@@ -1,9 +1,5 @@
-"""This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…).
-
-A thread reads. Answers are written by the thread that has made them as long as that cannot block: a hop to another one
-costs a third of a small call. Whatever may block (files, terminals, Windows, a client that does not read) is left to a
-thread.
-"""
+"""This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…). A thread reads; answers are written by
+the thread that made them as long as that cannot block, else by another: a hop costs a third of a small call."""
 
 from __future__ import annotations
 
@@ -26,10 +22,8 @@ _WRITE_SIZE: Final = 256 * 1024
 
 
 class LineSplitter:
-    """Splits bytes into lines without their ends; blank lines are dropped, a line over `limit` bytes becomes None.
-
-    A byte order mark before the first line is dropped.
-    """
+    """Splits bytes into lines without their ends, blank lines and a first byte order mark; one over `limit` bytes is
+    None."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -1,7 +1,5 @@
-"""The SDK's side of a conversation: an event loop in a thread of its own (specs/stdio.md, DISPATCH-04).
-
-The SDK binds a connection to one era of the protocol, so it gets one for each era in which the client writes.
-"""
+"""The SDK's side of a conversation: an event loop in a thread of its own (specs/stdio.md, DISPATCH-04), with a
+connection for each era in which the client writes."""
 
 from __future__ import annotations
 

@@ -40,20 +40,12 @@ def run(
     drain_timeout: float = 30.0,
     grace: float = GRACE_SECONDS,
 ) -> int:
-    """Serve on stdin and stdout until the client leaves. Returns the exit status of the process: 0.
-
-    `load`, called in a thread and at most once, makes what serves the messages that the `dispatcher` does not answer;
-    without one it serves all, and `writes` says which requests change a vault. `prepare` imports what calls need, while
-    the first messages are answered. From here on fd 0 is the null device and fd 1 is stderr, for this process and its
-    children.
-
-    Reading ends with end of input, the `exit` notification, SIGTERM or SIGINT; then the calls in flight are finished
-    for at most `drain_timeout` seconds, and what the client has not read yet is written. A client that has closed our
-    stdout ends everything at once. A second signal ends the process. It ends at most `grace` seconds after serving,
-    even when a thread hangs.
-
-    Raises what `load`, `prepare` or the server's lifespan raises.
-    """
+    """Serve on stdin and stdout until end of input, the `exit` notification, SIGTERM or SIGINT; return the exit status
+    0. `load`, called in a thread at most once, makes what serves the messages that the `dispatcher` does not answer;
+    without one it serves all, and `writes` says which requests change a vault. `prepare` imports what calls need
+    meanwhile. Fd 0 becomes the null device and fd 1 stderr. At the end, calls in flight get `drain_timeout` seconds,
+    and the process ends at most `grace` seconds later; a client that has closed our stdout ends everything at once, a
+    second signal the process. Raises what `load`, `prepare` or the server's lifespan raises."""
     writes = writes or (dispatcher.writes if dispatcher is not None else lambda _: False)
     conversation = Conversation(dispatcher, load, writes, drain_timeout)
     conversation.reader.start()
@@ -89,10 +81,8 @@ def _collect() -> None:
 
 
 def _end_at_signals(conversation: Conversation) -> None:
-    """SIGTERM and SIGINT end the conversation; the second one ends the process with the customary status.
-
-    The signal is read from a pipe by a thread, because on Windows the waiting main thread does not run handlers.
-    """
+    """End the conversation at SIGTERM and SIGINT, and the process at the second one. A thread reads them from a pipe:
+    on Windows the waiting main thread runs no handlers."""
     wake, woken = os.pipe()
     if sys.platform != "win32":  # where a full pipe does not stop the handler
         os.set_blocking(woken, False)

@@ -28,10 +28,8 @@ def address(name: str) -> str:
 
 
 def tool_meta(tool: str, view: str, *, of_views: bool) -> dict[str, Any]:
-    """Return who may call a tool, and the page that shows its answer, as `_meta` of its entry in a list (VIEW-03).
-
-    `of_views`: it is a tool that opens a view, or one that only views call.
-    """
+    """Return who may call a tool and the page of its answer, as `_meta` of its entry in a list (VIEW-03); `of_views`:
+    it opens a view, or only views call it."""
     if not of_views:
         return {"ui": {"visibility": ["model", "app"] if tool in CALLED_BY_VIEWS else ["model"]}}
     if not view:
