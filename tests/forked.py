@@ -22,6 +22,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from tests.system import IN_ITS_GROUP, can
+
 LENGTH_BYTES = 4
 
 
@@ -37,8 +39,9 @@ def start(
     """Start a process as `subprocess.Popen` does; a fork of the prepared process where it can be one."""
     module = command[2] if list(command[:2]) == [sys.executable, "-m"] else None
     own = {key for key, value in env.items() if os.environ.get(key) != value}
-    if module is None or sys.platform == "win32" or any(key.startswith(("PYTHON", "LC_", "LANG")) for key in own):
-        return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
+    if module is None or not can("forks") or any(key.startswith(("PYTHON", "LC_", "LANG")) for key in own):
+        streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+        return subprocess.Popen(command, **streams, env=env, cwd=cwd, creationflags=IN_ITS_GROUP)
     return Fork(module, command[3:], (stdin, stdout, stderr), env, cwd)
 
 

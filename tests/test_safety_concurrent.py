@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from obsidian_mcp.core.vault.take_back import take_back
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound, StaleEtag, StorageFailed
 from tests.core.memory import Always
+from tests.system import needs
 
 NOTES = 6
 PATIENCE = 20.0
@@ -98,7 +98,7 @@ class LateWriter(Disk):
         self.late.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be replaced there")
+@needs("removing open files")
 def test_a_line_that_is_appended_to_the_file_that_was_just_replaced_is_not_lost(
     root: Path, opened: Callable[[Disk], Vault], monkeypatch: pytest.MonkeyPatch
 ) -> None:

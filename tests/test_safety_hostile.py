@@ -21,6 +21,7 @@ from obsidian_mcp.tools import call
 from tests.conftest import app_on
 from tests.examples import examples
 from tests.serve.raw import RawServer
+from tests.system import needs
 
 SECONDS = 5.0
 """In which a question about a hostile note must be answered; most take milliseconds."""
@@ -149,7 +150,7 @@ def test_a_hostile_canvas_stops_no_tool(app: App, root: Path, text: bytes) -> No
     assert (root / "Better.md").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="sparse files")
+@needs("sparse files")
 def test_a_note_of_a_gigabyte_is_neither_loaded_nor_in_the_way(app: App, root: Path) -> None:
     with (root / "Giant.md").open("wb") as file:
         file.truncate(1 << 30)

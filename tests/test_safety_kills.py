@@ -23,10 +23,11 @@ from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.vault.planned_change import Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from tests.serve.raw import PATIENCE, RawServer
+from tests.system import needs
 from tests.vaults import contents, vault_on
 
 NOTES = 6
-FORKS = pytest.mark.skipif(sys.platform == "win32", reason="forks")
+FORKS = needs("forks")
 
 
 def eventually(condition: Callable[[], bool]) -> None:

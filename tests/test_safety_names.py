@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -115,11 +116,12 @@ def test_a_crash_in_a_rename_of_two_steps_leaves_the_note_under_its_old_name(
             rename(*given, **named)
 
         crashing.setattr(os, "rename", crash)
-        with pytest.raises(Crash):
+        with contextlib.suppress(Crash):
             vault.commit("test", [Move("n.md", "N.md")])
     again = opened()
     with again.changing():
-        assert contents(root) == before
+        if len(renames) >= at:  # else the disk renames in one step
+            assert contents(root) == before
     assert again.journal.unfinished() == []
 
 

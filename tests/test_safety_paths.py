@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import TOOLS, call
 from tests.conftest import app_on
+from tests.system import needs
 
 ESCAPES = [
     "../outside/secret",
@@ -189,7 +189,7 @@ def test_a_look_alike_of_a_dot_or_slash_is_an_ordinary_character(app: App, root:
     assert outside(root) == before
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="symbolic links")
+@needs("symbolic links")
 @pytest.mark.parametrize(("tool", "parameter"), NAMES)
 def test_links_out_of_the_vault_lead_nowhere(app: App, root: Path, tool: str, parameter: str) -> None:
     (root / "link.md").symlink_to(root.parent / "outside/secret.md")

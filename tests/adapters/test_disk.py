@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,8 +27,7 @@ from obsidian_mcp.errors import (
     StorageFailed,
     VaultNotFound,
 )
-
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions and symbolic links of POSIX")
+from tests.system import can, needs
 
 
 @pytest.fixture(params=["openat", "paths"])
@@ -68,7 +66,7 @@ def test_a_write_replaces_the_whole_content_and_leaves_nothing_else(disk: Disk) 
     assert everything(disk) == ["a", "a/n.md"]
 
 
-@POSIX
+@needs("permissions of POSIX")
 def test_a_write_keeps_the_mode_of_the_file(disk: Disk) -> None:
     (disk.root / "a/n.md").chmod(0o640)
 
@@ -164,9 +162,9 @@ def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> N
     vault = tmp_path / "Vault"
     vault.mkdir()
     spellings = [vault / ".." / "Vault"]
-    if sys.platform in ("darwin", "win32"):
+    if not can("names that differ in case"):
         spellings.append(tmp_path / "vAULT")
-    if sys.platform != "win32":
+    if can("symbolic links"):
         (tmp_path / "link").symlink_to(vault)
         spellings.append(tmp_path / "link")
     assert {Disk(spelling).root for spelling in spellings} == {Disk(vault).root}
@@ -211,7 +209,7 @@ def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:
         disk.read("a/n.md", limit=2)
 
 
-@POSIX
+@needs("symbolic links")
 def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_factory: pytest.TempPathFactory) -> None:
     # FILE-06
     outside = tmp_path_factory.mktemp("outside")
@@ -240,8 +238,7 @@ def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_fac
     assert sorted(path.name for path in outside.iterdir()) == ["secret.md"]
 
 
-@POSIX
-@pytest.mark.skipif(getattr(os, "geteuid", int)() == 0, reason="root may do everything")
+@needs("permissions that bind us")
 def test_what_the_system_forbids_is_permission_denied(disk: Disk) -> None:
     (disk.root / "a").chmod(0o500)
     with pytest.raises(PermissionDenied):
@@ -249,7 +246,7 @@ def test_what_the_system_forbids_is_permission_denied(disk: Disk) -> None:
     (disk.root / "a").chmod(0o700)
 
 
-@POSIX
+@needs("names that are not UTF-8")
 def test_a_name_that_is_not_utf8_is_listed_and_read(disk: Disk) -> None:
     raw = os.fsencode(disk.root) + b"/b\xff.md"
     try:
@@ -263,7 +260,6 @@ def test_a_name_that_is_not_utf8_is_listed_and_read(disk: Disk) -> None:
     assert disk.read("b\udcff.md") == b"x"
 
 
-@POSIX
 def test_a_full_disk_changes_nothing_and_leaves_nothing(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
@@ -277,7 +273,6 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing(disk: Disk, monkeypatch:
     assert everything(disk) == ["a", "a/n.md"]
 
 
-@POSIX
 def test_a_disk_without_hard_links_still_never_replaces(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_links(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -310,7 +305,7 @@ class Swapping(Disk):
         (self.root / "aside").rename(self.root / "a")
 
 
-@POSIX
+@needs("symbolic links", "calls relative to an open folder")
 @pytest.mark.parametrize("action", ["read", "head", "write", "create", "move in", "move out", "delete", "trash"])
 def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path: Path, action: str) -> None:
     """SAFE-15: folders are opened one below the other, so that what was checked is what is used."""
@@ -355,7 +350,7 @@ def test_no_part_of_a_path_leads_up(disk: Disk, path: str) -> None:
             action(path)
 
 
-@POSIX
+@needs("named pipes")
 def test_a_named_pipe_is_no_note_and_holds_nobody_up(disk: Disk) -> None:
     os.mkfifo(disk.root / "pipe.md")
 
@@ -377,7 +372,7 @@ def test_a_write_is_refused_when_the_file_is_another_one_in_the_last_moment(disk
 
 
 # SAFE-08
-@POSIX
+@needs("symbolic links", "calls relative to an open folder")
 def test_a_link_that_takes_a_note_s_place_in_the_last_moment_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -445,7 +440,6 @@ def test_the_systems_say_what_is_only_in_the_cloud(facts: Any, away: bool) -> No
     assert in_cloud(facts) is away
 
 
-@POSIX
 def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # FILE-03
     disk = Disk(tmp_path)
@@ -460,7 +454,7 @@ def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monke
     assert (disk.read("a.md"), disk.read("b.md")) == (b"a", b"b")
 
 
-@POSIX
+@needs("calls relative to an open folder")
 def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -497,7 +491,7 @@ def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
     assert len(list(Path("/dev/fd").iterdir())) == open_before
 
 
-@pytest.mark.parametrize("relative_calls", [pytest.param(True, marks=POSIX), False])
+@pytest.mark.parametrize("relative_calls", [pytest.param(True, marks=needs("calls relative to an open folder")), False])
 def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> None:
     # FILE-08
     disk = Disk(tmp_path, relative_calls=relative_calls)
@@ -510,7 +504,6 @@ def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> N
     assert listing(disk) == ["a.md", "b.md"]
 
 
-@POSIX
 def test_a_file_that_cannot_be_looked_at_is_not_said_to_be_missing(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     # FILE-08
     look = os.stat
@@ -555,7 +548,6 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> Non
     assert disk.read("n.md") == b"n"
 
 
-@POSIX
 @pytest.mark.parametrize(
     ("number", "error", "words"),
     [(errno.EROFS, StorageFailed, "read-only"), (errno.EACCES, PermissionDenied, "permissions")],
@@ -567,7 +559,7 @@ def test_what_the_system_says_of_opening_a_file_is_told_in_words(
     opened = os.open
 
     def failing(path: str, flags: int, *arguments: int, **options: int) -> int:
-        if flags & os.O_ACCMODE == os.O_WRONLY:
+        if flags & (os.O_WRONLY | os.O_RDWR) == os.O_WRONLY:
             raise OSError(number, os.strerror(number))
         return opened(path, flags, *arguments, **options)
 
@@ -579,7 +571,6 @@ def test_what_the_system_says_of_opening_a_file_is_told_in_words(
     assert disk.read("a/n.md") == b"old"
 
 
-@POSIX
 @pytest.mark.parametrize(
     ("number", "error", "words"),
     [

@@ -22,6 +22,7 @@ from obsidian_mcp.core.index.indexer import BATCH_FILES
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault, apply
 from tests.index_dump import dump
+from tests.system import needs
 
 SCHEMA = ("CREATE TABLE state (identity TEXT, generation INTEGER)", "CREATE TABLE words (word TEXT UNIQUE)")
 PACKAGE = Path(__file__).parents[2]
@@ -155,7 +156,7 @@ def test_a_foreign_database_under_the_name_is_replaced(tmp_path: Path) -> None:
 
 
 # INDEX-12
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not remove files that are open")
+@needs("removing open files")
 def test_a_program_notices_that_another_one_has_replaced_the_file(tmp_path: Path) -> None:
     first, second = opened(tmp_path / "v.db"), opened(tmp_path / "v.db")
     add(first, "a")
@@ -172,7 +173,7 @@ def test_a_program_notices_that_another_one_has_replaced_the_file(tmp_path: Path
 
 
 # INDEX-12
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not remove files that are open")
+@needs("removing open files")
 def test_a_cache_folder_that_is_removed_while_the_program_runs_is_made_again(tmp_path: Path) -> None:
     database = opened(tmp_path / "cache" / "v.db")
     add(database, "a")

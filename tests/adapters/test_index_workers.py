@@ -33,6 +33,7 @@ from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import VaultNotFound
 from tests.index_dump import dump
+from tests.system import needs
 
 NOTES = {
     "a.md": b"---\ntags: [x]\n---\n[[b|c]] #t\n- [ ] task",
@@ -299,7 +300,7 @@ SERVER = """
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends them with the job of the server")
+@needs("signals between processes")
 def test_workers_end_with_a_server_that_is_killed_and_let_go_of_its_pipes(vault: Vault, tmp_path: Path) -> None:
     script = tmp_path / "bin" / "server.py"
     script.parent.mkdir()

@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,9 +17,10 @@ from obsidian_mcp.adapters.journal import KEEP_CHANGES, PRUNE_EVERY, SqliteJourn
 from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.text.text import etag_of
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
+from tests.system import needs
 
 DAY = 86_400.0
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+POSIX = needs("permissions of POSIX")
 
 
 class Clock:

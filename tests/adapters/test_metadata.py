@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
+from tests.system import needs
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="ReplaceFile does it there")
+pytestmark = needs("permissions of POSIX")
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def note(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("expected", [None, b"old"])
-@pytest.mark.skipif(sys.platform != "linux", reason="Python reads attributes on Linux only")
+@needs("extended attributes")
 def test_a_write_keeps_the_extended_attributes(note: Path, expected: bytes | None) -> None:
     """FILE-02. Issue 15, example 3: Finder tags and the like were lost with every edit."""
     try:
@@ -41,7 +42,7 @@ ACCESS_LIST = bytes.fromhex("0200000001000600ffffffff020007000100000004000400fff
 """POSIX access control list as Linux stores it: rw- for the owner, rwx for user 1, r-- for group and others."""
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the list is an attribute on Linux only")
+@needs("extended attributes")
 def test_a_write_keeps_the_access_control_list_and_takes_none_from_the_folder(note: Path) -> None:
     """FILE-02."""
     try:

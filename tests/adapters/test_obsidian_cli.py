@@ -34,6 +34,7 @@ from obsidian_mcp.errors import (
 )
 from tests import fake_obsidian
 from tests.examples import examples
+from tests.system import needs
 
 from .app_desk import NO_ANSWER
 
@@ -326,7 +327,7 @@ def test_a_command_that_the_app_does_not_have_is_asked_twice_and_not_more(desk: 
 # Time
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a FIFO shows when the last process is gone")
+@needs("named pipes")
 def test_a_call_that_hangs_is_ended_with_everything_it_started(desk: Desk) -> None:
     # PROG-04
     hold = desk.folder / "hold"
@@ -758,13 +759,14 @@ def test_javascript_arrives_as_it_is_and_its_value_comes_back(desk: Desk) -> Non
 
 def test_the_program_gets_a_closed_stdin_and_what_a_client_stripped(desk: Desk) -> None:
     # PROG-02
-    desk.command(environment={"ELECTRON_RUN_AS_NODE": "1", "HOME": " "}).version()
+    home, user = ("USERPROFILE", "USERNAME") if sys.platform == "win32" else ("HOME", "USER")
+    desk.command(environment={"ELECTRON_RUN_AS_NODE": "1", home: " "}).version()
 
     call = desk.calls()[0]
     assert call["stdin"]
     assert call["argv"] == ["version"]
-    assert call["env"]["HOME"].strip()
-    assert call["env"]["USER"]
+    assert call["env"][home].strip()
+    assert call["env"][user]
     assert "ELECTRON_RUN_AS_NODE" not in call["env"]
 
 
@@ -775,7 +777,7 @@ def test_a_program_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
         ObsidianCommand(program).version()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+@needs("permissions of POSIX")
 def test_a_program_that_may_not_be_started_says_so(tmp_path: Path) -> None:
     file = tmp_path / "obsidian"
     file.write_text("#!/bin/sh\n", encoding="utf-8", newline="\n")

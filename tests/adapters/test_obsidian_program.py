@@ -17,6 +17,7 @@ from obsidian_mcp.adapters.obsidian_program import (
     this_environment,
 )
 from obsidian_mcp.errors import AppCommandFailed, OperationTimeout
+from tests.system import SYSTEM_ENVIRONMENT
 
 HOME = {"HOME": "/home/ann", "PATH": "/usr/bin:/bin"}
 WINDOWS = {
@@ -227,8 +228,11 @@ def test_a_pipe_that_another_program_keeps_open_is_not_closed_under_its_reader(t
         "start_new_session=True)"
     )
 
+    python = ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment(SYSTEM_ENVIRONMENT))
+    begun = time.monotonic()
+    python.run(["pass"], 30)
     with pytest.raises(OperationTimeout):
-        ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run([code, other], 0.5)
+        python.run([code, other], 0.5 + 3 * (time.monotonic() - begun))  # the first program has ended by then
 
     go_on.touch()
     end = time.monotonic() + 20

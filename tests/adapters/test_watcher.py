@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +30,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound, StorageFailed, VaultNotFound
 from tests.core.memory import Reported
 from tests.disks import OtherDisk
+from tests.system import needs
 
 WITHIN = 10.0
 """Seconds a busy test machine may take to report a change; an idle one takes milliseconds."""
@@ -454,7 +454,7 @@ def live(root: Path) -> Iterator[tuple[Watcher, list[float], threading.Event]]:
 
 
 # WATCH-06
-@pytest.mark.skipif(sys.platform != "linux", reason="inotify's queue")
+@needs("inotify")
 def test_when_the_system_drops_reports_scans_find_what_was_lost(
     live: tuple[Watcher, list[float], threading.Event],
 ) -> None:
@@ -478,7 +478,7 @@ def test_when_the_system_drops_reports_scans_find_what_was_lost(
 
 
 # WATCH-02: below as many folders as the system watches for a user, changes were not seen for ten minutes
-@pytest.mark.skipif(sys.platform != "linux", reason="inotify's watches")
+@needs("inotify")
 def test_where_the_system_watches_no_more_folders_scans_take_the_place_of_reports(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -549,7 +549,7 @@ def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_
 
 
 # WATCH-06, SAFE-16
-@pytest.mark.skipif(sys.platform == "win32", reason="the system holds a watched folder")
+@needs("moving folders with open files")
 def test_a_vault_that_goes_away_is_missed_and_another_one_in_its_place_is_watched(root: Path) -> None:
     (root / "a.md").write_bytes(b"1")
     watcher = Watcher(Disk(root).root)

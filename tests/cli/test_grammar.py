@@ -15,6 +15,7 @@ import pytest
 from obsidian_mcp.cli import grammar, main
 from obsidian_mcp.cli.completion import completions
 from obsidian_mcp.tools import TOOLS
+from tests.system import needs
 
 COMMANDS = {name: command for name in grammar.names() if (command := grammar.named(name)) is not None}
 TYPED = {"integer": "1", "object": "a=1", "boolean": ""}
@@ -154,7 +155,7 @@ def test_no_command_of_a_tool_reads_standard_input_unasked(
     assert "standard input was read" not in capfd.readouterr().err
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the loop is one of a POSIX shell")
+@needs("a POSIX shell")
 def test_a_loop_keeps_its_lines_and_an_open_pipe_is_not_waited_for(vault: Path) -> None:
     """CLI-05"""
     program = shlex.join([sys.executable, "-m", "obsidian_mcp"])

@@ -15,6 +15,7 @@ import pytest
 
 from obsidian_mcp.cli.progress_bar import SHOWN_AFTER_SECONDS, show_progress
 from obsidian_mcp.core.text.call import current_call, report_progress
+from tests.system import needs
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -289,7 +290,7 @@ def terminal() -> Iterator[tuple[int, int]]:
         os.close(end)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo terminals on Windows")
+@needs("pseudo terminals")
 def test_alone_on_a_terminal_the_program_explains_itself(basic: Path, terminal: tuple[int, int]) -> None:
     # CLI-01
     done = subprocess.run(
@@ -300,7 +301,7 @@ def test_alone_on_a_terminal_the_program_explains_itself(basic: Path, terminal: 
     assert b"obsidian-mcp install claude-desktop" in done.stdout
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo terminals on Windows")
+@needs("pseudo terminals")
 def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
     terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

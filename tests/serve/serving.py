@@ -16,6 +16,7 @@ from obsidian_mcp.contracts.rad.tools import Bridge
 from obsidian_mcp.serve.http import listener
 from obsidian_mcp.serve.http.server import application
 from tests import forked
+from tests.system import SYSTEM_ENVIRONMENT
 
 
 @contextmanager
@@ -45,6 +46,7 @@ def started(vault: Path, *options: str, **environ: str) -> Iterator[tuple[subpro
     command = [sys.executable, "-m", "obsidian_mcp", "http", "--vault", str(vault), *(options or ("--port", "0"))]
     beside = vault.parent
     private = {
+        **SYSTEM_ENVIRONMENT,
         "HOME": str(beside),
         "PATH": "",
         "OBSIDIAN_MCP_CACHE": str(beside / "cache"),

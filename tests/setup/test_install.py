@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import stat
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 from obsidian_mcp.setup import files
 from obsidian_mcp.setup.clients import CLIENTS, McpClient
 from obsidian_mcp.setup.install import ConfigChange, install, list_configured, uninstall
+from tests.system import needs
 
 from .computer import PLATFORMS, computer, files_below, is_backup
 
@@ -370,7 +369,7 @@ def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path)
     assert place.exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
+@needs("permissions of POSIX", "symbolic links")
 def test_mode_and_symbolic_link_stay(tmp_path: Path) -> None:  # INST-FILE-01, INST-FILE-02
     system = computer(tmp_path / "home", "linux")
     real = put(tmp_path / "dotfiles/claude.json", '{"secret": 1}')
@@ -387,7 +386,7 @@ def test_mode_and_symbolic_link_stay(tmp_path: Path) -> None:  # INST-FILE-01, I
     assert stat.S_IMODE(change.backup.stat().st_mode) == 0o600
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+@needs("symbolic links")
 def test_a_link_that_leads_nowhere_is_not_written_through(tmp_path: Path) -> None:
     system = computer(tmp_path / "home", "linux")
     CODE.file(system).symlink_to(tmp_path / "gone")
@@ -397,7 +396,7 @@ def test_a_link_that_leads_nowhere_is_not_written_through(tmp_path: Path) -> Non
     assert not (tmp_path / "gone").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs permissions that bind us")
+@needs("permissions that bind us")
 def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:  # INST-FILE-04
     system = computer(tmp_path, "linux")
     place = put(CODE.file(system), "{}")

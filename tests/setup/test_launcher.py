@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from obsidian_mcp import DISTRIBUTION, __version__
 from obsidian_mcp.setup.launcher import Running, command_line, is_ours
+from tests.system import needs
 
 VENV = Running(
     argv0="/srv/venv/bin/obsidian-mcp",
@@ -26,7 +26,7 @@ UVX = replace(
 WINDOWS_UVX = replace(UVX, executable=r"C:\Users\me\AppData\Local\uv\cache\archive-v0\x\Scripts\python.exe")
 PIPX_RUN = replace(VENV, executable="/home/me/.local/share/pipx/.cache/ab12/bin/python")
 
-needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="absolute paths of POSIX")
+needs_posix = needs("a POSIX shell")
 
 
 @needs_posix

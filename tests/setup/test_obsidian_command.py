@@ -16,9 +16,10 @@ from obsidian_mcp.setup.known import KnownVault
 from obsidian_mcp.setup.launcher import Running
 from obsidian_mcp.setup.obsidian_command import install_command, is_our_link, uninstall_command
 from obsidian_mcp.setup.system import System
+from tests.system import needs
 
 PROGRAM = Path(sys.executable).parent / ("obsidian-mcp.exe" if os.name == "nt" else "obsidian-mcp")
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows; there the program is copied")
+pytestmark = needs("symbolic links")
 
 
 def running(found: str | None = None, program: Path = PROGRAM) -> Running:

@@ -12,6 +12,7 @@ import pytest
 
 from obsidian_mcp import __version__
 from obsidian_mcp.setup.probe import NoAnswer, initialize
+from tests.system import needs
 
 ECHO = """
 import json, sys
@@ -61,7 +62,7 @@ def test_a_server_that_says_nothing_is_ended_after_the_time_limit(tmp_path: Path
     assert time.monotonic() - started < 20
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
+@needs("process groups")
 def test_a_server_that_does_not_end_is_killed_with_what_it_started(tmp_path: Path) -> None:
     script = (
         "import subprocess, sys, time; "

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.errors import AmbiguousName, AppError, InvalidArguments, InvalidName, NoteExists
 from obsidian_mcp.tools import call
+from tests.system import needs
 from tests.tools.conftest import Opened
 from tests.vaults import contents
 
@@ -327,7 +327,7 @@ def test_a_name_of_255_bytes_is_created_moved_and_brought_back(opened: Opened, n
         assert {path: before[path] for path in ("Home.md", f"{name}.md")}.items() <= contents(folder).items()
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="one folder on macOS")
+@needs("names that differ in case")
 def test_a_folder_moves_in_both_normal_forms(opened: Opened) -> None:
     # MOVE-05: as a sync program between macOS and Linux leaves them
     app = opened({"Ü/a.md": "[[Ü/b]]", "U\u0308/b.md": "", "U\u0308/Deep/c.md": "", "d.md": "[[Ü/b]] [[Ü/Deep/c]]"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, InvalidName
 from obsidian_mcp.tools import call
+from tests.system import needs
 
 from .conftest import Opened
 
@@ -29,7 +29,7 @@ ODD = [
     "deep/ x:y.md",
     "cell: 1.png",
 ]
-on_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+on_posix = needs("names with a colon", "names with a backslash")
 
 
 @on_posix

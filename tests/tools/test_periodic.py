@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +15,7 @@ from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, SectionNotFound, TemplateFailed
 from obsidian_mcp.tools import call
 from tests.conftest import DeletingVaults
+from tests.system import needs
 from tests.tools.conftest import Opened
 
 
@@ -98,7 +98,7 @@ def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> 
         run(app, date="last 7 days")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such names")
+@needs("names with a colon")
 def test_a_note_that_is_called_so_comes_first(opened: Opened) -> None:
     """PERIODIC-11"""
     app = opened({"Daily: log.md": "mine"})

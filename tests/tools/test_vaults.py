@@ -16,6 +16,7 @@ from obsidian_mcp.errors import AppError, InvalidArguments, PolicyInvalid, Vault
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 from tests.serve.raw import RawServer
+from tests.system import needs
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def test_the_other_vaults_answer_where_the_folder_of_one_is_gone(two: App, tmp_p
     assert (work["vault"], work["total"]) == ("Work", 1)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+@needs("limits of processes")
 def test_a_server_opens_more_vaults_than_files_may_be_open_when_it_starts(tmp_path: Path) -> None:
     # TOOL-19
     import resource

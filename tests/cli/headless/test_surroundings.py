@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.cli import main
+from tests.system import needs
 
 from .conftest import Ran, Run
 
@@ -81,7 +82,7 @@ def test_content_comes_from_standard_input_as_it_is(
     assert (vault / "In.md").read_bytes() == given.read_bytes()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a script stands for the clipboard's program")
+@needs("a POSIX shell")
 def test_the_output_is_copied_where_there_is_a_clipboard(
     vault: Path, ran: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -27,6 +26,7 @@ from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve.http import auth, listener
 from tests.serve.serving import serving, started
+from tests.system import IN_ITS_GROUP, SYSTEM_ENVIRONMENT, EndingSignal, ending_signals
 
 
 class Gate:
@@ -94,15 +94,15 @@ def test_several_ports_serve_the_same(basic: Path) -> None:
         assert len(hashes) == 1
 
 
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_process_cleanly(basic: Path, sig: signal.Signals) -> None:
+@pytest.mark.parametrize("sig", ending_signals())
+def test_a_signal_ends_the_process_cleanly(basic: Path, sig: EndingSignal) -> None:
     # LIFE-02
     with started(basic) as (process, (url,)):
         idle = connect(url)
         half = connect(url)
         half.sendall(b"POST /mcp HTTP/1.1\r\nhost: 127")
         assert httpx.get(f"{url}/health").json()["status"] == "ok"
-        process.send_signal(sig)
+        process.send_signal(sig.sent)
         assert process.wait(10) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b""
@@ -323,8 +323,13 @@ OTHER_PROGRAM = "\n".join(
 
 def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
     # RAD-04
-    private = {"HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
-    process = subprocess.Popen([sys.executable, "-c", OTHER_PROGRAM, str(basic)], stdout=subprocess.PIPE, env=private)
+    private = {**SYSTEM_ENVIRONMENT, "HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", OTHER_PROGRAM, str(basic)],
+        stdout=subprocess.PIPE,
+        env=private,
+        creationflags=IN_ITS_GROUP,
+    )
     assert process.stdout is not None
     try:
         url = process.stdout.readline().decode().strip()
@@ -362,19 +367,19 @@ sys.exit(compose.serve_http(app, ports=(0,), registered=bridge, announce=lambda 
 """
 
 
-@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_in_mid_call_waits_for_the_answer(basic: Path, sig: signal.Signals) -> None:
+@pytest.mark.parametrize("sig", ending_signals())
+def test_a_signal_in_mid_call_waits_for_the_answer(basic: Path, sig: EndingSignal) -> None:
     done = basic.parent / "done"
-    private = {"HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
+    private = {**SYSTEM_ENVIRONMENT, "HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
     command = [sys.executable, "-c", WAITING_PROGRAM, str(basic), str(done)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=private)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=private, creationflags=IN_ITS_GROUP)
     assert process.stdout is not None
     try:
         url = process.stdout.readline().decode().strip()
         connection = connect(url)
         connection.sendall(WAIT)
         assert process.stdout.readline() == b"begun\n"
-        process.send_signal(sig)
+        process.send_signal(sig.sent)
         while True:  # new clients are turned away as soon as the server is stopping
             try:
                 connect(url).close()

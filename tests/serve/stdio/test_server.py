@@ -7,7 +7,6 @@ their own.
 from __future__ import annotations
 
 import json
-import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from obsidian_mcp.serve.stdio.server import GRACE_SECONDS
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.test_jsonrpc import BROKEN
+from tests.system import EndingSignal, ending_signals, needs
 
 PROBE = [sys.executable, str(Path(__file__).with_name("probe_server.py"))]
 INITIALIZED = notification("notifications/initialized")
@@ -299,14 +299,14 @@ def test_a_file_as_input_is_served_to_its_end(tmp_path: Path) -> None:
         assert server.wait() == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals for processes")
-def test_a_signal_lets_the_work_in_flight_finish_and_a_second_one_ends_at_once() -> None:
+@pytest.mark.parametrize("sig", ending_signals())
+def test_a_signal_lets_the_work_in_flight_finish_and_a_second_one_ends_at_once(sig: EndingSignal) -> None:
     # END-03
     with probe() as server:
         server.initialize()
         server.send(tool_call(1, "slow", {"seconds": 0.4}), request(2, "ping"))
         assert server.read()["id"] == 2
-        server.signal(signal.SIGTERM)
+        server.signal(sig.sent)
         assert text(server.read()) == "slept 0.4"
         assert server.line() == b""
         assert server.wait() == 0
@@ -314,10 +314,10 @@ def test_a_signal_lets_the_work_in_flight_finish_and_a_second_one_ends_at_once()
         server.initialize()
         server.send(tool_call(1, "slow", {"seconds": 60}), request(2, "ping"))
         assert server.read()["id"] == 2
-        server.signal(signal.SIGINT)
-        server.wait_for_log("SIGINT")
-        server.signal(signal.SIGINT)
-        assert server.wait() == 128 + signal.SIGINT
+        server.signal(sig.sent)
+        server.wait_for_log(sig.arrives.name)
+        server.signal(sig.sent)
+        assert server.wait() == 128 + sig.arrives
 
 
 def test_a_client_that_closes_our_stdout_ends_the_server_at_once_although_an_answer_is_being_written() -> None:
@@ -380,7 +380,7 @@ def test_ten_thousand_calls_are_answered_to_a_client_that_writes_first_and_reads
         assert server.wait() == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="socket pairs as standard streams are a POSIX habit")
+@needs("signals between processes")
 def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
     # PIPE-06: as a host does that shares its event loop's descriptors with us
     ours, theirs = socket.socketpair()
@@ -400,7 +400,7 @@ def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
             assert process.wait(PATIENCE) == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX descriptors")
+@needs("a POSIX shell")
 def test_a_process_started_without_its_standard_streams_ends_quietly() -> None:
     # PIPE-07
     command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *PROBE]

@@ -1,0 +1,144 @@
+"""What the system can do on which the tests run, found by trying it, and how its processes are started and ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+
+def _links(folder: Path) -> bool:
+    (folder / "link").symlink_to(folder)
+    return (folder / "link").is_symlink()
+
+
+def _has_modes(folder: Path) -> bool:
+    folder.chmod(0o750)
+    return stat.S_IMODE(folder.stat().st_mode) == 0o750
+
+
+def _binds_us(folder: Path) -> bool:
+    folder.chmod(0o500)
+    try:
+        (folder / "file").touch()
+    except PermissionError:
+        return True
+    finally:
+        folder.chmod(0o700)
+    return False
+
+
+def _names(name: str) -> Callable[[Path], bool]:
+    def can(folder: Path) -> bool:
+        (folder / name).write_bytes(b"")
+        return name in os.listdir(folder)  # noqa: PTH208
+
+    return can
+
+
+def _tells_case(folder: Path) -> bool:
+    (folder / "a").touch()
+    return not (folder / "A").exists()
+
+
+def _removes_open_files(folder: Path) -> bool:
+    with (folder / "open").open("wb"):
+        (folder / "open").unlink()
+    return True
+
+
+def _moves_open_folders(folder: Path) -> bool:
+    (folder / "a").mkdir()
+    with (folder / "a" / "file").open("wb"):
+        (folder / "a").rename(folder / "b")
+    return True
+
+
+def _is_sparse(folder: Path) -> bool:
+    with (folder / "file").open("wb") as file:
+        file.truncate(1 << 24)
+    return (folder / "file").stat().st_blocks * 512 < 1 << 24
+
+
+def _has(module: Any, *names: str) -> Callable[[Path], bool]:
+    return lambda _: all(hasattr(module, name) for name in names)
+
+
+ABILITIES: Mapping[str, Callable[[Path], bool]] = {
+    "symbolic links": _links,
+    "permissions of POSIX": _has_modes,
+    "permissions that bind us": _binds_us,
+    "names with a colon": _names("a:b"),
+    "names that end in a space": _names("a "),
+    "names with a backslash": _names("a\\b"),
+    "names with control characters": _names("a\x01b"),
+    "names that are not UTF-8": _names("a\udcff"),
+    "names that differ in case": _tells_case,
+    "removing open files": _removes_open_files,
+    "moving folders with open files": _moves_open_folders,
+    "sparse files": _is_sparse,
+    "forks": _has(os, "fork"),
+    "process groups": _has(os, "killpg", "setsid"),
+    "signals between processes": _has(signal, "SIGKILL"),
+    "named pipes": _has(os, "mkfifo"),
+    "pseudo terminals": _has(os, "openpty"),
+    "extended attributes": _has(os, "getxattr"),
+    "calls relative to an open folder": lambda _: os.open in os.supports_dir_fd,
+    "inotify": lambda _: Path("/proc/sys/fs/inotify").is_dir(),
+    "a POSIX shell": lambda _: Path("/bin/sh").exists(),
+    "limits of processes": lambda _: Path("/proc/self/limits").exists(),
+}
+
+
+@cache
+def can(ability: str) -> bool:
+    """Whether the system does something, tried in an empty folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return ABILITIES[ability](Path(folder))
+        except (OSError, ValueError, AttributeError, NotImplementedError):
+            return False
+
+
+def needs(*abilities: str) -> pytest.MarkDecorator:
+    """Skip a test where the system lacks one of these abilities."""
+    missing = [ability for ability in abilities if not can(ability)]
+    return pytest.mark.skipif(bool(missing), reason=f"the system has no {', no '.join(missing)}")
+
+
+SYSTEM_ENVIRONMENT = {name: os.environ[name] for name in ("SYSTEMROOT", "WINDIR") if name in os.environ}
+"""Without these, a program on Windows opens no socket."""
+
+IN_ITS_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+"""The `creationflags` of a process that Ctrl+Break shall reach on Windows, and nobody else."""
+
+
+class EndingSignal(NamedTuple):
+    """A signal that asks another process to end: what is sent, and what arrives there."""
+
+    sent: int
+    arrives: signal.Signals
+
+
+def ending_signals() -> list[EndingSignal]:
+    """SIGTERM and SIGINT; Ctrl+Break on Windows, where its console can send it; none elsewhere."""
+    if sys.platform != "win32":
+        return [EndingSignal(number, number) for number in (signal.SIGTERM, signal.SIGINT)]
+    command = [sys.executable, "-I", "-S", "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, creationflags=IN_ITS_GROUP) as process:
+        try:
+            process.send_signal(signal.CTRL_BREAK_EVENT)
+        except OSError:
+            return []
+        finally:
+            process.kill()
+    return [EndingSignal(signal.CTRL_BREAK_EVENT, signal.SIGBREAK)]
