@@ -40,8 +40,9 @@ def start(
     module = command[2] if list(command[:2]) == [sys.executable, "-m"] else None
     own = {key for key, value in env.items() if os.environ.get(key) != value}
     if module is None or not can("forks") or any(key.startswith(("PYTHON", "LC_", "LANG")) for key in own):
-        streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
-        return subprocess.Popen(command, **streams, env=env, cwd=cwd, creationflags=IN_ITS_GROUP)
+        return subprocess.Popen(
+            command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, creationflags=IN_ITS_GROUP
+        )
     return Fork(module, command[3:], (stdin, stdout, stderr), env, cwd)
 
 
