@@ -11,6 +11,11 @@ from typing import Any, ClassVar
 _HALF = re.compile(r"(?<!\\)\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]")
 """A byte that is not UTF-8, or half of a character, as `repr` writes it or as it is: shown as everywhere (FILE-17)."""
 
+MOST_QUOTED = 1_000
+"""Characters of one quotation in a message, and of one fact in `data`: a longer one is what the caller sent."""
+MOST_MESSAGE = 8_000
+_QUOTATION = re.compile(rf"""'[^'\n]{{{MOST_QUOTED},}}+'|"[^"\n]{{{MOST_QUOTED},}}+\"""")
+
 
 class AppError(Exception):
     """A failure with a code for programs and a sentence for people.
@@ -38,8 +43,9 @@ class AppError(Exception):
 
     def __init__(self, message: str, **data: Any) -> None:
         super().__init__(message)
-        self.message = _HALF.sub("\ufffd", message)
-        self.data = data
+        message = _QUOTATION.sub(lambda quotation: _cut(quotation[0], MOST_QUOTED), message)
+        self.message = _HALF.sub("\ufffd", _cut(message, MOST_MESSAGE))
+        self.data = {name: _cut(fact, MOST_QUOTED) if isinstance(fact, str) else fact for name, fact in data.items()}
 
     def __str__(self) -> str:
         return self.message
@@ -51,6 +57,11 @@ class AppError(Exception):
     def to_text(self) -> str:
         """Return the message and the code as one line, for clients that show only text."""
         return f"Error: {self.message} ({self.error_code})"
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text without its middle where it has more characters: the end of a message says what to do."""
+    return text if len(text) <= most else f"{text[: most * 3 // 4]}…{text[-most // 4 :]}"
 
 
 class ObsidianNotRunning(AppError, code=-32001, error_code="OBSIDIAN_NOT_RUNNING", exit_status=11):

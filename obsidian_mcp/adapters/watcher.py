@@ -202,6 +202,15 @@ class Watcher:
         broken, self._observer, self._live = self._observer, None, False
         threading.Thread(target=self._start, args=(broken,), name="watcher-start", daemon=True).start()
 
+    def has_died(self, thread: threading.Thread | None) -> bool:
+        """Note that a thread ends of an error; return whether it brought reports: then the folder is watched anew."""
+        with self._lock:
+            if thread not in self._threads:
+                return False
+            self._watched = _ELSEWHERE
+        self._notify()
+        return True
+
     def lost(self) -> None:
         """Note that events were dropped: a scan is due, and one more when the system has caught up."""
         with self._lock:
@@ -229,19 +238,30 @@ class Watcher:
 
 
 class _Losses(logging.Handler):
-    """Notices that the system dropped events, because its queue of 16 384 was full: watchdog only logs that."""
+    """Notices that the system dropped events, because its queue of 16 384 was full: watchdog only logs that; and that a
+    thread of watchdog's dies, as where a folder was moved over another one and is deleted (7.1: a KeyError)."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
+        self._otherwise = threading.excepthook
 
     def add(self, watcher: Watcher) -> None:
         self.acquire()  # `emit` is called with it
         try:
             self._watchers.add(watcher)
+            if threading.excepthook != self.note_death:
+                self._otherwise, threading.excepthook = threading.excepthook, self.note_death
         finally:
             self.release()
         logging.getLogger("watchdog.observers").addHandler(self)
+
+    def note_death(self, death: threading.ExceptHookArgs) -> None:
+        """Tell the watcher of a thread that ends of an error; those of other threads are shown as before."""
+        if any(watcher.has_died(death.thread) for watcher in list(self._watchers)):
+            log.info("A thread of watchdog's ended (%r); its folder is watched anew.", death.exc_value)
+        else:
+            self._otherwise(death)
 
     def emit(self, record: logging.LogRecord) -> None:
         if "overflow" in record.getMessage().lower():

@@ -524,7 +524,6 @@ def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(
 
 
 # WATCH-06: a folder that is still watched after it left the vault ends a thread of watchdog's when it is deleted
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_deleted(root: Path) -> None:
     (root / "A").mkdir()
     (root / "A" / "a.md").write_bytes(b"1")

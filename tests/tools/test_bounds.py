@@ -12,10 +12,11 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import StaleEtag, UndoConflict
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools import TOOLS, call
 from obsidian_mcp.tools.outcome import as_json
 from obsidian_mcp.tools.paging import MOST_BYTES
 from tests.conftest import app_on
+from tests.vaults import answer
 
 MANY = 3_000
 DRY = {"dry_run": True}
@@ -120,4 +121,16 @@ def test_an_undo_of_many_files_names_the_first(tmp_path: Path) -> None:  # TOOL-
 
     assert (len(answer["files"]), answer["more_files"]) == (50, 10)
     assert {file.read_text(encoding="utf-8") for file in tmp_path.glob("*.md")} == {"heron"}
+    app.vaults.close()
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, 'it\'s "a" [[b]] ' * 7_000, "'" * 100_000, "../" * 30_000])
+def test_no_error_repeats_what_is_long(basic: Path, text: str) -> None:  # ERR-08
+    app = app_on(basic)
+    for tool in TOOLS.values():
+        texts = [name for name, one in tool.parameters.items() if one.type == "string" and name != "vault"]
+        whole = {name: (tool.parameters[name].choices or (text,))[0] for name in texts}
+        for given in [whole, *({name: text} for name in texts)]:
+            _, said = answer(app, tool.name.removeprefix("obsidian_"), **given)
+            assert len(said) <= MOST_BYTES + 10_000, (tool.name, given.keys())
     app.vaults.close()

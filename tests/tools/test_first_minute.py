@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.index import indexer
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.tools.registry import call
+from tests.conftest import app_on
 from tests.tools.conftest import Opened
+from tests.vaults import write_files
 
 NOTES = 400
 FILES: dict[str, str | bytes] = {
@@ -110,3 +117,14 @@ def test_a_query_lists_no_note_that_is_not_indexed(app: App) -> None:
     links = run(app, "query", query="LIST WHERE length(file.inlinks) = 0")
     assert links["total"] == 1
     assert "incomplete" not in links
+
+
+def test_a_call_whose_time_ends_stores_no_file_without_its_facts(tmp_path: Path) -> None:  # INDEX-48
+    root = write_files(tmp_path / "vault", {"Tasks.md": "".join(f"- [ ] task {number}\n" for number in range(3_000))})
+    app = app_on(root)
+    try:
+        with call_with(limit=Deadline(0)), suppress(OperationTimeout):
+            call(app, "obsidian_list_tasks", {})
+        assert call(app, "obsidian_list_tasks", {}).data["total"] == 3_000
+    finally:
+        app.vaults.close()

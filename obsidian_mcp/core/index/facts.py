@@ -16,6 +16,9 @@ VERSION = "8"
 BODY_LIMIT = 4 * 1024 * 1024
 """Bytes of a file that are parsed. Links, tags and tasks after them are unknown, and the file has a warning."""
 
+PARSE_SECONDS = 60.0
+"""Limit of the parser for one file, whoever waits for it: 4 MB of the slowest notes known take 10 s."""
+
 PDF = ".pdf"
 
 LINKS_LIMIT = 50_000

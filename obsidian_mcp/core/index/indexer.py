@@ -427,7 +427,7 @@ class Indexer:
                 path = entry.path
                 if path in busy or self._pending.get(path) != entry:
                     continue
-                if entries and (len(entries) == most or size + entry.size > BATCH_BYTES):
+                if entries and (len(entries) == most or size + entry.size > BATCH_BYTES * most // BATCH_FILES):
                     break
                 entries.append(entry)
                 size += min(entry.size, facts.BODY_LIMIT)

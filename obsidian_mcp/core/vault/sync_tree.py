@@ -108,6 +108,11 @@ class Listing:
         self._policy = policy
         self._note = note
 
+    @property
+    def is_known(self) -> bool:
+        """Whether readers have the catalog: while a change is made, as it was before, whatever a scan failed to see."""
+        return self.scanned or (self._is_frozen and self._scanned_ns is not None)
+
     def refresh(self) -> None:
         """Bring the catalog in step with the disk."""
         with self.lock:

@@ -215,7 +215,7 @@ class Vault:
     @property
     def is_listed(self) -> bool:
         """Whether the catalog is known."""
-        return self._listing.scanned
+        return self._listing.is_known
 
     def named(self, *filenames: str) -> Catalog:
         """The files of these names, or all where they are known: only names are read, a fifth of a listing's time."""
