@@ -287,11 +287,11 @@ SERVER = """
     import sys, time
     from pathlib import Path
     from obsidian_mcp.adapters import index_pool
-    from obsidian_mcp.core.index.ingest import Batch
+    from obsidian_mcp.core.index.ingest import IndexBatch
 
     def main():
         pool = index_pool.WorkerPool()
-        pool.submit(index_pool.store, Path(sys.argv[1]), Path(sys.argv[2]), Batch((), (), 0), 0).result()
+        pool.submit(index_pool.store, Path(sys.argv[1]), Path(sys.argv[2]), IndexBatch((), (), 0), 0).result()
         print("begun", flush=True)
         time.sleep(600)
 
