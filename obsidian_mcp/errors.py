@@ -45,7 +45,9 @@ class AppError(Exception):
         super().__init__(message)
         message = _QUOTATION.sub(lambda quotation: _cut(quotation[0], MOST_QUOTED), message)
         self.message = _HALF.sub("\ufffd", _cut(message, MOST_MESSAGE))
-        self.data = {name: _cut(fact, MOST_QUOTED) if isinstance(fact, str) else fact for name, fact in data.items()}
+        self.data: dict[str, Any] = {
+            name: _cut(fact, MOST_QUOTED) if isinstance(fact, str) else fact for name, fact in data.items()
+        }
 
     def __str__(self) -> str:
         return self.message

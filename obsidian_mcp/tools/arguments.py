@@ -36,6 +36,8 @@ _IN_WORDS: Final = {
 }
 _TRUE: Final = ("true", "1", "yes", "on")
 _FALSE: Final = ("false", "0", "no", "off")
+LARGEST_INTEGER: Final = 2**53
+"""Larger whole numbers are not the same in every reader of JSON, and SQLite takes none of 64 bits."""
 _WHOLE_NUMBER: Final = re.compile(r"\s*([+-]?\d{1,18})(?:\.0*)?\s*")
 _SHOWN_CHARACTERS: Final = 60
 
@@ -68,17 +70,17 @@ class ToolParameter(NamedTuple):
     default: Any
     field: Argument
 
-    def expected(self) -> str:
-        """Return in words what a value must be."""
+    def expected(self, came: object = None) -> str:
+        """Return in words what a value must be, for one that came."""
         if self.choices:
             return f"one of {', '.join(filter(None, self.choices))}"
         if self.field.pattern:
             return f"a string, {self.field.description[0].lower()}{self.field.description[1:]}"
         kind = _IN_WORDS[f"array of {self.items}" if self.items else self.type]
+        is_too_large = isinstance(came, int) and abs(came) > LARGEST_INTEGER
+        most = LARGEST_INTEGER if is_too_large and self.field.le is None else self.field.le
         bounds = [
-            f"{words} {bound}"
-            for words, bound in (("at least", self.field.ge), ("at most", self.field.le))
-            if bound is not None
+            f"{words} {bound}" for words, bound in (("at least", self.field.ge), ("at most", most)) if bound is not None
         ]
         return kind + (f" of {' and '.join(bounds)}" if bounds else " that is not empty" * bool(self.field.min_length))
 
@@ -172,7 +174,7 @@ def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any]
             try:
                 values[name] = parameter.read(value, whole=whole)
             except (ValueError, TypeError):
-                expected, came = parameter.expected(), _show_value(value)
+                expected, came = parameter.expected(value), _show_value(value)
                 faults.append((name, expected, came, f"Argument {name!r} must be {expected}, but {came} came."))
     at_fault = {fault[0] for fault in faults}
     for name, parameter in known.items():
@@ -214,15 +216,17 @@ def read_string(value: Any) -> str:
 
 
 def read_integer(value: Any) -> int:
-    """Return a whole number, also of its text. Raises: ValueError."""
+    """Return a whole number, also of its text. Raises: ValueError, also for more than LARGEST_INTEGER."""
     if isinstance(value, bool):
         raise ValueError(value)
-    if isinstance(value, int):
-        return value
-    whole = _WHOLE_NUMBER.fullmatch(value if isinstance(value, str) else repr(value))
-    if whole is None:
+    if not isinstance(value, int):
+        whole = _WHOLE_NUMBER.fullmatch(value if isinstance(value, str) else repr(value))
+        if whole is None:
+            raise ValueError(value)
+        value = int(whole[1])
+    if abs(value) > LARGEST_INTEGER:
         raise ValueError(value)
-    return int(whole[1])
+    return int(value)
 
 
 def read_number(value: Any) -> float:

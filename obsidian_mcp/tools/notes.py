@@ -116,7 +116,7 @@ def create_note(
         same = [other for other in place.catalog.named(path.rpartition("/")[2]) if other != path]
         if same:
             warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
-        data = content.encode()
+        data = Text(content).encode()
         warnings += move.create_file(place, "create_note", path, disk, data)
         warnings += base_mistakes(path, content)
         return Created(path, True, etag_of(data), cursor, warnings or None)

@@ -146,3 +146,10 @@ def test_errors_show_no_half_of_a_character(app: App, bad: Path, tool: str, argu
     said = failure.value.to_text() + json.dumps(failure.value.payload())
     assert "\\udc" not in said
     said.encode()
+
+
+def test_a_new_note_is_made_from_a_template_that_is_not_utf8(app: App, bad: Path) -> None:  # FILE-17
+    made = call(app, "obsidian_create_note", {"name": "Made", "template": "Bad", "content": "more"}).data
+
+    assert b"# Caf\xe9 one" in bad.with_name("Made.md").read_bytes()
+    assert made["path"] == "Made.md"
