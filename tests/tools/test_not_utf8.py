@@ -55,13 +55,13 @@ CHANGES: dict[str, tuple[str, dict[str, Any], bytes, bytes]] = {
     ),
     "a section": (
         "edit_note",
-        {"operation": "replace_section", "heading": "Caf\ufffd one", "content": "new"},
+        {"operation": "replace_section", "section": "Caf\ufffd one", "content": "new"},
         BAD[BAD.index(b"Text") :],
         b"new\n",
     ),
     "a heading": (
         "edit_note",
-        {"operation": "rename_heading", "heading": "Caf\ufffd one", "content": "New"},
+        {"operation": "rename_heading", "section": "Caf\ufffd one", "content": "New"},
         b"# Caf\xe9 one",
         b"# New",
     ),
