@@ -19,19 +19,15 @@ class Vaults(Protocol):
     """The vaults that this server may use."""
 
     def get(self, name: str = "", *, listed: bool = True) -> Vault:
-        """The vault of this name, in step with its folder; the first one without a name. Raises: VaultNotFound.
-
-        `listed` False: the caller needs no catalog, which need not be read then (`Vault.named`).
-        """
+        """The vault of this name, in step with its folder; the first one without a name. `listed` False: the caller
+        needs no catalog, which need not be read then (`Vault.named`). Raises: VaultNotFound."""
 
     def warm(self) -> None:
         """Begin to open the default vault in the background."""
 
     def wait(self, seconds: float) -> bool:
-        """Wait until a file of an open vault may have changed; False once closed. One thread waits.
-
-        `seconds` is how often to look where the system does not tell of changes.
-        """
+        """Wait until a file of an open vault may have changed; False once closed. One thread waits, and looks every
+        `seconds` where the system does not tell of changes."""
 
     def obsidian(self, name: str = "") -> Obsidian:
         """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""

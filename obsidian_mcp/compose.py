@@ -1,7 +1,5 @@
-"""From a configuration to the App: the only file that names concrete adapters.
-
-What opens a vault is imported when one is opened: the first answers of a server do not wait for it.
-"""
+"""From a configuration to the App: the only file that names concrete adapters. What opens a vault is imported when one
+is opened: the first answers of a server do not wait for it."""
 
 from __future__ import annotations
 
@@ -50,10 +48,8 @@ OPEN_FILES: Final = 1024
 
 
 def build(config: Config, *, serving: bool = False) -> App:
-    """The App of this process. `serving`: watch the vaults' folders, because more than one question will come.
-
-    Raises: PolicyInvalid, InvalidArguments for an API key that does not exist.
-    """
+    """The App of this process. `serving`: watch the vaults' folders, because more than one question will come. Raises:
+    PolicyInvalid, InvalidArguments for an API key that does not exist."""
     from obsidian_mcp.adapters import media
     from obsidian_mcp.adapters.outside import read_allowed
 
@@ -86,11 +82,8 @@ def api_keys(config: Config) -> tuple[policy.ApiKey, ...]:
 
 
 def build_for_keys(app: App) -> dict[bytes, App]:
-    """Return for each API key of the policy file, by its digest, the App that its bearer may use (POL-14).
-
-    A key that does not limit reading or writing shares the vaults of `app`.
-    Raises: PolicyInvalid, InvalidArguments for unknown tools.
-    """
+    """Return for each API key of the policy file, by its digest, the App that its bearer may use (POL-14); a key
+    without limits shares the vaults of `app`. Raises: PolicyInvalid, InvalidArguments for unknown tools."""
     apps = {}
     for key in api_keys(app.config):
         config = app.config._replace(key=key.name)
@@ -150,10 +143,8 @@ def vault_id(root: Path) -> str:
 
 
 def calendar(config: Config) -> Calendar:
-    """The clock of this process; a day that is configured without a time begins at midnight.
-
-    Raises: InvalidArguments for a first day of the week that is no weekday.
-    """
+    """The clock of this process; a day that is configured without a time begins at midnight. Raises: InvalidArguments
+    for a first day of the week that is no weekday."""
     if config.week_start:
         from obsidian_mcp.core.calendar.locale import WEEKDAYS  # with all names of months and days
 
@@ -223,11 +214,9 @@ def serve_http(
     ports: Sequence[int] = (3000,),
     announce: Callable[[str], None] | None = None,
 ) -> int:
-    """Serve MCP and all contracts over HTTP until SIGTERM or SIGINT, and close the vaults; returns the exit status.
-
-    `registered`: tools of another program. `announce` gets the URL of each port, without it the log.
-    Raises: InvalidArguments for another host than loopback without a key, AppError for a taken port.
-    """
+    """Serve MCP and all contracts over HTTP until SIGTERM or SIGINT, and close the vaults; return the exit status.
+    `registered`: tools of another program; `announce` gets the URL of each port, without it the log. Raises:
+    InvalidArguments for another host than loopback without a key, AppError for a taken port."""
     from .serve.http import server
 
     keyed = build_for_keys(app)
@@ -280,10 +269,8 @@ def explain_split(folder: Path) -> str:
 
 
 def vault_folders(config: Config) -> dict[str, Path]:
-    """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use.
-
-    The default is the first one. Raises: VaultNotFound where there is none.
-    """
+    """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use;
+    the first is the default. Raises: VaultNotFound where there is none."""
     paths = config.vaults or registered_vaults(config.app_folders)
     if not paths:
         raise VaultNotFound(
@@ -310,10 +297,8 @@ def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
 
 
 def embedding_choice(config: Config) -> Choice | None:
-    """Return the model that the user chose for search by meaning; None where it is off.
-
-    Raises: InvalidArguments for a file that cannot be read.
-    """
+    """Return the model that the user chose for search by meaning, None where it is off. Raises: InvalidArguments for a
+    file that cannot be read."""
     file = config.state / SEMANTIC_FILE
     if not file.exists():
         return None
@@ -449,10 +434,8 @@ class FolderVaults:
             vault.close()
 
     def _folders(self) -> dict[str, Path]:
-        """Vault folders by the name under which tools know them, the default first (POL-12, POL-14).
-
-        Raises: VaultNotFound, PolicyInvalid.
-        """
+        """Vault folders by the name under which tools know them, the default first (POL-12, POL-14). Raises:
+        VaultNotFound, PolicyInvalid."""
         folders = vault_folders(self._config)
         if self._key is not None:
             opened = {name: folder for name, folder in folders.items() if self._key.opens(name, str(folder))}

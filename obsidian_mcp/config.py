@@ -144,10 +144,7 @@ def read(
     scope: str = "",
     key: str = "",
 ) -> Config:
-    """The configuration of this process; arguments win over the environment.
-
-    Raises: InvalidArguments for a value that cannot be meant.
-    """
+    """The configuration of this process; arguments win over the environment. Raises: InvalidArguments."""
     env = os.environ if environ is None else environ
     named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
     home = Path(env.get("HOME") or env.get("USERPROFILE") or expanded("~"))

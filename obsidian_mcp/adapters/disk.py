@@ -39,12 +39,10 @@ class Disk(VaultFolder):
                 discard(place, temporary)
 
     def _replace(self, place: DiskPlace, temporary: str, disk: str, expected: bytes | None) -> None:
-        """Put a temporary file in its place if the file there holds `expected` in the last moment (SAFE-08).
-
-        The app and other programs do not know our lock. Where the disk can swap two files, the replaced file is
-        compared again after the swap, so that nothing is lost that a program with an open file has written.
-        Raises: StaleEtag, and the file is as the other program left it.
-        """
+        """Put a temporary file in its place if the file there holds `expected` in the last moment (SAFE-08): others do
+        not know our lock. Where the disk can swap two files, the replaced one is compared again after the swap, so that
+        nothing is lost that a program with an open file has written. Raises: StaleEtag, and the file is as the other
+        program left it."""
         if expected is None:
             replace(place, temporary)
             return

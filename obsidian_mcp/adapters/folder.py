@@ -59,9 +59,7 @@ _RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
 
 class VaultFolder:
     """The reading half of `Files` (core/files/ports.py, which documents the methods) below one folder (FILE rules).
-
-    Paths are raw relative paths as `scan` gave them or as `VaultPath` spells them.
-    """
+    Paths are raw relative paths as `scan` gave them or as `VaultPath` spells them."""
 
     def __init__(
         self,
@@ -91,13 +89,10 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def place(self, disk: str, *, make: bool = False) -> Iterator[DiskPlace]:
-        """Open the folders to a file one below the other, so that none of them can become a link meanwhile.
-
-        Symbolic links are not followed: they may lead out of the vault, and the app ignores links to its own files
-        (semantics 8.2). On systems without such calls (Windows) every part is checked instead.
-        Raises: PermissionDenied; InvalidName if `make` is set and one of the folders is a file; OSError, also for a
-        folder that is not there unless `make` is set.
-        """
+        """Open the folders to a file one below the other, so that none of them can become a link meanwhile; links are
+        not followed (semantics 8.2). On systems without such calls (Windows) every part is checked instead. Raises:
+        PermissionDenied; InvalidName if `make` is set and one of the folders is a file; OSError, also for a folder that
+        is not there unless `make` is set."""
         self.check()
         if make and "~" in disk:
             self._check_long_names(disk)
@@ -127,10 +122,8 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def listing(self, disk: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-        """List a folder that is no link. Relative to the open folder a look at an entry takes a tenth less time.
-
-        Raises: OSError.
-        """
+        """List a folder that is no link; relative to the open folder a look takes a tenth less time. Raises:
+        OSError."""
         path = os.path.join(extended(self.root), *disk.split("/")) if disk else str(self.root)
         folder = os.open(path, FOLDER | NOFOLLOW) if self._relative_calls else None
         try:
@@ -236,10 +229,8 @@ class VaultFolder:
             raise translated(error, disk, "listing") from error
 
     def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
-        """Yield what is not hidden in a folder; nothing of one that is gone or that the system forbids (FILE-13).
-
-        Raises: AppError for the vault's own folder, and where a folder cannot be listed for another reason.
-        """
+        """Yield what is not hidden in a folder; nothing of one that is gone or forbidden (FILE-13). Raises: AppError
+        for the vault's own folder, and where a folder cannot be listed for another reason."""
         try:
             with self.listing(folder) as entries:
                 yield from (entry for entry in entries if entry.name[0] != ".")
@@ -315,10 +306,8 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def _opened(self, place: DiskPlace, disk: str) -> Iterator[tuple[int, int]]:
-        """Open the regular file at a place for reading: its descriptor and its size in bytes.
-
-        Raises: OSError, StorageFailed, PermissionDenied.
-        """
+        """Open the regular file at a place for reading: its descriptor and its size in bytes. Raises: OSError,
+        StorageFailed, PermissionDenied."""
         opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
         try:
             if _RECALL_ON_OPEN and self._in_cloud(place.facts()):
@@ -363,11 +352,8 @@ def _check_absent(error: OSError, disk: str) -> None:
 
 
 def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
-    """Return the file to its end, or its first `most` bytes.
-
-    A file of the expected `size` takes one system call: every call releases the interpreter's lock, which another
-    thread may then keep for 5 ms.
-    """
+    """Return the file to its end, or its first `most` bytes. A file of the expected `size` takes one system call: each
+    releases the interpreter's lock, which another thread may then keep for 5 ms."""
     first = os.read(descriptor, (size if most is None else min(size, most)) + 1)
     if len(first) == size or (most is not None and len(first) > most):
         return first[:most]

@@ -75,10 +75,8 @@ def digest_of(data: bytes) -> str:
 
 
 class SqliteJournal:
-    """`Journal` (core/files/ports.py, which documents the methods) in one folder, which is created.
-
-    Safe with several threads and processes.
-    """
+    """`Journal` (core/files/ports.py, which documents the methods) in a folder, which is created; for threads and
+    processes."""
 
     def __init__(
         self,
@@ -89,10 +87,8 @@ class SqliteJournal:
         patience: float = LOCK_SECONDS,
         process: str = "",
     ) -> None:
-        """Open nothing yet: a vault can be read where no journal can be written.
-
-        `process`: the author of changes; this process where it is empty.
-        """
+        """Open nothing yet: a vault can be read where no journal can be written. `process`: the author of changes; this
+        process where it is empty."""
         self._folder = folder
         self._process = process or _PROCESS
         self._clock = clock
@@ -296,10 +292,8 @@ class SqliteJournal:
 
     @contextlib.contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
-        """The connection in a transaction: committed and synced on leaving, rolled back on an error.
-
-        Raises: StorageFailed for whatever the disk or SQLite has against it.
-        """
+        """The connection in a transaction: committed and synced on leaving, rolled back on an error. Raises:
+        StorageFailed for whatever the disk or SQLite has against it."""
         with self._mutex:
             try:
                 if self._connection is None:

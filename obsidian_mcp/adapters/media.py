@@ -32,13 +32,7 @@ def shrunk(data: bytes, most_bytes: int, longest_side: int) -> bytes:
             image = ImageOps.exif_transpose(opened).convert("RGBA")
     except UnidentifiedImageError as error:  # its text names an object of Python
         raise NotShowable("The image cannot be opened: its bytes are of no known format.") from error
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        Warning,
-        Image.DecompressionBombError,
-    ) as error:
+    except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError) as error:
         raise NotShowable(f"The image cannot be opened: {error}.") from error
     side = min(longest_side, max(image.size))
     while side >= SMALLEST_SIDE or side == max(image.size):

@@ -67,10 +67,8 @@ _RETRY_SECONDS = 0.02
 
 
 def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
-    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11).
-
-    Raises: OSError.
-    """
+    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11). Raises:
+    OSError."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -91,11 +89,9 @@ FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
 
 
 def real_path(folder: Path) -> Path:
-    """Return the path without links, as the disk spells it (SAFE-08).
-
-    Another spelling of the same folder, which Windows and macOS take too, would get an index, a journal and locks of
-    its own. Windows gives the real one by itself.
-    """
+    """Return the path without links, as the disk spells it (SAFE-08): another spelling of the same folder, which
+    Windows and macOS take too, would get an index, a journal and locks of its own. Windows gives the real one by
+    itself."""
     path = os.path.realpath(folder)
     if sys.platform == "darwin":
         import fcntl

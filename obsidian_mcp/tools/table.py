@@ -38,6 +38,4 @@ VIEW_TOOLS: Modules = {
     "views": {"show_graph": "", "show_note": "", "note_page": ""},
 }
 
-RESEARCH_TOOLS: Modules = {
-    "research": {"search": "", "fetch": ""},
-}
+RESEARCH_TOOLS: Modules = {"research": {"search": "", "fetch": ""}}

@@ -66,12 +66,7 @@ HEADING_CHARACTERS = 200
 
 
 @tool(title="Show note", among=VIEW_TOOLS, view="note")
-def show_note(
-    app: App,
-    path: Name,
-    heading: str = "",
-    vault: str = "",
-) -> dict[str, Any]:
+def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[str, Any]:
     """Opens a note, formatted, for the user."""
     place = app.vaults.get(vault)
     entry, note = _note(place, path)
@@ -95,10 +90,7 @@ def show_note(
 
 @tool(title="Page of a note", among=VIEW_TOOLS)
 def note_page(
-    app: App,
-    path: Annotated[str, Argument(min_length=1)],
-    offset: Offset = 0,
-    vault: str = "",
+    app: App, path: Annotated[str, Argument(min_length=1)], offset: Offset = 0, vault: str = ""
 ) -> dict[str, Any]:
     """The text of a note from a character on, with where its links lead."""
     place = app.vaults.get(vault)

@@ -156,10 +156,7 @@ def _apply_patch(body: str, text: str) -> str:
     """Return the text with the patch applied. Raises: InvalidArguments where it is malformed or changes nothing."""
     changed = patch.apply(body, patch.parse(text))
     if changed == body:
-        raise InvalidArguments(
-            "The patch changes nothing. Make it from the note as it is now.",
-            argument="patch",
-        )
+        raise InvalidArguments("The patch changes nothing. Make it from the note as it is now.", argument="patch")
     return changed
 
 
