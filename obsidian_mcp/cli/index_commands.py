@@ -8,7 +8,7 @@ from typing import Any
 from .answers import readable
 from .options import Options
 from .progress_bar import show_progress
-from .stdout import write, write_json
+from .stdout import write_answer
 
 
 def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
@@ -27,7 +27,7 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
             "warnings": status.warnings,
             "rows": dict(status.rows),
         } | ({"problem": status.problem} if status.problem else {})
-    write_json(facts) if json else write(readable(facts))
+    write_answer(facts, readable(facts), as_json=json)
 
 
 def update(options: Options, **given: Any) -> None:
@@ -53,9 +53,5 @@ def _build(options: Options, *, vault: Sequence[str] = (), json: bool = False, i
         left = len(indexer.pdfs.unread())
         facts = {"vault": opened.name, "indexed": total, "pdfs": pdfs - left, "unread_pdfs": left}
         problem = indexer.pdfs.background.notice if left and indexer.pdfs.background else ""
-    if json:
-        write_json(facts)
-        return
-    write(f"indexed {total} files and {pdfs - left} PDFs of {facts['vault']}\n")
-    if left:
-        write(f"{left} PDFs are not read. {problem}\n")
+    said = f"indexed {total} files and {pdfs - left} PDFs of {facts['vault']}\n"
+    write_answer(facts, said + (f"{left} PDFs are not read. {problem}\n" if left else ""), as_json=json)

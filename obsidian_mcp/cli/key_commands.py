@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .answers import readable
 from .options import Options
-from .stdout import write, write_json
+from .stdout import write_answer
 
 
 def list_keys(options: Options, *, json: bool = False) -> None:
@@ -15,12 +15,8 @@ def list_keys(options: Options, *, json: bool = False) -> None:
     from obsidian_mcp.setup import api_keys
 
     rows = [api_keys.describe(key) for key in compose.api_keys(options.config())]
-    if json:
-        write_json({"keys": rows})
-    elif rows:
-        write(readable({"keys": rows}))
-    else:
-        write("", "There are no keys. Make one: obsidian-mcp keys add NAME\n")
+    remark = "" if rows else "There are no keys. Make one: obsidian-mcp keys add NAME\n"
+    write_answer({"keys": rows}, readable({"keys": rows}) if rows else "", remark, as_json=json)
 
 
 def add(
@@ -44,11 +40,8 @@ def add(
         read_only=read_only or options.read_only,
         tools=tools or options.tools,
     )
-    if json:
-        write_json({"name": name, "key": key, "file": str(file)})
-        return
     send = f"Its hash is in {file}. Restart the server, and send the key as: Authorization: Bearer KEY\n"
-    write(f"{key}\n", send)
+    write_answer({"name": name, "key": key, "file": str(file)}, f"{key}\n", send, as_json=json)
 
 
 def remove(options: Options, *, name: str, json: bool = False) -> None:
@@ -56,7 +49,5 @@ def remove(options: Options, *, name: str, json: bool = False) -> None:
     from obsidian_mcp.setup import api_keys
 
     file = api_keys.remove(options.config(), name)
-    if json:
-        write_json({"removed": name, "file": str(file)})
-    else:
-        write(f"Removed {name} from {file}. Restart the server.\n")
+    said = f"Removed {name} from {file}. Restart the server.\n"
+    write_answer({"removed": name, "file": str(file)}, said, as_json=json)

@@ -10,7 +10,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .answers import readable
 from .options import Options
 from .progress_bar import show_progress
-from .stdout import ask, write, write_json
+from .stdout import ask, write, write_answer
 
 
 def set_up(
@@ -46,11 +46,9 @@ def set_up(
             count = opened.meaning.complete() if opened.meaning is not None else 0
         refused = sorted(opened.meaning.refused) if opened.meaning is not None else []
         facts = {"model": choice.model, "dimensions": size, "vault": opened.name, "embedded": count, "refused": refused}
-    if json:
-        write_json(facts)
-        return
     said = "".join(f"refused by the model, and found by its words alone: {path}\n" for path in refused)
-    write(f"{choice.model} answers with vectors of {size} numbers\nembedded {count} notes of {facts['vault']}\n", said)
+    done = f"{choice.model} answers with vectors of {size} numbers\nembedded {count} notes of {facts['vault']}\n"
+    write_answer(facts, done, said, as_json=json)
 
 
 def _agree(endpoint: str, model: str, *, has_agreed: bool) -> None:
@@ -80,7 +78,7 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
             facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": opened.name}
             facts["pending"] = len(opened.meaning.pending()) if opened.meaning is not None else None
     facts = {name: value for name, value in facts.items() if value is not None}
-    write_json(facts) if json else write(readable(facts))
+    write_answer(facts, readable(facts), as_json=json)
 
 
 def turn_off(options: Options, *, json: bool = False) -> None:
@@ -88,7 +86,4 @@ def turn_off(options: Options, *, json: bool = False) -> None:
     from obsidian_mcp.setup import semantic as setup
 
     was_on = setup.turn_off(options.config())
-    if json:
-        write_json({"was_on": was_on})
-    else:
-        write("search by meaning is off\n" if was_on else "search by meaning was off\n")
+    write_answer({"was_on": was_on}, f"search by meaning {'is' if was_on else 'was'} off\n", as_json=json)

@@ -41,6 +41,14 @@ def write_json(data: object) -> None:
     write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 
+def write_answer(data: object, text: str, remarks: str = "", *, as_json: bool) -> None:
+    """Write an answer as JSON, or as text with remarks about it."""
+    if as_json:
+        write_json(data)
+    else:
+        write(text, remarks)
+
+
 def ask(question: str) -> str:
     """Return what a person types behind a question on standard error. Raises: KeyboardInterrupt at the end of input."""
     print(question, end=" ", file=sys.stderr, flush=True)
