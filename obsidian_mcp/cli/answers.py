@@ -92,7 +92,7 @@ def task(data: Answer) -> tuple[str, str]:
     """Return the lines that stand in a note after a change, with their places, and its warnings."""
     path, first = data["path"], data["line"]
     if data["new"]:
-        first = min(first, data.get("next", data)["line"])
+        first = min(first, data.get("next", data)["line"]) if len(data["new"]) > 1 else first
         shown = [f"{path}:{number}: {safe(line)}\n" for number, line in enumerate(data["new"], first)]
     else:
         shown = [f"Deleted {path}:{first}: {safe(line)}\n" for line in data["old"]]

@@ -35,11 +35,32 @@ def check(options: Options, command: Subcommand, given: Mapping[str, Any]) -> in
     return int(call_tool(options, command, given).data["broken"])
 
 
+def batch(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
+    """Make the calls of a file of JSON lines as one change. Raises: InvalidArguments."""
+    import json
+    from pathlib import Path
+
+    file = given["file"]
+    try:
+        text = read_standard_input() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArguments(f"{file!r} cannot be read: {error}.", argument="file") from error
+    calls = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                calls.append(json.loads(line))
+            except (ValueError, RecursionError) as error:
+                raise InvalidArguments(f"Line {number} is no JSON: {error}. Give one call a line.") from error
+    call_tool(options, command, {**given, "calls": calls})
+
+
 def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -> Outcome:
     """Call a tool once, on the vault of `--vault` if one was given, print its whole answer, and return it."""
     from obsidian_mcp.tools.registry import EVERY_VAULT, TOOLS, call
 
     arguments = _read(command, given)
+    arguments.pop("file", None)
     vault = arguments.pop("vault", "")
     form, as_json = arguments.pop("format", "table"), arguments.pop("json", False)
     as_json = as_json or (command.name == "check" and form == "json")

@@ -103,6 +103,7 @@ def update_task(
     depends_on: list[str] | None = None,
     text: Annotated[str | None, Argument(description="New description")] = None,
     section: Annotated[str, Argument(description="add: below this heading")] = "",
+    lane: Annotated[str, Argument(description="Of a Kanban board: move the card there")] = "",
     daily: Annotated[bool, Argument(description="add: to today's daily note")] = False,
     etag: Etag = "",
     dry_run: DryRun = False,
@@ -128,9 +129,10 @@ def update_task(
         text=text,
     )
     if action == "add":
+        section = section or lane
         if line is not None or task:
             raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
         return VaultTasks(place).add(name, change, section, daily=daily, etag=etag, dry_run=dry_run)
     if section or daily:
         raise InvalidArguments("section and daily are for action add.", argument="section" if section else "daily")
-    return VaultTasks(place).update(name, line, task, change, etag=etag, dry_run=dry_run)
+    return VaultTasks(place).update(name, line, task, change, lane, etag=etag, dry_run=dry_run)

@@ -322,3 +322,31 @@ def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
     assert "Renaming the tag" in stream_text
     assert all(len(line) <= 38 for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", stream_text)))
     assert current_call.get().progress is None
+
+
+def test_a_batch_of_json_lines_is_one_change(run: Run, basic: Path) -> None:
+    # BATCH-07
+    added = {"name": "New", "operation": "append", "content": "b"}
+    calls = [{"tool": "create_note", "name": "New", "content": "a\n"}, {"tool": "edit_note", "arguments": added}]
+    lines = "".join(f"{json.dumps(call)}\n\n" for call in calls)
+    file = basic.parent / "calls.jsonl"
+    file.write_text(lines, encoding="utf-8")
+    assert "+b" in run("batch", str(file), "--dry-run").stdout
+    assert not (basic / "New.md").exists()
+
+    done = run("batch", "-", "--json", fed=lines)
+
+    assert (json.loads(done.stdout)["calls"], (basic / "New.md").read_text(encoding="utf-8")) == (2, "a\nb\n")
+    assert run("undo").returncode == 0
+    assert not (basic / "New.md").exists()
+    for wrong, message in (
+        (lines + "{", "Line 5 is no JSON"),
+        (lines + '{"tool": "delete_note", "name": "No such"}', "Call 3 .*Nothing of the batch was changed"),
+        ("3", "calls"),
+        ("", "1 to 100 calls"),
+    ):
+        refused = run("batch", "-", fed=wrong)
+        assert refused.returncode != 0
+        assert re.search(message, refused.stderr)
+    assert "cannot be read" in run("batch", "none.jsonl").stderr
+    assert not (basic / "New.md").exists()

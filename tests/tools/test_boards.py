@@ -1,4 +1,4 @@
-"""Boards of the Kanban plugin: cards go where the plugin reads them (BOARD-1, BOARD-2 in specs/edits.md)."""
+"""Boards of the Kanban plugin: cards go where the plugin reads them (BOARD-1 to BOARD-3 in specs/edits.md)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import NotText
+from obsidian_mcp.errors import AppError, NotText
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
@@ -85,3 +85,48 @@ def test_a_board_is_changed_where_the_plugin_keeps_it(opened: Opened) -> None:
     assert '"kanban-plugin":"table"' in text(app, "B")
     run(app, "edit_note", name="N", operation="append_section", section="A", content="e")
     assert text(app, "N") == "# A\n\n**b**\nc\n\n***\ne\n\n# D\n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("arguments", "todo", "doing", "done"),
+    [
+        ({"task": "brass", "status": "done"}, "- [ ] saw\n", "- [ ] ship\n", "- [x] old\n- [x] brass\n\tfrom Anna\n"),
+        ({"task": "brass", "lane": "Doing"}, "- [ ] saw\n", "- [ ] ship\n- [ ] brass\n\tfrom Anna\n", "- [x] old\n"),
+        ({"task": "ship", "lane": "done"}, "- [ ] brass\n\tfrom Anna\n- [ ] saw\n", "", "- [x] old\n- [x] ship\n"),
+        ({"task": "old", "lane": "Doing"}, "- [ ] brass\n\tfrom Anna\n- [ ] saw\n", "- [ ] ship\n- [ ] old\n", ""),
+        ({"task": "saw", "lane": "Todo"}, "- [ ] brass\n\tfrom Anna\n- [ ] saw\n", "- [ ] ship\n", "- [x] old\n"),
+    ],
+)
+def test_a_card_goes_to_a_lane_and_a_ticked_one_to_that_of_finished_cards(
+    opened: Opened, arguments: dict[str, Any], todo: str, doing: str, done: str, newline: str
+) -> None:
+    """BOARD-3"""
+
+    def board(todo: str, doing: str, done: str) -> str:
+        lanes = f"## Todo\n\n{todo}\n## Doing\n\n{doing}\n## Done\n\n**Complete**\n{done}\n"
+        return f"{HEAD}{lanes}{SETTINGS}".replace("\n", newline)
+
+    before = board("- [ ] brass\n\tfrom Anna\n- [ ] saw\n", "- [ ] ship\n", "- [x] old\n")
+    app = opened({"B.md": before})
+    answer = run(app, "update_task", name="B", **arguments)
+    written = text(app, "B")
+    assert written == board(todo, doing, done)
+    assert written.split("\n")[answer["line"] - 1].removesuffix("\r") == answer["new"][0] == answer["task"]["text"]
+    if answer["changed"]:
+        run(app, "undo")
+    assert text(app, "B") == before
+
+
+def test_a_recurring_card_leaves_its_next_occurrence_and_a_lane_needs_a_board(opened: Opened) -> None:
+    """BOARD-3"""
+    card = "- [ ] pay 🔁 every month 📅 2026-11-30\n"
+    app = opened({"B.md": f"{HEAD}{DONE}\n## Todo\n\n{card}\n{SETTINGS}", "N.md": "# A\n- [ ] x\n"}, tasks={})
+    answer = run(app, "update_task", name="B", task="pay", status="done")
+    lines = text(app, "B").split("\n")
+    assert lines[answer["line"] - 1].startswith("- [x] pay")
+    assert lines[answer["next"]["line"] - 1].startswith("- [ ] pay")
+    assert lines.index("## Todo") > answer["line"]
+    for wrong in ({"name": "N", "task": "x", "lane": "A"}, {"name": "B", "line": answer["next"]["line"], "lane": "No"}):
+        with pytest.raises(AppError, match=r"no Kanban board|no heading 'No'"):
+            run(app, "update_task", **wrong)

@@ -8,6 +8,9 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import NotText
 
+from .elements import Heading
+from .parser import Note
+
 LANES_SHOWN = 12
 CHARACTERS_SHOWN = 60
 _LANE = re.compile(r"^#{1,6} (.*)", re.MULTILINE)
@@ -35,6 +38,12 @@ def cards(body: str, content: Span) -> Span:
     """Return the text below a heading; of a board without the mark of a lane of finished cards (BOARD-1)."""
     mark = _COMPLETE.match(body, content.start, content.end) if is_board(body) else None
     return content if mark is None else Span(mark.end(), content.end)
+
+
+def finished_lane(note: Note) -> Heading | None:
+    """Return the lane that the plugin marks as that of finished cards."""
+    found = (heading for heading in note.outline if _COMPLETE.match(note.body, heading.span.end))
+    return next(found, None)
 
 
 def check_edit(path: str, before: str, after: str) -> None:

@@ -18,6 +18,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
+from obsidian_mcp.core.tasks.cards import update_card
 from obsidian_mcp.core.tasks.explanation import Explanation
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
@@ -26,7 +27,7 @@ from obsidian_mcp.core.tasks.query import TasksQuery, parse_query
 from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, of_line, read_line, read_task
-from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes, update_task
+from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
@@ -73,7 +74,15 @@ class VaultTasks:
     # -- changes -----------------------------------------------------------------------------------------------
 
     def update(
-        self, name: str, line: int | None, wanted: str, change: TaskChange, *, etag: str = "", dry_run: bool = False
+        self,
+        name: str,
+        line: int | None,
+        wanted: str,
+        change: TaskChange,
+        lane: str = "",
+        *,
+        etag: str = "",
+        dry_run: bool = False,
     ) -> UpdatedTask:
         """Change the task named (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag,
         and as `Vault.find`."""
@@ -92,7 +101,7 @@ class VaultTasks:
                 box = find_named(boxes, wanted, settings)
             else:
                 box = find_at(boxes, line, wanted, settings)
-            return update_task(body, box, change, settings, today)
+            return update_card(body, box, change, lane, settings, today)
 
         return self._write(entry, apply, etag=etag, dry_run=dry_run)
 
@@ -159,7 +168,7 @@ class VaultTasks:
             updated.line,
             [printable(line) for line in updated.old],
             [printable(line) for line in updated.new],
-            changed=updated.old != updated.new,
+            changed=updated.moved or updated.old != updated.new,
             etag=etag,
             task=None if updated.deleted else entry_at(updated.line),
             next=entry_at(updated.next_line),

@@ -63,6 +63,8 @@ class Updated:
     next_line: int | None = None
     """Of the new occurrence."""
     deleted: bool = False
+    moved: bool = False
+    """To another lane."""
     warnings: tuple[str, ...] = field(default=())
 
 
