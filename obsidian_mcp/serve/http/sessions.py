@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import anyio
 from anyio import from_thread, to_thread
@@ -71,6 +71,14 @@ _ERROR_CODE: Final = re.compile(
 )
 
 
+class Exchange(NamedTuple):
+    """One HTTP request and its answer, as ASGI has them."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
+
+
 class Session:
     """What is known of one client between its `initialize` and its end."""
 
@@ -124,7 +132,7 @@ class Sessions:
             del self._sessions[session.key]
             await self._forget(session)
             return Reply(HTTPStatus.OK, headers=EXPOSED)
-        await self._pass_on(scope, receive, send, session, standing=True)
+        await self._pass_on(Exchange(scope, receive, send), session, standing=True)
         return None
 
     async def answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
@@ -132,9 +140,9 @@ class Sessions:
         Raises: OperationTimeout for a call whose turn has not come in time."""
         if (malformed := _refuse(request)) is not None:
             return malformed
-        message, body = request.message, _replay(request.body, receive)
+        message, exchange = request.message, Exchange(scope, _replay(request.body, receive), send)
         if request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0]) not in HANDSHAKE_VERSIONS:
-            return await self._answer_modern(request, message, scope, body, send)
+            return await self._answer_modern(request, message, exchange)
         if message is None:
             return _no_session()
         if SESSION not in request.headers:
@@ -143,12 +151,12 @@ class Sessions:
         if session is None:
             return _no_session()
         if "method" in message and "id" in message:
-            return await self._answer_request(message, scope, body, send, session)
+            return await self._answer_request(message, exchange, session)
         cancelled = (message.get("params") or {}).get("requestId") if "method" in message else None
         if message.get("method") == "notifications/cancelled" and cancelled in session.calls:
             session.calls[cancelled].cancel()
         elif session.sdk_id:
-            await self._pass_on(scope, body, send, session)
+            await self._pass_on(exchange, session)
             return None
         return Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
 
@@ -163,9 +171,7 @@ class Sessions:
             self._tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
         return _reply(line or b"", headers={SESSION: key})
 
-    async def _answer_request(
-        self, message: jsonrpc.Message, scope: Scope, body: Receive, send: Send, session: Session
-    ) -> Reply | None:
+    async def _answer_request(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Reply | None:
         dispatcher, order = self._dispatcher, session.order
         peer = dispatcher.peer(message, session.peer)
         if not isinstance(peer, Peer):
@@ -173,21 +179,15 @@ class Sessions:
         if message["method"] == "initialize" and (introduced := dispatcher.introduced(message)) is not None:
             session.introduction, session.peer, session.sdk_id = message, introduced, ""
         if message["method"] in UNORDERED:
-            return await self._serve(message, peer, scope, body, send, session)
+            return await self._serve(message, peer, exchange, session)
         async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
-            return await self._serve(message, peer, scope, body, send, session)
+            return await self._serve(message, peer, exchange, session)
 
     async def _serve(
-        self,
-        message: jsonrpc.Message,
-        peer: Peer,
-        scope: Scope,
-        body: Receive,
-        send: Send,
-        session: Session | None = None,
+        self, message: jsonrpc.Message, peer: Peer, exchange: Exchange, session: Session | None = None
     ) -> Reply | None:
         """Have a request answered by the dispatcher, or by the SDK."""
-        events = Events(send)
+        events = Events(exchange.send)
         if self._dispatcher.serves(message):
             key, calls = (session.key, session.calls) if session is not None else ("", {})
             with anyio.CancelScope() as work:
@@ -203,11 +203,11 @@ class Sessions:
                     return None
                 return _reply(line, _status(line) if peer.is_modern else HTTPStatus.OK)
         if session is not None and not peer.is_modern:
-            scope = {**scope, CallOrder.SCOPE_KEY: session.order}
-            await self._pass_on(scope, body, send, session)
+            scope = {**exchange.scope, CallOrder.SCOPE_KEY: session.order}
+            await self._pass_on(exchange._replace(scope=scope), session)
         else:
             standing = message["method"] == "subscriptions/listen"
-            await self._forward(scope, body, send, standing=standing, farewell=FAREWELL_SECONDS)
+            await self._forward(exchange, standing=standing, farewell=FAREWELL_SECONDS)
         return None
 
     async def _call(self, message: jsonrpc.Message, peer: Peer, client: Client, events: Events) -> bytes | None:
@@ -226,49 +226,47 @@ class Sessions:
     # --- 2026
 
     async def _answer_modern(
-        self, request: Request, message: jsonrpc.Message | None, scope: Scope, body: Receive, send: Send
+        self, request: Request, message: jsonrpc.Message | None, exchange: Exchange
     ) -> Reply | None:
         """Serve a message that needs no session. The SDK refuses what has the wrong form."""
         accepted = request.headers.get("accept", "")
         if message is None or not {"method", "id"} <= message.keys() or JSON not in accepted or EVENTS not in accepted:
-            await self._forward(scope, body, send)
+            await self._forward(exchange)
             return None
-        if (fault := _header_fault(request, scope, message)) is not None:
+        if (fault := _header_fault(request, exchange.scope, message)) is not None:
             return _reply(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
         peer = self._dispatcher.modern_peer(message)  # its header says that it is of this era
         if not isinstance(peer, Peer):
             line = jsonrpc.encode(peer)
             return _reply(line, _status(line))
         if not self._dispatcher.serves(message):
-            return await self._serve(message, peer, scope, body, send)
+            return await self._serve(message, peer, exchange)
         reply: Reply | None = None
         async with anyio.create_task_group() as group:
 
             async def watch() -> None:  # a client that leaves has given its call up
-                while (await body())["type"] != "http.disconnect":
+                while (await exchange.receive())["type"] != "http.disconnect":
                     pass
                 group.cancel_scope.cancel()
 
-            first = await body()
+            first = await exchange.receive()
             group.start_soon(watch)
-            again = _replay(first.get("body", b""), body)
-            reply = await self._serve(message, peer, scope, again, send)
+            again = _replay(first.get("body", b""), exchange.receive)
+            reply = await self._serve(message, peer, exchange._replace(receive=again))
             group.cancel_scope.cancel()
         return reply
 
     # --- the SDK
 
-    async def _pass_on(
-        self, scope: Scope, receive: Receive, send: Send, session: Session, *, standing: bool = False
-    ) -> None:
+    async def _pass_on(self, exchange: Exchange, session: Session, *, standing: bool = False) -> None:
         """Have the SDK serve a request of a session, which it gets to know before."""
         async with session.lock:
             if not session.sdk_id:
                 session.sdk_id = await self._introduce(session.introduction)
-        headers = [(name, value) for name, value in scope["headers"] if name != SESSION.encode()]
+        headers = [(name, value) for name, value in exchange.scope["headers"] if name != SESSION.encode()]
         headers.append((SESSION.encode(), session.sdk_id.encode()))
-        scope = {**scope, "headers": headers, SESSION_KEY: session.key}
-        await self._forward(scope, receive, send, standing=standing)
+        scope = {**exchange.scope, "headers": headers, SESSION_KEY: session.key}
+        await self._forward(exchange._replace(scope=scope), standing=standing)
 
     async def _introduce(self, introduction: jsonrpc.Message) -> str:
         """Let the SDK begin a session of its own. Returns its id."""
@@ -317,13 +315,11 @@ class Sessions:
             task_status.started()
             await anyio.sleep_forever()
 
-    async def _forward(
-        self, scope: Scope, receive: Receive, send: Send, *, standing: bool = False, farewell: float = 0.0
-    ) -> None:
+    async def _forward(self, exchange: Exchange, *, standing: bool = False, farewell: float = 0.0) -> None:
         """Have the SDK serve a request. A `standing` stream ends only with the server, `farewell` seconds later."""
         # No event has an id, so that there is nothing to resume; asked to, the SDK would give no answer at all.
-        kept = [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]
-        scope = {**scope, "headers": kept}
+        scope, receive, send = exchange
+        scope = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]}
         started = ended = False
 
         async def send_open(message: Message) -> None:
