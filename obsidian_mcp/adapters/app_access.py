@@ -40,8 +40,7 @@ class AppAccess:
         timeout: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`program` is the configured `obsidian` command, "" to search for it; `timeout` in seconds is for one
-        operation."""
+        """`program` is the `obsidian` command, "" to search for it; `timeout` in seconds is for one operation."""
         self._program = program
         self._environment = environment
         self._app_folders = app_folders
@@ -112,8 +111,7 @@ class AppAccess:
         return self._official({DROP_IN: "1"}).run([f"vault={row.id}", *words], self._timeout)
 
     def _official(self, marks: Mapping[str, str] = NO_MARKS) -> ObsidianProgram:
-        """Return the official program, with `marks` in its environment. Raises: AppCommandFailed,
-        ObsidianNotRunning."""
+        """Return the official program with `marks` in its environment. Raises: AppCommandFailed, ObsidianNotRunning."""
         from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
 
         environment = this_environment(self._environment)

@@ -122,8 +122,7 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def listing(self, disk: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-        """List a folder that is no link; relative to the open folder a look takes a tenth less time. Raises:
-        OSError."""
+        """List a folder that is no link; relative to the open folder it takes a tenth less time. Raises: OSError."""
         path = os.path.join(extended(self.root), *disk.split("/")) if disk else str(self.root)
         folder = os.open(path, FOLDER | NOFOLLOW) if self._relative_calls else None
         try:

@@ -33,8 +33,7 @@ class Gateway:
         self._client = _client(url, key, timeout)
 
     def complete(self, content: str, model: str) -> dict[str, Any]:
-        """Return the completion of a prompt; an empty `model` means the configured one. Raises: ToolFailed,
-        OperationTimeout."""
+        """Return the completion of a prompt; "" means the configured model. Raises: ToolFailed, OperationTimeout."""
         payload = {"model": model or self._model, "messages": [{"role": "user", "content": content}]}
         try:
             response = self._client.post("chat/completions", json=payload)

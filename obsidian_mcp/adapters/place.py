@@ -67,8 +67,7 @@ _RETRY_SECONDS = 0.02
 
 
 def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
-    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11). Raises:
-    OSError."""
+    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11)."""
     end = time.monotonic() + seconds
     while True:
         try:

@@ -236,8 +236,7 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
 
 
 def _option(command: Subcommand, word: str, found: re.Match[str]) -> tuple[CommandArgument, Any]:
-    """Return the argument that a word names, and the value in the word, None where it comes behind. Raises:
-    InvalidArguments."""
+    """Return the argument that a word names, and its value, None where it comes behind. Raises: InvalidArguments."""
     if short := found["short"]:
         argument = next((known for known in command.arguments.values() if known.short == short[0]), None)
         if argument is None or (short[1:] and not argument.is_flag):

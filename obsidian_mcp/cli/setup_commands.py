@@ -189,8 +189,7 @@ def _choose_vaults(options: Options, named: Sequence[str], system: System) -> li
 
 
 def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
-    """Tell what was done, and start what was installed once as the client will; `was_here`: the client was there
-    before."""
+    """Tell what was done, and try what was installed as the client will; `was_here`: the client was there before."""
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup import probe
 

@@ -31,8 +31,7 @@ _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
 class Refusal(NamedTuple):
-    """A line that is no valid message: `reason` for the log, `answer` for the client, None where JSON-RPC forbids
-    one."""
+    """A line that is no valid message: `reason` for the log, `answer` for the client, None where it gets none."""
 
     reason: str
     answer: Message | None

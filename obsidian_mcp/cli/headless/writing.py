@@ -51,8 +51,7 @@ def create(call: DropInCall) -> str:
 
 
 def made(call: DropInCall, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False) -> str:
-    """Make a file, or with `overwrite` replace it; `numbered` makes `Name 1.md` of a taken name. Raises:
-    DropInRefused."""
+    """Make a file, or with `overwrite` replace it; `numbered`: `Name 1.md` for a taken name. Raises: DropInRefused."""
     from obsidian_mcp.core.operations.move import create_file
 
     vault = call.vault

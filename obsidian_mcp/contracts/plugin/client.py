@@ -123,8 +123,7 @@ class BridgeClient:
         return self._either(self._mcp_tools, self._v1_tools)
 
     def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]:
-        """Run a tool within `seconds`; return its MCP result, `isError` included. Raises: UnknownTool if the plugin
-        says so."""
+        """Run a tool within `seconds`; return its MCP result, `isError` included. Raises: UnknownTool."""
         limit = self._call_seconds if seconds is None else seconds
         if self._spoken == "mcp":
             try:

@@ -113,8 +113,7 @@ def number(text: str, name: str, least: int, most: int) -> int:
 
 
 def chosen(place: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
-    """Return a filter for notes below the folder and with the tag, where given. Raises: NoteNotFound for no such
-    folder."""
+    """Return a filter for notes below the folder and with the tag, where given. Raises: NoteNotFound."""
     inside = parse_folder(folder) if folder else None
     if inside:
         place.folders.existing(inside)

@@ -123,8 +123,7 @@ def _place_of(cursor: str) -> str:
 
 
 def read(app: App, address: str) -> types.TextResourceContents | types.BlobResourceContents:
-    """Return what a resource holds. Raises: InvalidArguments for an unknown URI, NoteNotFound, PermissionDenied,
-    StorageFailed."""
+    """Return what a resource holds. Raises: InvalidArguments, NoteNotFound, PermissionDenied, StorageFailed."""
     pages = {OVERVIEW: _overview, RECENT_NOTES: _recent}
     if address in pages:
         return types.TextResourceContents(uri=address, mime_type=media.NOTE, text=pages[address](app.vaults.get()))

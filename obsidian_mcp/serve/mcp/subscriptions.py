@@ -89,8 +89,7 @@ class WatchedResources:
             self._wanted = {address: files for address, files in self._wanted.items() if address in addresses}
 
     def changes(self, app: App) -> list[ServerEvent]:
-        """Return what has changed since the last call, with URIs as subscribers have written them. Raises:
-        VaultNotFound."""
+        """Return what has changed since the last call, with URIs as subscribers wrote them. Raises: VaultNotFound."""
         found: set[str] = set()
         listed = False
         for vault in list(self._files):

@@ -22,8 +22,7 @@ _WRITE_SIZE: Final = 256 * 1024
 
 
 class LineSplitter:
-    """Splits bytes into lines without their ends, blank lines and a first byte order mark; one over `limit` bytes is
-    None."""
+    """Splits bytes into lines without ends, blank lines and a byte order mark; one over `limit` bytes is None."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
