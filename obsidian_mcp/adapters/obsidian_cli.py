@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from obsidian_mcp.core.files.obsidian import Plugin, UnresolvedLink, Version
+from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, InvalidName, NoteNotFound
@@ -153,13 +153,10 @@ class ObsidianCommand(Channel):
         lines = self._list(ProgramRequest("links", {"path": vault_path.parse(path)}))
         return tuple(line for line in lines if not line.endswith(_UNRESOLVED))
 
-    def unresolved(self) -> tuple[UnresolvedLink, ...]:
-        """Return the vault's unresolved links, with the notes that contain them."""
+    def unresolved(self) -> dict[str, tuple[str, ...]]:
+        """Return the names that links lead to and no file has, with the notes that contain them."""
         rows = self._rows(ProgramRequest("unresolved", {"format": "json"}, ("verbose", "counts")))
-        return tuple(
-            UnresolvedLink(json_text(row, "link"), number(row.get("count", 1)), _sources(row.get("sources")))
-            for row in rows
-        )
+        return {json_text(row, "link"): _sources(row.get("sources")) for row in rows}
 
     def orphans(self) -> tuple[str, ...]:
         """Return the files that nothing links to, sorted."""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.adapters.obsidian_answer import can_carry, exact_text
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, ProgramResult, this_environment
-from obsidian_mcp.core.files.obsidian import UnresolvedLink, Version
+from obsidian_mcp.core.files.obsidian import Version
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
@@ -655,7 +655,7 @@ def test_questions_have_typed_answers(desk: Desk, frame: dict[str, Any]) -> None
 def test_sources_are_told_apart_although_a_name_holds_a_comma(desk: Desk) -> None:
     desk.write("Milk, eggs.md", "[[Nowhere]]")
 
-    assert desk.quick().unresolved() == (UnresolvedLink("Nowhere", 2, ("Alpha.md", "Milk, eggs.md")),)
+    assert desk.quick().unresolved() == {"Nowhere": ("Alpha.md", "Milk, eggs.md")}
 
 
 def test_nothing_found_is_an_empty_answer_even_where_json_was_asked_for(desk: Desk) -> None:

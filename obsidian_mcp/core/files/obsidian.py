@@ -6,13 +6,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class UnresolvedLink:
-    link: str
-    count: int
-    sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Version:
     version: int
     """1 is the newest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 if TYPE_CHECKING:
-    from .obsidian import Plugin, UnresolvedLink, Version
+    from .obsidian import Plugin, Version
 
 
 class DiskFile(NamedTuple):
@@ -111,7 +111,7 @@ class Obsidian(Protocol):
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
     def links(self, path: str) -> Sequence[str]: ...
     def backlinks(self, path: str) -> Sequence[str]: ...
-    def unresolved(self) -> Sequence[UnresolvedLink]: ...
+    def unresolved(self) -> Mapping[str, Sequence[str]]: ...
     def orphans(self) -> Sequence[str]: ...
     def deadends(self) -> Sequence[str]: ...
     def commands(self) -> Sequence[str]: ...

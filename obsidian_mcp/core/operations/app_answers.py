@@ -65,7 +65,7 @@ def broken_links(vault: Vault, known: Sequence[Reference]) -> Sequence[Reference
     line; without the app all of ours."""
     if (app := _asked_about_links(vault)) is None:
         return known
-    listed = {link.link: _known(vault, link.sources) for link in app.unresolved()}
+    listed = {name: _known(vault, sources) for name, sources in app.unresolved().items()}
     names = [clean(reference.link.path).removesuffix(NOTE_EXTENSION) for reference in known]
     found = [reference for reference, name in zip(known, names, strict=True) if reference.target or name in listed]
     others = listed.keys() - set(names)
