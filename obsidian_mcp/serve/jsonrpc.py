@@ -30,14 +30,14 @@ _ERROR_WORDS: Final = {
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
-class Refusal(NamedTuple):
+class InvalidMessage(NamedTuple):
     """A line that is no valid message: `reason` for the log, `answer` for the client, None where it gets none."""
 
     reason: str
     answer: Message | None
 
 
-def decode(line: bytes) -> Message | Refusal:
+def decode(line: bytes) -> Message | InvalidMessage:
     """Return the message in one line of UTF-8 JSON, or why there is none. Never raises."""
     try:
         value = json_codec.decode(line)
@@ -52,7 +52,7 @@ def decode(line: bytes) -> Message | Refusal:
     return checked(value)
 
 
-def checked(value: dict[str, Any]) -> Message | Refusal:
+def checked(value: dict[str, Any]) -> Message | InvalidMessage:
     """Return a JSON object as the message that it is, or why it is none (MSG-04)."""
     raw_id = value.get("id")
     usable = is_id(raw_id)
@@ -76,11 +76,11 @@ def checked(value: dict[str, Any]) -> Message | Refusal:
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
         problem = f'Invalid params: "params" of {value["method"]} must be an object; {kind(params)} came.'
-        return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else Refusal(problem, None)
+        return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else InvalidMessage(problem, None)
     return value
 
 
-def refuse_long_line(limit: int) -> Refusal:
+def refuse_long_line(limit: int) -> InvalidMessage:
     """Return the refusal of a line over the size limit, in bytes."""
     return _refuse(
         PARSE_ERROR,
@@ -164,8 +164,8 @@ def _parse_problem(detail: str) -> str:
     return f"Parse error: the line is not valid JSON in UTF-8 ({detail}). Send one JSON-RPC object per line."
 
 
-def _refuse(code: int, message: str, request_id: RequestId | None = None) -> Refusal:
-    return Refusal(message, refusal(code, message, request_id))
+def _refuse(code: int, message: str, request_id: RequestId | None = None) -> InvalidMessage:
+    return InvalidMessage(message, refusal(code, message, request_id))
 
 
 def kind(value: object) -> str:

@@ -20,7 +20,7 @@ from mcp_types import (
 )
 
 from obsidian_mcp.serve import jsonrpc
-from obsidian_mcp.serve.jsonrpc import Refusal, correlated, decode
+from obsidian_mcp.serve.jsonrpc import InvalidMessage, correlated, decode
 from obsidian_mcp.serve.stdio.sdk_streams import encode, model
 from tests.examples import examples
 
@@ -52,7 +52,7 @@ _messages = st.one_of(
 def read(line: bytes) -> JSONRPCMessage:
     """The message in a line, as the SDK is given it."""
     message = decode(line)
-    assert not isinstance(message, Refusal)
+    assert not isinstance(message, InvalidMessage)
     return model(message)
 
 
@@ -84,7 +84,7 @@ def test_a_message_says_what_the_sdk_would_write(message: dict[str, Any]) -> Non
 def test_any_bytes_become_a_message_or_a_refusal(line: bytes) -> None:
     # MSG-03
     refusal = decode(line)
-    if isinstance(refusal, Refusal) and refusal.answer is not None:
+    if isinstance(refusal, InvalidMessage) and refusal.answer is not None:
         assert refusal.answer["error"]["code"] in {-32700, -32600, -32602}
         assert isinstance(read(jsonrpc.encode(refusal.answer)), JSONRPCError)
 
@@ -134,7 +134,7 @@ BROKEN = [
 def test_a_broken_line_is_refused_with_its_code(line: bytes, code: int, request_id: int | str | None) -> None:
     # MSG-04
     refusal = decode(line)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, InvalidMessage)
     assert refusal.answer is not None
     assert (refusal.answer["error"]["code"], refusal.answer["id"]) == (code, request_id)
 
@@ -142,14 +142,14 @@ def test_a_broken_line_is_refused_with_its_code(line: bytes, code: int, request_
 def test_a_notification_with_odd_params_is_dropped_without_an_answer() -> None:
     # MSG-05
     refusal = decode(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]}')
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, InvalidMessage)
     assert refusal.answer is None
 
 
 def test_the_refusal_says_what_came_and_what_was_expected() -> None:
     # MSG-06
     refusal = decode(b'{"jsonrpc":"2.0","id":true,"method":"ping"}')
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, InvalidMessage)
     assert refusal.reason == 'Invalid Request: "id" must be a string or an integer; a boolean came.'
 
 

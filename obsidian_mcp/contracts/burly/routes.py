@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InternalError, ObsidianNotRunning, OperationTimeout, ToolFailed, UnknownTool
-from obsidian_mcp.serve.http.dialect import JSON, Contract, Reason, Refusal, Reply, Request, json_reply, tool_entry
+from obsidian_mcp.serve.http.dialect import JSON, Contract, HttpRequest, Reason, Refusal, Reply, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import CONFIRM
 
@@ -96,7 +96,7 @@ class Burly(Contract):
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         return ("GET",) if segments == ("health",) else ("POST",)
 
-    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         status, exit_code, code, details = 200, FAILED, None, None
         summary, message = "Request processing failed", refusal.message
         match refusal.reason:
@@ -118,7 +118,7 @@ class Burly(Contract):
             failed(summary, message, exit_code=exit_code, code=code, details=details), status, refusal.headers
         )
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
         if request.segments == ("health",):
             return json_reply(await self._health(service))
         started = time.perf_counter()
@@ -140,7 +140,7 @@ class Burly(Contract):
             "uptime_seconds": int(time.monotonic() - self._started),
         }
 
-    async def _envelope(self, request: Request, service: ToolService) -> Envelope:
+    async def _envelope(self, request: HttpRequest, service: ToolService) -> Envelope:
         try:
             parsed = self._request(request)
         except ValidationError as error:
@@ -156,7 +156,7 @@ class Burly(Contract):
             return failed("Missing tool name", "Tool name is required for call_tool")
         return await self._call(parsed.name, dict(parsed.args or {}), service)
 
-    def _request(self, request: Request) -> EnvelopeRequest:
+    def _request(self, request: HttpRequest) -> EnvelopeRequest:
         """Raises: ValidationError, TooComplex, ValueError where the body is no JSON."""
         if not _JSON_TYPE.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip().lower()):
             raise ValueError(f"Content-Type must be {JSON}")
@@ -299,7 +299,7 @@ def not_valid(error: ValidationError) -> Envelope:
     return envelope
 
 
-def not_json(problem: str, request: Request) -> Envelope:
+def not_json(problem: str, request: HttpRequest) -> Envelope:
     found = {"type": "json_invalid", "location": ["body"], "message": f"JSON decode error: {problem}", "input": "{}"}
     if not request.body:
         found |= {"type": "missing", "message": "Field required", "input": "None"}

@@ -12,10 +12,10 @@ from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.http.dialect import (
     CORS,
     Contract,
+    HttpRequest,
     Reason,
     Refusal,
     Reply,
-    Request,
     json_reply,
     text_of,
     tool_entry,
@@ -63,7 +63,7 @@ class BridgeContract(Contract):
             case _:
                 return ()
 
-    def refuse(self, request: Request, refusal: Refusal) -> Reply:
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:
         if request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:  # the original answers every preflight
             return Reply(204, headers=self._preflight)
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
@@ -76,7 +76,7 @@ class BridgeContract(Contract):
             {**cors, **refusal.headers},
         )
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
         if request.method == "OPTIONS":
             return Reply(204, headers=self._preflight)
         match request.segments:
@@ -88,7 +88,7 @@ class BridgeContract(Contract):
             case _:
                 return await self._call(request, service)
 
-    async def _call(self, request: Request, service: ToolService) -> Reply:
+    async def _call(self, request: HttpRequest, service: ToolService) -> Reply:
         name = text_of(request.segments[1])
         if service.find(name) is None:
             return unknown(name)
@@ -116,7 +116,7 @@ def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}
 
 
-def arguments_of(request: Request) -> dict[str, Any]:
+def arguments_of(request: HttpRequest) -> dict[str, Any]:
     """Raises: ValueError saying what is wrong with the body."""
     value = request.json
     if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
-from obsidian_mcp.serve.http.dialect import Contract, Reason, Refusal, Reply, Request, json_reply, tool_entry
+from obsidian_mcp.serve.http.dialect import Contract, HttpRequest, Reason, Refusal, Reply, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import Tool
 
@@ -44,11 +44,11 @@ class Rad(Contract):
                 return ("POST",)
         return ()
 
-    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]
         return json_reply(failure("", message), refusal.reason.status, refusal.headers)
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
         match request.segments:
             case ("health",):
                 return json_reply({"status": "healthy", "service": "mcp", "executor": True, "timestamp": timestamp()})
@@ -58,7 +58,7 @@ class Rad(Contract):
             case _:
                 return await self._invoke(request, service)
 
-    async def _invoke(self, request: Request, service: ToolService) -> Reply:
+    async def _invoke(self, request: HttpRequest, service: ToolService) -> Reply:
         started = time.perf_counter()
         try:
             given = members(request)
@@ -77,7 +77,7 @@ class Rad(Contract):
         return json_reply(answer)
 
 
-def members(request: Request) -> dict[str, Any]:
+def members(request: HttpRequest) -> dict[str, Any]:
     """Return the request's members, whose names may be in any case as in the original. Raises: ValueError."""
     value = request.json
     if value is None:

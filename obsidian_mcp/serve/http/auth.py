@@ -18,7 +18,7 @@ from obsidian_mcp.config import HttpConfig
 from obsidian_mcp.core.files.policy import digest, fits_header
 from obsidian_mcp.errors import InvalidArguments
 
-from .dialect import Dialect, Reason, Refusal, Request
+from .dialect import Dialect, HttpRequest, Reason, Refusal
 
 APP_ORIGIN: Final = "app://obsidian.md"
 _ORIGIN: Final = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
@@ -59,12 +59,12 @@ class AccessControl:
         self._clock = clock
         self._requests: dict[str, deque[float]] = {}
 
-    def admit(self, request: Request) -> None:
+    def admit(self, request: HttpRequest) -> None:
         """Without a key, serve only this machine's own names, and no foreign web page (DOOR-02, DOOR-03)."""
         if not self._keys:
             self._check_local_names(request)
 
-    def _check_local_names(self, request: Request) -> None:
+    def _check_local_names(self, request: HttpRequest) -> None:
         if not is_loopback(_host_name(request.headers.get("host", ""))):
             raise Refusal(
                 Reason.FORBIDDEN,
@@ -79,7 +79,7 @@ class AccessControl:
                 "OBSIDIAN_MCP_API_KEY.",
             )
 
-    def meter(self, request: Request) -> None:
+    def meter(self, request: HttpRequest) -> None:
         """Count a request that may call a tool; more than the limit within a minute are refused (DOOR-07)."""
         if not self._rate_limit or request.method != "POST":
             return
@@ -99,7 +99,7 @@ class AccessControl:
             )
         times.append(now)
 
-    def unlock(self, request: Request, dialect: Dialect) -> bytes | None:
+    def unlock(self, request: HttpRequest, dialect: Dialect) -> bytes | None:
         """Where there are keys, ask for one in the words of a dialect (DOOR-04), whose paths may be open to this
         machine (DOOR-09); return the digest of a key that has a name (DOOR-10), else None."""
         if not self._keys:
@@ -151,7 +151,7 @@ async def read_body(receive: Receive, limit: int) -> bytes:
     return bytes(body)
 
 
-def declared_length(request: Request) -> int:
+def declared_length(request: HttpRequest) -> int:
     """Return the body's length in bytes as the headers declare it; 0 where they do not."""
     length = request.headers.get("content-length", "")
     return int(length) if length.isascii() and length.isdigit() else 0
@@ -161,7 +161,7 @@ def too_large(limit: int) -> Refusal:
     return Refusal(Reason.TOO_LARGE, "Request body too large", limit=limit)
 
 
-def _carried_key(request: Request) -> str:
+def _carried_key(request: HttpRequest) -> str:
     """Return the first key that a request carries: a wrong one is not made good by another header. Contract 004 also
     takes Google's header and, on its own paths, the query."""
     headers = request.headers
@@ -174,7 +174,7 @@ def _carried_key(request: Request) -> str:
     return request.query.get("key", "")
 
 
-def _is_from_here(request: Request) -> bool:
+def _is_from_here(request: HttpRequest) -> bool:
     """Whether a program of this machine sent the request, and no proxy on behalf of another one."""
     forwarded = any(name in _PROXIES or name.startswith("x-forwarded-") for name in request.headers)
     return is_loopback(request.client) and not forwarded

@@ -22,7 +22,7 @@ CORS: Final = {"access-control-allow-origin": "*"}
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """`segments` are the parts of its path below the dialect's own, still percent-encoded."""
 
     method: str
@@ -123,12 +123,12 @@ class Dialect(ABC):
         """Return the HTTP methods of a path; none where there is nothing."""
         return self.allowed
 
-    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         """Return the answer to a request that is refused."""
         return json_reply(refusal.body, refusal.reason.status, refusal.headers)
 
     @abstractmethod
-    async def answer(self, request: Request, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
         """Serve a request to one of `methods`. Raises: Refusal."""
 
 
@@ -156,7 +156,7 @@ class NotFound(Dialect):
 
     allowed = ()
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         raise Refusal(Reason.NOT_FOUND, "Not found")
 
 

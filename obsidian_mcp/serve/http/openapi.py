@@ -11,7 +11,7 @@ from typing import Any
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .dialect import Dialect, Reply, Request, json_reply
+from .dialect import Dialect, HttpRequest, Reply, json_reply
 
 DESCRIPTION = (
     "The dialects of the HTTP server beside MCP. At /mcp, a body with a member `jsonrpc` is JSON-RPC (MCP), any other "
@@ -34,7 +34,7 @@ class OpenApi(Dialect):
         super().__init__()
         self._described = tuple(described)
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         return json_reply(document(self._described))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .dialect import Dialect, Refusal, Reply, Request
+from .dialect import Dialect, HttpRequest, Refusal, Reply
 
 HEADERS: Final = {
     "content-type": "text/html; charset=utf-8",
@@ -23,11 +23,11 @@ HEADERS: Final = {
 class HomePage(Dialect):
     takes_key_from_query = True
 
-    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         body = f"<p>{escape(refusal.message)}</p>"
         return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
         url = escape(f"http://{request.headers.get('host', '127.0.0.1')}")
         vaults = ", ".join(await service.vaults()) or "no vault"
         tools = await service.listed()
@@ -49,7 +49,7 @@ class Challenge(Dialect):
         self._token = token
         self.allowed = Dialect.allowed if token else ()
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:  # noqa: ARG002  always the same
         return Reply(200, self._token.encode(), {"content-type": "text/plain; charset=utf-8"})
 
 

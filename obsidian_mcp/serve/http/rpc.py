@@ -16,7 +16,7 @@ from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, error, result
 from obsidian_mcp.serve.results import content, text_block
 
-from .dialect import CORS, Contract, Dialect, Reason, Refusal, Reply, Request, json_reply
+from .dialect import CORS, Contract, Dialect, HttpRequest, Reason, Refusal, Reply, json_reply
 from .tool_service import sort_by_name
 
 NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])
@@ -33,7 +33,7 @@ PREFLIGHT: Final = {
 _BY_HEADER: Final = ("x-obsiscripta-api-key", "mcp-session-id", "mcp-protocol-version")
 
 
-def speaks(request: Request, other: Contract) -> bool:
+def speaks(request: HttpRequest, other: Contract) -> bool:
     """Whether a request at `/mcp` is JSON-RPC and not of the contract that shares the path (wire rows 1 and 2): by a
     body that can only be one of them, else the headers, else the bytes of what is no JSON."""
     by_header = any(name in request.headers for name in _BY_HEADER)
@@ -53,13 +53,13 @@ class JsonRpc(Dialect):
         "`obsidian-mcp keys` on the server's computer makes one."
     )
 
-    def refuse(self, request: Request, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
             return json_reply(error(None, PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors)
         return json_reply(refusal.body, refusal.reason.status, {**cors, **refusal.headers})
 
-    async def answer(self, request: Request, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
         try:
             value = request.json
         except ValueError as problem:

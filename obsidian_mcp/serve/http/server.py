@@ -27,7 +27,7 @@ from obsidian_mcp.tools import Tool
 
 from . import listener
 from .auth import AccessControl, declared_length, is_loopback, read_body, too_large
-from .dialect import CORS, Contract, Dialect, NotFound, Reason, Refusal, Reply, Request, json_reply
+from .dialect import CORS, Contract, Dialect, HttpRequest, NotFound, Reason, Refusal, Reply, json_reply
 from .openapi import OpenApi
 from .page import Challenge, HomePage
 from .rpc import PREFLIGHT, JsonRpc, failure, speaks
@@ -73,7 +73,7 @@ class Endpoint:
             response = Response(reply.body, reply.status, {"x-content-type-options": "nosniff", **reply.headers})
             await response(scope, receive, send)
 
-    async def serve(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:  # noqa: ARG002
+    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:  # noqa: ARG002
         """Return the answer; None where it was sent already. Raises: Refusal, ClientDisconnect."""
         dialect = self.dialect
         self.access.admit(request)
@@ -95,11 +95,11 @@ class Endpoint:
                 raise too_large(dialect.max_body)
         return await dialect.answer(request, self.services[bearer])
 
-    def _request(self, scope: Scope) -> Request:
+    def _request(self, scope: Scope) -> HttpRequest:
         connection = HTTPConnection(scope)
         # The undecoded path: a slash in the name of a tool does not separate segments.
         segments = self.path or tuple(scope["raw_path"].decode("latin-1").split("/")[3:])
-        return Request(
+        return HttpRequest(
             method=scope["method"],
             segments=segments,
             headers=dict(connection.headers),
@@ -115,7 +115,7 @@ class McpEndpoint(Endpoint):
     other: Contract | None
     sessions: Mapping[Bearer, Sessions]
 
-    async def serve(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         self.access.admit(request)
         if request.method == "OPTIONS":
             return Reply(204 if "access-control-request-method" in request.headers else 200, headers=PREFLIGHT)

@@ -37,7 +37,7 @@ from obsidian_mcp.serve.dispatch import (
     progress_token,
 )
 
-from .dialect import CORS, JSON, Reply, Request, json_reply
+from .dialect import CORS, JSON, HttpRequest, Reply, json_reply
 from .rpc import fault_of
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Sessions:
             cast("VaultServer", self._manager.app).subscriptions.close()
         self._stopping.set()
 
-    async def stand(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+    async def stand(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         """Serve GET, a stream of what the server has to say, and DELETE, which ends a session."""
         session = self._find(request)
         if session is None:
@@ -135,7 +135,7 @@ class Sessions:
         await self._pass_on(Exchange(scope, receive, send), session, standing=True)
         return None
 
-    async def answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+    async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
         Raises: OperationTimeout for a call whose turn has not come in time."""
         if (malformed := _refuse(request)) is not None:
@@ -226,7 +226,7 @@ class Sessions:
     # --- 2026
 
     async def _answer_modern(
-        self, request: Request, message: jsonrpc.Message | None, exchange: Exchange
+        self, request: HttpRequest, message: jsonrpc.Message | None, exchange: Exchange
     ) -> Reply | None:
         """Serve a message that needs no session. The SDK refuses what has the wrong form."""
         accepted = request.headers.get("accept", "")
@@ -357,7 +357,7 @@ class Sessions:
         if started and not ended:  # end a stream that was cut short in order
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _find(self, request: Request) -> Session | None:
+    def _find(self, request: HttpRequest) -> Session | None:
         session = self._sessions.pop(request.headers[SESSION], None)
         if session is not None:
             self._sessions[session.key] = session
@@ -389,7 +389,7 @@ class Events:
         return self._begun
 
 
-def belongs_to_session(request: Request) -> bool:
+def belongs_to_session(request: HttpRequest) -> bool:
     """Whether a JSON-RPC request is of a session, the first of one, or of a revision without; our own dialect answers
     malformed messages and batches, and says what is wrong."""
     version = request.headers.get("mcp-protocol-version")
@@ -404,18 +404,18 @@ def belongs_to_session(request: Request) -> bool:
     return is_first and EVENTS in accepted and JSON in accepted
 
 
-def _refuse(request: Request) -> Reply | None:
+def _refuse(request: HttpRequest) -> Reply | None:
     """Return the answer to a message with a wrong id or wrong params (MSG-04): the SDK takes some for notifications."""
     if request.message is None:  # the SDK says so
         return None
     found = jsonrpc.checked(request.message)
-    if not isinstance(found, jsonrpc.Refusal):
+    if not isinstance(found, jsonrpc.InvalidMessage):
         return None
     answer = found.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, found.reason, None)
     return json_reply(answer, 400, CORS)
 
 
-def _header_fault(request: Request, scope: Scope, message: jsonrpc.Message) -> str | None:
+def _header_fault(request: HttpRequest, scope: Scope, message: jsonrpc.Message) -> str | None:
     """Return how the headers of a request of 2026 contradict its message."""
     names = [name.decode("latin-1") for name, _ in scope["headers"]]
     if twice := next((name for name in _NAMING if names.count(name) > 1), None):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, is_modern
-from obsidian_mcp.serve.jsonrpc import Message, Refusal, RequestId
+from obsidian_mcp.serve.jsonrpc import InvalidMessage, Message, RequestId
 
 from .calls import Calls
 from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
@@ -125,8 +125,8 @@ class Conversation:
                     self.reader.resume()
             self._take(jsonrpc.refuse_long_line(MAX_LINE) if line is None else jsonrpc.decode(line))
 
-    def _take(self, message: Message | Refusal) -> None:
-        if isinstance(message, Refusal):
+    def _take(self, message: Message | InvalidMessage) -> None:
+        if isinstance(message, InvalidMessage):
             _log().warning("refused a line: %s", message.reason)
             if message.answer is not None:
                 self._put(message.answer)

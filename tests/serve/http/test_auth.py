@@ -18,7 +18,7 @@ from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
-from obsidian_mcp.serve.http.dialect import Reason, Refusal, Request
+from obsidian_mcp.serve.http.dialect import HttpRequest, Reason, Refusal
 from obsidian_mcp.serve.http.rpc import JsonRpc
 from obsidian_mcp.serve.http.server import run
 from tests.examples import examples
@@ -344,7 +344,7 @@ def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
     # DOOR-07
     clock = Clock()
     access = AccessControl(HttpConfig(rate_limit=3), clock)
-    message = Request("POST", (), {}, client="10.0.0.1")
+    message = HttpRequest("POST", (), {}, client="10.0.0.1")
     for _ in range(3):
         access.meter(message)
         clock.now += 10
@@ -408,4 +408,4 @@ def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
 @examples(300)
 def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
-        AccessControl(HttpConfig(keys=("a very long key",))).unlock(Request("GET", (), headers), JsonRpc())
+        AccessControl(HttpConfig(keys=("a very long key",))).unlock(HttpRequest("GET", (), headers), JsonRpc())
