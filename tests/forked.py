@@ -16,14 +16,17 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from tests.system import IN_ITS_GROUP, can
 
+ROOT = Path(__file__).parent.parent
 LENGTH_BYTES = 4
 
 
@@ -38,12 +41,42 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a process as `subprocess.Popen` does; a fork of the prepared process where it can be one."""
     module = command[2] if list(command[:2]) == [sys.executable, "-m"] else None
+    if cwd is not None and cwd != ROOT and (cwd / "obsidian_mcp").exists():
+        module = None  # another copy of the program
     own = {key for key, value in env.items() if os.environ.get(key) != value}
     if module is None or not can("forks") or any(key.startswith(("PYTHON", "LC_", "LANG")) for key in own):
         return subprocess.Popen(
             command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, creationflags=IN_ITS_GROUP
         )
     return Fork(module, command[3:], (stdin, stdout, stderr), env, cwd)
+
+
+def run(
+    command: Sequence[str],
+    *,
+    fed: bytes | None = None,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    timeout: float = 60,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a process to its end. Returns its exit status and what it wrote. Raises: subprocess.TimeoutExpired.
+
+    `fed` is what a pipe sends to its standard input, at most what a pipe holds.
+    """
+    stdin = subprocess.DEVNULL if fed is None else subprocess.PIPE
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        process = start(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
+        try:
+            if process.stdin is not None:
+                process.stdin.write(fed or b"")
+                process.stdin.close()
+            status = process.wait(timeout)
+        finally:
+            process.kill()
+            process.wait()
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess(command, status, stdout.read(), stderr.read())
 
 
 class Fork(subprocess.Popen[bytes]):
@@ -121,9 +154,8 @@ class _Prepared:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._control, control = socket.socketpair()
-        root = Path(__file__).parent.parent
         command = [sys.executable, "-m", "tests.forked", str(control.fileno())]
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[control.fileno()], cwd=root)
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[control.fileno()], cwd=ROOT)
         control.close()
         atexit.register(self._end)
 
@@ -232,10 +264,30 @@ def _run(order: Mapping[str, Any]) -> None:
     time.tzset()
     os.chdir(order["cwd"])
     sys.argv = ["", *order["arguments"]]
-    runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+    status = 1
+    _at_end.append(lambda: os._exit(status))
+    try:
+        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        raise
+
+
+_at_end: list[Callable[[], None]] = []
+"""What ends a forked process when all else is done: freeing all that was imported takes longer than a command."""
+
+
+def _end() -> None:
+    for end in _at_end:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # its reader has gone, or it is closed
+                stream.flush()
+        end()
 
 
 if __name__ == "__main__":
+    atexit.register(_end)  # before anything is imported, so that it is called last
     _import_program()
     with socket.socket(fileno=int(sys.argv[1])) as orders:
         received = _serve(orders)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.generated import check_text
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -39,16 +39,8 @@ def run(command: str, vault: Path) -> str:
     }
     name, *arguments = shlex.split(command)
     assert name == "obsidian-mcp"
-    done = subprocess.run(
-        [sys.executable, "-m", "obsidian_mcp", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environment,
-        timeout=60,
-        check=False,
-    )
-    text = done.stdout.decode().replace(str(vault), "<vault>")
+    done = forked.run([sys.executable, "-m", "obsidian_mcp", *arguments], env=environment)
+    text = (done.stdout + done.stderr).decode().replace(str(vault), "<vault>")
     for pattern, shown in VARIES:
         text = pattern.sub(shown, text)
     lines = [f"> {line}".rstrip() for line in text.splitlines()]

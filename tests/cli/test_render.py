@@ -20,6 +20,7 @@ from obsidian_mcp.cli.cells import RESET, safe, width
 from obsidian_mcp.cli.render import MATCH, Screen, listing, remarks
 from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits, Snippet
 from obsidian_mcp.core.text.vault_path import VaultPath
+from tests import forked
 from tests.examples import examples
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")
@@ -57,7 +58,8 @@ class Printed:
 
 def piped(vault: Path, *arguments: str) -> Printed:
     command = [sys.executable, "-m", "obsidian_mcp", "search", *arguments]
-    done = subprocess.run(command, capture_output=True, env=environment(vault), timeout=60, check=True)
+    done = forked.run(command, env=environment(vault))
+    assert done.returncode == 0, done.stderr
     return Printed(done.stdout.decode(), done.stderr.decode())
 
 

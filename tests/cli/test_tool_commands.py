@@ -15,6 +15,7 @@ import pytest
 
 from obsidian_mcp.cli.progress_bar import SHOWN_AFTER_SECONDS, show_progress
 from obsidian_mcp.core.text.call import current_call, report_progress
+from tests import forked
 from tests.system import needs
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -35,17 +36,10 @@ def run(basic: Path) -> Run:
     def execute(
         *arguments: str, fed: str | None = None, cwd: Path | None = None, **extra: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "obsidian_mcp", *arguments],
-            stdin=subprocess.DEVNULL if fed is None else None,
-            input=fed,
-            capture_output=True,
-            encoding="utf-8",
-            env={**environment, **extra},
-            cwd=cwd,
-            timeout=60,
-            check=False,
-        )
+        command = [sys.executable, "-m", "obsidian_mcp", *arguments]
+        given = None if fed is None else fed.encode()
+        done = forked.run(command, fed=given, env={**environment, **extra}, cwd=cwd)
+        return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return execute
 
