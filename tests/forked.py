@@ -41,6 +41,8 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a process as `subprocess.Popen` does; a fork of the prepared process where it can be one."""
     module = command[2] if list(command[:2]) == [sys.executable, "-m"] else None
+    if cwd is None and module is not None and module.startswith("tests."):
+        cwd = ROOT
     if cwd is not None and cwd != ROOT and (cwd / "obsidian_mcp").exists():
         module = None  # another copy of the program
     own = {key for key, value in env.items() if os.environ.get(key) != value}

@@ -19,11 +19,12 @@ import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
 from obsidian_mcp.serve.stdio.server import GRACE_SECONDS
+from tests.generated import ROOT
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.test_jsonrpc import BROKEN
 from tests.system import EndingSignal, ending_signals, needs
 
-PROBE = [sys.executable, str(Path(__file__).with_name("probe_server.py"))]
+PROBE = [sys.executable, "-m", "tests.serve.stdio.probe_server"]
 INITIALIZED = notification("notifications/initialized")
 EXIT = notification("exit")
 
@@ -387,7 +388,9 @@ def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
     with ours, theirs:
         theirs.setblocking(False)
         ours.settimeout(PATIENCE)
-        process = subprocess.Popen(PROBE, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            PROBE, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL, cwd=ROOT
+        )
         theirs.close()
         with process, ours.makefile("rwb") as wire:
             calls = [tool_call(number, "big") for number in range(1, 6)]
@@ -404,4 +407,4 @@ def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
 def test_a_process_started_without_its_standard_streams_ends_quietly() -> None:
     # PIPE-07
     command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *PROBE]
-    assert subprocess.run(command, timeout=PATIENCE, check=False).returncode == 0
+    assert subprocess.run(command, cwd=ROOT, timeout=PATIENCE, check=False).returncode == 0
