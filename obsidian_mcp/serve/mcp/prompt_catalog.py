@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Final
 
@@ -12,7 +13,7 @@ from obsidian_mcp.core.note import parser as core_note
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, PermissionDenied
 
 from .prompts import PROMPTS, Described, chosen, number, prompt, quoted, scope
 from .resources import recent_notes
@@ -63,12 +64,12 @@ def weekly_review(
     notice = _notice(place) if tag else []
     wanted = chosen(place, folder, tag)
     notes = recent_notes(place, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
-    weekly = place.periodic.locate("week")
-    target = (
-        f" My weekly note is {weekly.path}: offer to put the review there with obsidian_daily_note, period weekly."
-        if weekly.rule.configured
-        else ""
-    )
+    target = ""
+    with suppress(PermissionDenied):  # the policy hides where weekly notes are (POL-18)
+        weekly = place.periodic.locate("week")
+        if weekly.rule.configured:
+            offer = "offer to put the review there with obsidian_daily_note, period weekly."
+            target = f" My weekly note is {weekly.path}: {offer}"
     request = (
         f"Write a review of the last {days} days from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
         "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "

@@ -34,7 +34,7 @@ from obsidian_mcp.core.files import uri
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, InvalidArguments
+from obsidian_mcp.errors import AppError, InvalidArguments, PermissionDenied
 
 from . import resources
 from .context import Context, session_of
@@ -110,8 +110,9 @@ class WatchedResources:
                 if vault or not different:
                     continue
                 found |= self._wanted.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
-                if resources.TODAY in self._wanted and place.periodic.locate("day").path in different:
-                    found.add(resources.TODAY)
+                with suppress(PermissionDenied):  # the policy hides where daily notes are (POL-18)
+                    if resources.TODAY in self._wanted and place.periodic.locate("day").path in different:
+                        found.add(resources.TODAY)
         updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(found)]
         return [*updated, ResourcesListChanged()] if listed else updated
 

@@ -332,6 +332,17 @@ def test_without_a_watcher_changes_are_found_all_the_same(basic: Path) -> None:
         assert until(server, UPDATED)["params"]["uri"] == ROOT + "Home.md"
 
 
+def test_a_policy_that_hides_where_daily_notes_are_holds_no_news_back(basic: Path) -> None:
+    """RES-08, POL-18."""
+    with started(basic, OBSIDIAN_MCP_SCOPE="Projects") as server:
+        server.initialize()
+        for uri in ("obsidian://today", ROOT + "Projects%2FAlpha.md"):
+            server.call("resources/subscribe", {"uri": uri})
+        (basic / "Projects/Alpha.md").write_text("changed by another program", encoding="utf-8")
+
+        assert until(server, UPDATED)["params"]["uri"] == ROOT + "Projects%2FAlpha.md"
+
+
 def test_what_is_no_resource_cannot_be_subscribed_to(still: RawServer) -> None:
     assert failure(still, "resources/subscribe", uri="test://nothing") == (-32602, "INVALID_ARGUMENTS")
     assert failure(still, "resources/subscribe", uri="obsidian://vault/elsewhere/a.md") == (-32002, "VAULT_NOT_FOUND")
