@@ -103,7 +103,7 @@ def _writer(ours: Server, notes: Sequence[str], word: str) -> Iterator[Callable[
 def _search(wire: Wire, word: str) -> tuple[float, int]:
     """Seconds of a search, and how many notes it finds."""
     begun = time.perf_counter()
-    answer = wire.call("obsidian_search", query=word, match="exact", paths_only=True, limit=1)
+    answer = wire.call("obsidian_search", query=word, match="exact", show="paths", limit=1)
     seconds = time.perf_counter() - begun
     return seconds, int(json.loads(answer)["result"]["structuredContent"]["data"]["total"])
 

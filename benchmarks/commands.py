@@ -33,7 +33,7 @@ MOST_RATIO, MOST_MILLISECONDS = 1.5, 80
 SAME_WORK = {
     "read {note}": "read file={note}",
     "read {note} --view outline": "outline file={note}",
-    "search {word} --match exact --paths-only": "search query={word}",
+    "search {word} --match exact --show paths": "search query={word}",
     "search {word} --match exact": "search:context query={word}",
     "list --recursive --limit 10": "files",
     "info": "vault",

@@ -31,7 +31,7 @@ def mixed(notes: Sequence[str]) -> list[Call]:
         *({"query": f"{one} {other}"} for one, other in zip(vocabulary[40:43], vocabulary[60:63], strict=True)),
         {"query": f'"{vocabulary[2]} {vocabulary[5]}"'},
         {"query": "tag:#area/3", "match": "exact"},
-        {"query": "[rating:4]", "match": "exact", "paths_only": True},
+        {"query": "[rating:4]", "match": "exact", "show": "paths"},
         {"query": "日本語"},
         {"query": RARE},
         {"query": "xylophage"},

@@ -291,14 +291,14 @@ def _read_index(app: App) -> None:
 def _ask(app: App, query: str, match: Match) -> tuple[float, int]:
     """Seconds that the tool takes, and how many notes it finds."""
     begun = time.perf_counter()
-    outcome = tools.call(app, "obsidian_search", {"query": query, "match": match, "paths_only": True})
+    outcome = tools.call(app, "obsidian_search", {"query": query, "match": match, "show": "paths"})
     seconds = time.perf_counter() - begun
     return seconds, outcome.data["total"]
 
 
 def _call(wire: Wire, query: str, match: Match) -> float:
     begun = time.perf_counter()
-    wire.call("obsidian_search", query=query, match=match, paths_only=True)
+    wire.call("obsidian_search", query=query, match=match, show="paths")
     return time.perf_counter() - begun
 
 

@@ -41,13 +41,14 @@ def listing(found: Hits | Grouped, query: str, on: Screen | None, *, paths_only:
     return "".join(parts)
 
 
-def remarks(found: Hits | Grouped, offset: int) -> str:
-    """How many there are, how they were found, and how to see more; one a line."""
+def remarks(found: Hits | Grouped, offset: int, *, in_one: bool = False) -> str:
+    """How many there are, how they were found, and how to see more; one a line. `in_one`: lines of one note."""
     shown = found.hits if isinstance(found, Hits) else [hit for group in found.groups for hit in group.hits or ()]
-    files = "file" if found.total == 1 else "files"
-    lines = [f"{found.total} {files}" if found.total else "Nothing found."]
+    kind = "line" if in_one else "file"
+    lines = [f"{found.total} {kind}{'' if found.total == 1 else 's'}" if found.total else "Nothing found."]
     if found.next_offset is not None or offset:
-        lines[0] += f", {len(shown)} shown"
+        count = sum(len(hit.snippets or ()) for hit in shown) if in_one else len(shown)
+        lines[0] += f", {count} shown"
     if found.next_offset is not None:
         lines[0] += f"; more with --offset {found.next_offset}"
     if found.widened:
@@ -74,7 +75,10 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
             yield paint.coloured(paint.fitted(f"  {safe(part)}", ())[0], QUIET)
         above = part
         number = f"{snippet.line:>6}: "
-        yield paint.coloured(number, LINE) + paint.line(safe(snippet.text), snippet.marks, len(number))
+        for line in snippet.text.split("\n") if snippet.link else [snippet.text]:  # of a passage several
+            marks = snippet.marks if line == snippet.text else ()
+            yield paint.coloured(number, LINE) + paint.line(safe(line), marks, len(number))
+            number = " " * len(number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,9 +169,9 @@ def _print_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> N
         from obsidian_mcp.adapters import console
 
         screen = render.Screen(shutil.get_terminal_size().columns, colours and console.obeys_colours())
-    paths_only = screen is None and bool(arguments.get("paths_only"))
+    paths_only = screen is None and arguments.get("show") == "paths"
     listed = render.listing(found, arguments["query"], screen, paths_only=paths_only)
-    remarks = render.remarks(found, int(arguments.get("offset", 0)))
+    remarks = render.remarks(found, int(arguments.get("offset", 0)), in_one="name" in arguments)
     if screen is None:
         write(listed, remarks)
     else:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date as Date  # noqa: N812  an argument is called date
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from obsidian_mcp.app import App
@@ -27,13 +28,13 @@ from obsidian_mcp.core.text.vault_path import (
     parse_folder,
 )
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
 
 from .arguments import Argument
 from .outcome import DocumentAnswer
 from .paging import PAGE, first_of, fitting, page_end
 from .params import MOST_RESULTS, Name, VaultName
-from .registry import tool
+from .registry import TOOLS, plain, tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.note.parser import Note
@@ -47,6 +48,10 @@ UNIQUE = "unique:"
 RANDOM = "random:"
 """Begins the name of a note that is chosen at random, with a folder behind it or nothing."""
 MISTAKES_SHOWN = 10
+MOST_AROUND = 10
+"""Entries of each kind in the view context."""
+MENTIONS_COUNTED = 100
+TASK_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +297,8 @@ def read_note(
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
     lines: Annotated[str, Argument(description="Such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
     view: Annotated[
-        Literal["text", "outline", "properties", "metadata"], Argument(description="What of the note")
+        Literal["text", "outline", "properties", "metadata", "context"],
+        Argument(description="context: also links, tasks, similar notes"),
     ] = "text",
     offset: Annotated[int, Argument(description="Where to go on: next_offset", ge=0)] = 0,
     vault: VaultName = "",
@@ -314,7 +320,9 @@ def read_note(
     facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
-        return DocumentAnswer(_view_structure(facts, entry.path, text.body, view, warnings), None)
+        most = MOST_AROUND if view == "context" else MOST_RESULTS
+        structure = _view_structure(facts, entry.path, text.body, view, warnings, most)
+        return DocumentAnswer(_view_context(app, place, entry, structure) if view == "context" else structure, None)
     if section or lines:
         body = text.body
         part = _part(body, section, lines)
@@ -343,6 +351,8 @@ class ReadNotes:
     notes: list[ReadNote]
     not_read: list[str] | None = None
     """Names for which there was no room: read them next."""
+    not_found: dict[str, str] | None = None
+    """Names that no note has, or several have, and what was likely meant."""
 
 
 def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
@@ -354,11 +364,22 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
 
 
 def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
-    """Several notes, each below a line with its path, together as long as a page; the last one may be cut."""
+    """Several notes, each below a line with its path, together as long as a page; the last one may be cut (TOOL-18).
+
+    Raises: NoteNotFound, AmbiguousName where none is found.
+    """
     read: list[ReadNote] = []
     texts: list[str] = []
     room = PAGE
-    left = dict(zip(wanted, map(place.find, wanted), strict=True))
+    left: dict[str, FileEntry] = {}
+    missing: dict[str, str] = {}
+    for name in wanted:
+        try:
+            left[name] = place.find(name)
+        except (NoteNotFound, AmbiguousName) as error:
+            missing[name] = error.message
+            if len(missing) == len(set(wanted)):
+                raise
     while left and (room > 0 or current_call.get().wants_all):
         entry = left.pop(next(iter(left)))
         content = place.shown(entry)
@@ -378,7 +399,8 @@ def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
             )
         )
         texts.append(f"==> {entry.path} <==\n{shown}" + ("" if shown.endswith("\n") else "\n"))
-    return DocumentAnswer(ReadNotes(read, list(left) or None), "\n".join(texts))
+    not_found = dict(fitting(missing.items(), least=1)) or None
+    return DocumentAnswer(ReadNotes(read, list(left) or None, not_found), "\n".join(texts))
 
 
 def _random(place: Vault, folder: str) -> FileEntry:
@@ -417,7 +439,9 @@ def _part(body: str, section: str, lines: str) -> Span:
     return Span(starts[top - 1], starts[min(bottom, count)])
 
 
-def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
+def _view_structure(
+    facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str], most: int
+) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
     from obsidian_mcp.core.note import canvas, parser
     from obsidian_mcp.core.note.counts import count
@@ -437,7 +461,7 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
         properties, aliases = parsed.properties, parsed.aliases
 
     def shown(what: str, found: Sequence[T]) -> list[T]:
-        first = fitting(first_of(found, MOST_RESULTS)[0], least=1)
+        first = fitting(first_of(found, most)[0], least=1)
         if len(first) < len(found):
             warnings.append(
                 f"These are the first {len(first)} of {len(found)} {what}. Read the text, by lines, for the others."
@@ -467,3 +491,27 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
         characters=counted.characters if counted else None,
         warnings=warnings or None,
     )
+
+
+def _view_context(app: App, place: Vault, entry: FileEntry, structure: ReadNote) -> dict[str, Any]:
+    """Return a note's structure and what a person sees around it: links, tasks, mentions, similar notes (TOOL-32)."""
+    from obsidian_mcp.core.expressions.answer import Page
+    from obsidian_mcp.core.operations import mentions
+    from obsidian_mcp.core.operations.tasks import VaultTasks
+    from obsidian_mcp.core.tasks.listing import ListRequest
+
+    def asked(name: str) -> dict[str, Any]:
+        arguments = {"name": entry.path, "limit": MOST_AROUND, "vault": place.name}
+        return {key: value for key, value in TOOLS[name].call(app, arguments).data.items() if key != "next_offset"}
+
+    links = asked("obsidian_get_links")
+    names = mentions.names_of(place, entry)
+    found = mentions.unlinked_mentions(place, mentions.notes_with(place, entry, names)[0], names)
+    open_tasks = VaultTasks(place).list(ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
+    return {
+        **plain(structure),
+        "open_tasks": [{"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks],
+        **links,
+        "unlinked_mentions": sum(1 for _ in islice(found, MENTIONS_COUNTED)),
+        "similar": asked("obsidian_similar")["similar"] if is_note(entry.path) else [],
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
@@ -53,11 +53,16 @@ def search(
     limit: Limit = 20,
     offset: Offset = 0,
     snippets: Annotated[int, Argument(description="Lines shown per note", ge=0, le=10)] = SNIPPETS,
-    paths_only: Annotated[bool, Argument(description="Paths of notes, no snippets")] = False,
+    show: Annotated[
+        Literal["lines", "passages", "paths"], Argument(description="passages: paragraphs to quote")
+    ] = "lines",
+    name: Annotated[str, Argument(description="In this note: all lines")] = "",
     vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
     place = app.vaults.get(vault)
+    if name and (folder or group or sort):
+        raise InvalidArguments("name is one note: folder, sort and group are for many.", argument="name")
     everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
     remark = WORDS_HERE if _OTHERS_OPERATOR.search(_QUOTED.sub("", query)) else ""
     request = Request(
@@ -66,10 +71,12 @@ def search(
         parse_folder(folder) if folder else None,
         limit,
         offset,
-        0 if paths_only else snippets,
+        0 if show == "paths" else snippets,
         _time("modified_after", modified_after),
         _time("modified_before", modified_before),
         order(sort) if sort.strip() else None,
+        place.find(name).path if name else None,
+        show == "passages",
         sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
     )
     by = grouping(group) if group.strip() else None

@@ -147,7 +147,7 @@ def test_a_pipe_gets_plain_lines_and_remarks_go_to_stderr(basic: Path) -> None: 
 
 
 def test_a_pipe_of_paths_is_nothing_but_paths(basic: Path) -> None:  # CLI-09
-    printed = piped(basic, "clocks", "--paths-only", "--sort", "modified")
+    printed = piped(basic, "clocks", "--show", "paths", "--sort", "modified")
 
     assert all((basic / line).is_file() for line in printed.out.splitlines())
     assert len(printed.out.splitlines()) == int(printed.err.split()[0]) > 2

@@ -81,8 +81,8 @@ def test_a_search_prints_every_hit_and_a_limit_is_kept(run: Run, basic: Path) ->
     for number in range(600):
         (basic / f"Found {number}.md").write_text(f"The heron of day {number}, which is a long line. " * 6, "utf-8")
 
-    everything = run("search", "heron", "--paths-only")
-    some = run("search", "heron", "--limit", "550", "--paths-only")
+    everything = run("search", "heron", "--show", "paths")
+    some = run("search", "heron", "--limit", "550", "--show", "paths")
 
     assert len(everything.stdout.splitlines()) == 600
     assert len(some.stdout.splitlines()) == 550
@@ -96,11 +96,11 @@ def test_a_search_indexes_what_is_not_indexed_yet(run: Run, basic: Path) -> None
     for number in range(300):
         (basic / f"Found {number}.md").write_text("heron", "utf-8")
     assert pending() > 300
-    assert len(run("search", "heron", "--match", "exact", "--paths-only").stdout.splitlines()) == 300
+    assert len(run("search", "heron", "--match", "exact", "--show", "paths").stdout.splitlines()) == 300
     assert pending() == 0
     for number in range(100):
         (basic / f"Found {number}.md").write_text("a canal", "utf-8")
-    assert len(run("search", "heron", "--match", "exact", "--paths-only").stdout.splitlines()) == 200
+    assert len(run("search", "heron", "--match", "exact", "--show", "paths").stdout.splitlines()) == 200
 
 
 def test_a_list_is_printed_whole(run: Run, basic: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_checkout_of_many_notes_is_found_whole(indexed: Server, wire: Wire) ->
             some = notes[len(reads) : len(reads) + 5] or notes[:5]
             reads += [wire.timed("obsidian_read_note", {"name": note}, may_fail=True) for note in some]
             begun = time.perf_counter()
-            answer = wire.call("obsidian_search", query="checkedout", match="exact", paths_only=True, limit=1)
+            answer = wire.call("obsidian_search", query="checkedout", match="exact", show="paths", limit=1)
             searches.append(time.perf_counter() - begun)
             found = total(answer)
         assert writer.wait(PATIENCE) == 0

@@ -52,7 +52,7 @@ def test_a_search_is_answered_in_every_form_that_hosts_send(ask: Ask) -> None:
         "query": "brass",
         "limit": "5",
         "snippets": "0",
-        "paths_only": "true",
+        "show": "paths",
         "match": "",
         "folder": None,
         "task_progress": "- [ ] search",

@@ -191,7 +191,7 @@ def test_a_value_that_does_not_fit_is_refused_with_what_came_and_what_is_allowed
         ({"offset": 2**70}, f"'offset' must be a whole number of at least 0 and at most {2**53}, but {2**70} came."),
         ({"offset": -1}, "'offset' must be a whole number of at least 0, but -1 came."),
         ({"match": "fuzzy"}, "'match' must be one of smart, exact, but \"fuzzy\" came."),
-        ({"paths_only": 2}, "'paths_only' must be true or false, but 2 came."),
+        ({"show": "all"}, "'show' must be one of lines, passages, paths, but \"all\" came."),
         ({"query": {}}, "'query' must be a string, but {} came."),
     ],
 )
@@ -199,6 +199,8 @@ def test_an_error_says_what_is_allowed_in_one_sentence(app: App, given: dict[str
     with pytest.raises(InvalidArguments) as refusal:
         call(app, "obsidian_search", {"query": "x", **given})
     assert refusal.value.message == f"Argument {said}"
+    with pytest.raises(InvalidArguments, match="'recursive' must be true or false, but 2 came"):
+        call(app, "obsidian_list_files", {"recursive": 2})
 
 
 # TOOL-30

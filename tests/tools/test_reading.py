@@ -46,9 +46,50 @@ def test_several_notes_are_together_as_long_as_a_page(app: App, basic: Path) -> 
     assert rest["content"] + "" == "A line of the note.\n" * (len(rest["content"]) // 20)
 
 
-def test_one_missing_note_is_an_error_that_names_it(app: App) -> None:
-    with pytest.raises(NoteNotFound, match="No such note"):
-        run(app, names=["Home", "No such note"])
+def test_notes_that_are_there_are_read_and_the_others_named(app: App) -> None:
+    # TOOL-18
+    answer = run(app, names=["Home", "No such note", "Tower clok"])
+
+    assert [note["path"] for note in answer["notes"]] == ["Home.md"]
+    assert list(answer["not_found"]) == ["No such note", "Tower clok"]
+    assert "Did you mean 'Projects/Tower clock.md'?" in answer["not_found"]["Tower clok"]
+
+
+def test_an_error_names_the_notes_where_none_is_there(app: App) -> None:
+    with pytest.raises(NoteNotFound, match="Neither this"):
+        run(app, names=["Nor this", "Neither this"])
+
+
+def test_the_context_is_what_a_person_sees_around_a_note(app: App, basic: Path) -> None:
+    # TOOL-32
+    (basic / "Talk.md").write_text("About the tower clock, and [[Tower clock]].\n", encoding="utf-8", newline="\n")
+    found = run(app, name="Tower clock", view="context")
+    alone = {key: run(app, name="Tower clock", view="metadata")[key] for key in ("outline", "properties", "tags")}
+
+    assert found["path"] == "Projects/Tower clock.md"
+    assert {key: found[key] for key in alone} == alone
+    assert {"path": "Talk.md", "line": 1, "context": "About the tower clock, and [[Tower clock]]."} in found[
+        "backlinks"
+    ]
+    assert found["backlinks_total"] == len(found["backlinks"])
+    assert found["outgoing_total"] == len(found["outgoing"])
+    assert found["unlinked_mentions"] >= 1
+    assert "Talk.md" in [near["path"] for near in found["similar"]]
+
+
+def test_the_context_is_bounded_whatever_surrounds_a_note(app: App, basic: Path) -> None:
+    # TOOL-32
+    tasks = "".join(f"# Heading {n}\n- [ ] task {n} {'long ' * 100}[[Home]]\n" for n in range(300))
+    (basic / "Hub.md").write_text(tasks, encoding="utf-8", newline="\n")
+    for number in range(150):
+        (basic / f"N{number}.md").write_text(f"[[Hub]] and {'x' * 300} Hub", encoding="utf-8", newline="\n")
+    answer = call(app, "obsidian_read_note", {"name": "Hub", "view": "context"})
+
+    assert len(answer.contents()[0].encode()) < 20_000
+    assert answer.data["tasks"] == {"open": 300, "done": 0}
+    assert len(answer.data["open_tasks"]) == len(answer.data["backlinks"]) == 10
+    assert answer.data["backlinks_total"] == 150
+    assert answer.data["unlinked_mentions"] == 100
 
 
 @pytest.mark.parametrize("link", ["[[Alpha]]", "[[Alpha|the plan]]", "![[projects/alpha.md]]", " [[Alpha]] "])

@@ -54,7 +54,7 @@ def listed(app: App, query: str) -> list[str]:
     found: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        arguments = {"query": query, "match": "exact", "limit": 500, "paths_only": True, "offset": offset}
+        arguments = {"query": query, "match": "exact", "limit": 500, "show": "paths", "offset": offset}
         data = call(app, "obsidian_search", arguments).data
         found += [hit["path"] for hit in data["hits"]]
         offset = data.get("next_offset")

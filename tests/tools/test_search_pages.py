@@ -89,7 +89,7 @@ ARGUMENTS = st.fixed_dictionaries(
         "limit": st.integers(1, 500),
         "offset": st.integers(0, 130),
         "snippets": st.integers(0, 10),
-        "paths_only": st.booleans(),
+        "show": st.sampled_from(["lines", "passages", "paths"]),
         "group": st.sampled_from(["folder", "tag", "modified", "rank", "value", "list"]),
         "sort": st.sampled_from(
             ["relevance asc", "modified", "-name", "path", "tag desc", "rank", "value desc", "list"]
@@ -153,7 +153,7 @@ def test_the_pages_hold_every_file_exactly_once(
     assert len({path for _, path in listed}) == total
     if "group" not in arguments:
         assert len(listed) == total
-        whole = [entry for page in walked(hostile, **{**arguments, "limit": 500, "paths_only": True}) for entry in page]
+        whole = [entry for page in walked(hostile, **{**arguments, "limit": 500, "show": "paths"}) for entry in page]
         assert listed == whole
 
 

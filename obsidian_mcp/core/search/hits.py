@@ -47,6 +47,10 @@ class Request(NamedTuple):
     """Only files changed at or after the one time, and before the other; nanoseconds since the epoch."""
     order: Order | None = None
     """None: best first."""
+    note: VaultPath | None = None
+    """Only this file, of which every line is listed; `limit` and `offset` count lines."""
+    passages: bool = False
+    """Whether paragraphs are shown instead of lines."""
     characters: int = ANSWER_CHARACTERS
     """Most of the answer, as JSON."""
 
@@ -63,6 +67,7 @@ class Snippet:
     line: int
     """1-based."""
     text: str
+    """Of a passage, its lines."""
     heading: str | None = None
     """The heading above the line."""
     marks: tuple[tuple[int, int], ...] = field(default=(), compare=False, metadata=NOT_SENT)
@@ -71,6 +76,8 @@ class Snippet:
     """Id of the canvas card that the line is in."""
     page: int | None = None
     """Page of the PDF that the line is on; a link to it is `[[x.pdf#page=3]]`."""
+    link: str | None = None
+    """To the heading above a passage, or to its note."""
 
 
 @dataclass(slots=True)
@@ -88,7 +95,7 @@ class Hit:
 @dataclass(slots=True)
 class Hits:
     total: int
-    """Files that match, on all pages."""
+    """Files that match, on all pages; in one note the lines that do."""
     hits: list[Hit]
     next_offset: int | None = None
     widened: str | None = None
@@ -126,7 +133,8 @@ def wanted(request: Request) -> Callable[[FileEntry], bool]:
     since, until = request.since, request.until
     is_inside = None if request.folder is None else inside(request.folder)
     return lambda entry: (
-        (since is None or entry.mtime_ns >= since)
+        (request.note is None or entry.path == request.note)
+        and (since is None or entry.mtime_ns >= since)
         and (until is None or entry.mtime_ns < until)
         and (is_inside is None or is_inside(entry.path))
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -30,6 +31,8 @@ REMARK_CHARACTERS = 500
 """Most of a remark on how the files were found."""
 LINE_CHARACTERS = 160
 """Most of a line that is shown."""
+PASSAGE_CHARACTERS = 1_200
+"""Most of a paragraph that is shown."""
 HEADING_CHARACTERS = 100
 """Most of the heading above it."""
 PLACES = 60
@@ -51,6 +54,7 @@ SHOWN_SHARE = 0.5
 FILES_AT_ONCE = 12
 """Files whose texts are read together: about half a page."""
 
+_is_heading = re.compile(r"#{1,6}[ \t]").match
 _SURROGATE = re.compile("[\ud800-\udfff]")
 as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -72,10 +76,12 @@ class Found(NamedTuple):
 
 def render_page(found: Found, request: Request) -> Hits:
     """Return the page at `request.offset`, as long as there is room (SEARCH-75)."""
+    if request.note is not None:
+        return _render_lines(found, request)
     widened = remark_of(found)
     room = room_for(request.characters, widened, found.snapshot.notice, found.note)
     page = found.items[request.offset : request.offset + request.limit]
-    render = Renderer(found, page, request.snippets)
+    render = Renderer(found, page, request.snippets, passages=request.passages)
     hits: list[Hit] = []
     for item in page:
         hit = render.hit(item)
@@ -89,6 +95,25 @@ def render_page(found: Found, request: Request) -> Hits:
     following = request.offset + len(hits)
     next_offset = following if following < found.total else None
     return Hits(found.total, hits, next_offset, widened, found.snapshot.notice, found.note)
+
+
+def _render_lines(found: Found, request: Request) -> Hits:
+    """Return a page of all lines of one note that have what the query names (SEARCH-80)."""
+    remark = remark_of(found)
+    room = room_for(request.characters, remark, found.snapshot.notice, found.note)
+    render = Renderer(found, found.items[:1], sys.maxsize, passages=request.passages)
+    hits = list(map(render.hit, found.items[:1]))
+    lines = [snippet for hit in hits for snippet in hit.snippets or ()]
+    shown: list[Snippet] = []
+    for snippet in lines[request.offset : request.offset + request.limit]:
+        room -= hit_size(Hit(VaultPath(""), snippets=[snippet]))
+        if room < 0 and shown:
+            break
+        shown.append(snippet)
+    following = request.offset + len(shown)
+    next_offset = following if following < len(lines) else None
+    hits = [replace(hit, snippets=shown) for hit in hits if shown]
+    return Hits(len(lines), hits, next_offset, remark, found.snapshot.notice, found.note)
 
 
 def remark_of(found: Found) -> str | None:
@@ -154,7 +179,7 @@ def hit_size(hit: Hit) -> int:
         members["snippets"] = [
             {
                 name: value
-                for name in ("line", "text", "heading", "card", "page")
+                for name in ("line", "text", "heading", "card", "page", "link")
                 if (value := getattr(snippet, name)) is not None
             }
             for snippet in hit.snippets
@@ -188,11 +213,13 @@ class HitPlace(NamedTuple):
 class Renderer:
     """Makes hits of the files of one page, whose texts are read some at a time (SEARCH-70 to 73)."""
 
-    def __init__(self, found: Found, page: Sequence[Item], most: int) -> None:
-        """`most` snippets of a file."""
+    def __init__(self, found: Found, page: Sequence[Item], most: int, *, passages: bool = False) -> None:
+        """`most` snippets of a file; `passages`: whole paragraphs."""
         plan = found.plan
         self._snapshot = found.snapshot
         self._most = most
+        self._passages = passages
+        self._places = max(PLACES, most)
         terms = weighted_terms(found.snapshot, plan.shown) if most else []
         self._terms = sorted(terms, key=lambda each: bool(each.term.instead_of))  # the words of the query first
         self._matchers: list[Matcher] = []
@@ -232,24 +259,35 @@ class Renderer:
         for word, term, rarity in self._terms:
             if term.instead_of and present.issuperset(term.instead_of.split()):
                 continue
-            found = term.places(folded, PLACES)
+            found = term.places(folded, self._places)
             present.update([term.text] if found else [])
             places += [HitPlace(first, last, word, rarity * weight) for first, last, weight in found]
         if self._matchers:
             document = self._snapshot.document(number, text)
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
             for term_number, part in enumerate(parts, len(self._terms)):
-                places += [HitPlace(span.start, span.end, term_number) for span in islice(part, PLACES)]
+                places += [HitPlace(span.start, span.end, term_number) for span in islice(part, self._places)]
         if not places and start is not None:
             places = [HitPlace(at, at) for at in _first_lines(text, start, self._most)]
         if self._is_one_word:
-            places = places[:PLACES_OF_ONE_WORD]
+            places = places[: max(PLACES_OF_ONE_WORD, self._most)]
         alike = self._is_one_word and not self._terms
         headings = self._headings[number]
-        snippets = choose(text, places, headings, self._most, alike=alike)
+        snippets = choose(text, places, headings, self._most, alike=alike, passages=self._passages)
         if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
             snippets = [on_page(snippet, text, headings) for snippet in snippets]
-        return snippets
+        return [self._linked(number, snippet) for snippet in snippets] if self._passages else snippets
+
+    def _linked(self, number: int, snippet: Snippet) -> Snippet:
+        """Return a passage with a link to the heading or page that it stands under."""
+        from obsidian_mcp.core.links.resolve import wiki_path  # what other searches need nothing of
+        from obsidian_mcp.core.note.subpath import heading_for_link
+
+        part = f"#page={snippet.page}" if snippet.page else ""
+        part = f"#{heading_for_link(snippet.heading)}" if snippet.heading else part
+        path = self._snapshot.table.paths[number]
+        name = wiki_path(self._snapshot.catalog, path, "", link_format="shortest", subpath=part)
+        return snippet if name is None else replace(snippet, link=f"[[{name}{part}]]")
 
     def _fetch(self, number: int) -> None:
         some = self._left[:FILES_AT_ONCE] if number in self._left[:FILES_AT_ONCE] else [number]
@@ -263,9 +301,16 @@ class Renderer:
 
 
 def choose(
-    text: str, places: Iterable[HitPlace], headings: Sequence[HeadingFact], most: int, *, alike: bool = False
+    text: str,
+    places: Iterable[HitPlace],
+    headings: Sequence[HeadingFact],
+    most: int,
+    *,
+    alike: bool = False,
+    passages: bool = False,
 ) -> list[Snippet]:
-    """Return the lines that together have the most of what the query names, in order. `alike`: the first are best."""
+    """Return the lines that together have the most of what the query names, in order, or the paragraphs that they
+    stand in. `alike`: the first are best."""
     lines: dict[int, dict[int, float]] = {}
     places_in: dict[int, list[HitPlace]] = {}
     for place in places:
@@ -279,22 +324,53 @@ def choose(
         else:
             lines[start] = {place.term: place.weight}
             places_in[start] = [place]
-    snippets = []
+    snippets: list[Snippet] = []
+    end, body = 0, _body_start(text) if passages else 0
     for start in sorted(_best_lines(lines, most)):
+        if start < end:  # in the passage before
+            continue
         part = _part_of(headings, start)
-        shown, marks = around(text, start, places_in[start])
+        if passages and start >= body:
+            line, start, end = start, *_passage(text, start, body)
+            shown, marks = around(text, start, places_in[line], end, PASSAGE_CHARACTERS)
+            part = _part_of(headings, end)
+        else:
+            shown, marks = around(text, start, places_in[start])
         heading = _heading(part.text) if part and part.level else None
         card = part.text if part and not part.level else None
         snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading, marks, card))
     return snippets
 
 
+def _passage(text: str, line: int, body: int) -> tuple[int, int]:
+    """Return where the paragraph of a line begins and ends; that of a heading goes on to the end of the next one."""
+    start, end = line, _line_end(text, line)
+    if _is_heading(text, line):
+        following = _first_lines(text, end, 1)
+        if not following or _is_heading(text, following[0]):
+            return start, end
+        end = _line_end(text, following[0])
+    else:
+        while start > body:
+            before = text.rfind("\n", 0, start - 1) + 1
+            if not text[before:start].strip() or _is_heading(text, before):
+                break
+            start = before
+    while text[end + 1 : _line_end(text, end + 1)].strip() and not _is_heading(text, end + 1):
+        end = _line_end(text, end + 1)
+    return start, end
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
 def _first_lines(text: str, start: int, most: int) -> list[int]:
     """Where the first lines that are not empty begin, from a place on."""
     found: list[int] = []
     while start < len(text) and len(found) < most:
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
+        end = _line_end(text, start)
         if text[start:end].strip():
             found.append(start)
         start = end + 1
@@ -346,14 +422,20 @@ def on_page(snippet: Snippet, text: str, pages: Sequence[HeadingFact]) -> Snippe
     return replace(snippet, line=snippet.line - above, page=page, card=None)
 
 
-def around(text: str, start: int, places: Sequence[HitPlace]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the line beginning at `start`, of a long one the part that has the most; and where the places are."""
-    end = text.find("\n", start)
-    end = len(text) if end < 0 else end
+def around(
+    text: str, start: int, places: Sequence[HitPlace], end: int = -1, most: int = LINE_CHARACTERS
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the line beginning at `start`, or the text up to `end`, of a long one the part that has the most; and
+    where the places are. A property whose value stands on several lines is shown as one (SEARCH-73)."""
+    end = _line_end(text, start) if end < 0 else end
+    if places[0].start == start and (whole := places[0].end) > end and whole < _body_start(text):
+        name, *items = [line.strip().removeprefix("- ") for line in text[start:whole].split("\n")]
+        text, start = f"{name} {', '.join(filter(None, items))}", 0
+        places, end = [HitPlace(0, len(text))], len(text)
     first, last = start, end
-    if end - start > LINE_CHARACTERS:
-        first = max(start, min(_densest(places) - LINE_CHARACTERS // 3, end - LINE_CHARACTERS))
-        last = first + LINE_CHARACTERS
+    if end - start > most:
+        first = max(start, min(_densest(places, most) - most // 3, end - most))
+        last = first + most
     part = text[first:last]
     shown = part.strip()
     before = "…" if first > start else ""
@@ -364,11 +446,17 @@ def around(text: str, start: int, places: Sequence[HitPlace]) -> tuple[str, tupl
     return before + _valid(shown) + ("…" if last < end else ""), marks
 
 
-def _densest(places: Sequence[HitPlace]) -> int:
+def _body_start(text: str) -> int:
+    from obsidian_mcp.core.frontmatter.parser import text_start  # what other searches need nothing of
+
+    return text_start(text)
+
+
+def _densest(places: Sequence[HitPlace], most: int) -> int:
     """Where the part of a line begins that has the most of what the query names."""
     best, found = 0.0, places[0].start
     for first in places:
-        end = first.start + LINE_CHARACTERS - LINE_CHARACTERS // 3
+        end = first.start + most - most // 3
         inside = {place.term: place.weight for place in places if first.start <= place.start and place.end <= end}
         if (total := sum(inside.values())) > best + 1e-6:
             best, found = total, first.start

@@ -95,7 +95,7 @@ class Search:
         """Return the files that a query finds; with `named`, those files, which the app has found. Raises:
         QueryInvalid, InvalidArguments for an order by a property that no note has, OperationTimeout, StorageFailed."""
         filters, query = self._filters(), _parsed(request, named)
-        last = request.offset + request.limit
+        last = request.offset + request.limit if request.note is None else 1
         for notice, is_whole in self._stages(request, query, named):
             search = partial(self._search, request, query, named, filters, notice, is_whole, last, render_page)
             found: Hits = self._indexer.query(search)
@@ -377,6 +377,8 @@ def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
     if request.folder is not None:
         is_inside = inside(request.folder)
         found = {number for number in (paths if found is None else found) if is_inside(paths[number])}
+    if request.note is not None:
+        found = {number for number in (paths if found is None else found) if paths[number] == request.note}
     return found
 
 

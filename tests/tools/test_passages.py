@@ -1,0 +1,125 @@
+"""Paragraphs to quote, all lines of one note, and values of properties (SEARCH-73, SEARCH-77, SEARCH-80)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.app import App
+from obsidian_mcp.cli import main
+from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+from obsidian_mcp.tools import call
+from tests.tools.conftest import Opened
+
+NOTE = """---
+title: Of herons
+---
+The heron is a bird.
+It stands in water.
+
+# Food
+Frogs.
+
+## A heron eats
+
+- newts
+- fish, says the heron
+
+Nothing else.
+"""
+
+
+def run(app: App, **arguments: Any) -> dict[str, Any]:
+    return call(app, "obsidian_search", arguments).whole()
+
+
+def snippets(app: App, **arguments: Any) -> list[dict[str, Any]]:
+    return [snippet for hit in run(app, **arguments)["hits"] for snippet in hit["snippets"]]
+
+
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_passages_are_the_paragraphs_to_quote_with_heading_and_link(opened: Opened, match: str) -> None:
+    # SEARCH-77
+    app = opened({"Birds/Heron.md": NOTE})
+
+    link = "[[Heron#A heron eats]]"
+    assert snippets(app, query="heron", match=match, show="passages", snippets=5) == [
+        {"line": 2, "text": "title: Of herons", "link": "[[Heron]]"},
+        {"line": 4, "text": "The heron is a bird.\nIt stands in water.", "link": "[[Heron]]"},
+        {
+            "line": 10,
+            "text": "## A heron eats\n\n- newts\n- fish, says the heron",
+            "heading": "A heron eats",
+            "link": link,
+        },
+    ]
+
+
+def test_passages_stay_within_the_answer_and_a_long_one_is_cut_around_the_words(opened: Opened) -> None:
+    # SEARCH-74, SEARCH-77
+    app = opened({f"{n}.md": f"{'before ' * 2000}wheel{' after' * 2000}" for n in range(30)})
+    answer = run(app, query="wheel", show="passages", limit=30)
+
+    assert len(call(app, "obsidian_search", {"query": "wheel", "show": "passages"}).contents()[0]) <= ANSWER_CHARACTERS
+    assert answer["next_offset"] == len(answer["hits"]) > 4
+    assert all("wheel" in hit["snippets"][0]["text"] for hit in answer["hits"])
+    assert len(answer["hits"][0]["snippets"][0]["text"]) <= 1_202
+
+
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_in_one_note_all_matching_lines_are_listed_in_pages(opened: Opened, match: str) -> None:
+    # SEARCH-80
+    lines = [f"line {n} has the wheel" if n % 2 else f"line {n}" for n in range(1, 401)]
+    app = opened({"Long.md": "\n".join(lines), "Other.md": "wheel"})
+    found: list[int] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = run(app, query="wheel", name="Long", match=match, limit=90, offset=offset)
+        assert page["total"] == 200
+        assert [hit["path"] for hit in page["hits"]] == ["Long.md"]
+        found += [snippet["line"] for snippet in page["hits"][0]["snippets"]]
+        offset = page.get("next_offset")
+
+    assert found == list(range(1, 401, 2))
+    assert run(app, query="nothing", name="Long", match=match)["total"] == 0
+
+
+def test_a_search_in_a_note_that_is_not_there_or_in_many_is_refused(opened: Opened) -> None:
+    # SEARCH-80
+    app = opened({"A.md": "wheel"})
+    with pytest.raises(NoteNotFound):
+        run(app, query="wheel", name="B")
+    with pytest.raises(InvalidArguments, match="one note"):
+        run(app, query="wheel", name="A", group="tag")
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("[status:active]", "status: active"),
+        ("[attendees:bob]", 'attendees: Anna, "[[Bob]]"'),
+        ("[attendees]", 'attendees: Anna, "[[Bob]]"'),
+        ("[tags:x]", "tags: [x, y]"),
+    ],
+)
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_a_snippet_of_a_property_shows_its_value(opened: Opened, query: str, shown: str, match: str) -> None:
+    # SEARCH-73
+    properties = 'status: active\nattendees:\n  - Anna\n  - "[[Bob]]"\ntags: [x, y]\n'
+    app = opened({"Note.md": f"---\n{properties}---\nText.\n"})
+    assert [snippet["text"] for snippet in snippets(app, query=query, match=match)] == [shown]
+
+
+def test_the_command_line_prints_passages_and_counts_lines(
+    opened: Opened, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # CLI-09
+    opened({"Heron.md": "# Food\n\nA heron\neats fish.\n\nNo other heron.\n"})
+    main.run(["--vault", str(tmp_path / "vault"), "search", "fish", "--show", "passages"])
+    assert capfd.readouterr().out == "Heron.md\n  # Food\n     3: A heron\n        eats fish.\n"
+
+    main.run(["--vault", str(tmp_path / "vault"), "search", "heron", "--name", "Heron"])
+    assert capfd.readouterr().err.startswith("2 lines\n")
