@@ -60,8 +60,7 @@ def edit_note(
     vault: VaultName = "",
 ) -> EditedNote:
     """Change part of a note (add a line, fix a paragraph) and nothing else. prepend adds after the frontmatter;
-    *_section work on what stands under a heading, which stays.
-    """
+    *_section work on what stands under a heading, which stays."""
     place = app.vaults.get(vault)
     content = _check_content(operation, content, find, section)
     entry = place.find(name)

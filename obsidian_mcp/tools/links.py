@@ -87,8 +87,7 @@ def get_links(
     vault: VaultName = "",
 ) -> Links | UnlinkedMentions:
     """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and its backlinks with
-    their lines; or unlinked mentions.
-    """
+    their lines; or unlinked mentions."""
     place = app.vaults.get(vault)
     if unlinked:
         return _list_unlinked(place, name, limit, offset)

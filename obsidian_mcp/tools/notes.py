@@ -304,8 +304,7 @@ def read_note(
     vault: VaultName = "",
 ) -> DocumentAnswer:
     """Read (open) a note: a JSON line with path, etag and line range, then the text exactly as in the file, long ones
-    in pages. The names daily:today and random: work too.
-    """
+    in pages. The names daily:today and random: work too."""
     place = app.vaults.get(vault, listed=not name or ":" in name)
     if bool(name) == bool(names):
         raise InvalidArguments("Give either name or names.", argument="name")

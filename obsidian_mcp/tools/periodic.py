@@ -48,8 +48,7 @@ def daily_note(
     vault: VaultName = "",
 ) -> PeriodicNote | DocumentAnswer:
     """Read the daily (weekly … yearly) note of a date, or add content to it. Content makes a missing note as
-    the vault's settings say.
-    """
+    the vault's settings say."""
     if position == "section" and not section:
         raise InvalidArguments("position section needs section: the heading to add under.", argument="section")
     if section and not content:

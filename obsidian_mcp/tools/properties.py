@@ -58,8 +58,7 @@ def get_properties(
     vault: VaultName = "",
 ) -> Properties:
     """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts, or each note's value
-    of one.
-    """
+    of one."""
     place = app.vaults.get(vault)
     if not name:
         return _of_vault(place, property, limit, offset)

@@ -46,8 +46,7 @@ def query(
     vault: VaultNames = "",
 ) -> dict[str, Any]:
     """Run an Obsidian Bases or Dataview query, one of the Tasks plugin, or a base over the rows of a table of this
-    (name these two languages), and get rows, groups and summaries.
-    """
+    (name these two languages), and get rows, groups and summaries."""
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None
     page = Page(limit, offset)

@@ -110,8 +110,7 @@ def update_task(
     vault: VaultName = "",
 ) -> UpdatedTask:
     """Complete (tick off), change or add one task, as the Tasks plugin would: a recurring one gets its next
-    occurrence.
-    """
+    occurrence."""
     from obsidian_mcp.core.tasks.update import TaskChange
 
     place = app.vaults.get(vault)
