@@ -1,6 +1,6 @@
 """The product: one function = one tool.
 
-`entries` needs the standard library alone, so the names below, which take pydantic, are imported when they are used.
+`entries` needs little of the standard library, so the names below, which take more, are imported when they are used.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -28,7 +28,7 @@ class McpSession:
             "clientInfo": {"name": name, "version": "1"},
         }
         self.request("initialize", params)
-        self._http.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}).raise_for_status()
+        self.notify("notifications/initialized")
 
     def request(self, method: str, params: dict[str, Any] | None = None) -> Any:
         """The result of a request. Raises: RuntimeError with the message of a JSON-RPC error."""
@@ -43,6 +43,10 @@ class McpSession:
         if "error" in reply:
             raise RuntimeError(reply["error"]["message"])
         return reply["result"]
+
+    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": params or {}}
+        self._http.post("/mcp", json=message).raise_for_status()
 
     def call(self, tool: str, /, **arguments: Any) -> Any:
         return self.request("tools/call", {"name": tool, "arguments": arguments})

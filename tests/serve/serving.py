@@ -27,7 +27,7 @@ def serving(app: App, registered: Bridge | None = None, **http: Any) -> Iterator
     served = application(changed, keyed=keyed, contracts=compose.contracts(changed.config, registered))
     (listening,) = sockets = listener.listen("127.0.0.1", [0])
     server = listener.Listener(served, drain=5, on_stop=served.state.stop)
-    server.config.timeout_keep_alive = 1
+    server.config.timeout_keep_alive = 6  # clients in Node.js reuse a connection for 4 s
     thread = threading.Thread(target=server.run, args=(sockets,))
     thread.start()
     try:

@@ -92,7 +92,7 @@ def bookmarks(call: DropInCall) -> str:
 
 def bookmark(call: DropInCall) -> str:
     """Add a bookmark, with the same function as the MCP tool; with `remove`, take one out."""
-    from obsidian_mcp.tools.bookmarks import edit_bookmarks  # imports pydantic: only for this command
+    from obsidian_mcp.tools.bookmarks import edit_bookmarks  # only for this command
 
     if call.has("remove"):
         target = call.text("url") or call.text("search") or call.text("folder").strip("/") or _file(call)

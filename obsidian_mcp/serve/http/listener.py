@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import h11
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -56,9 +57,16 @@ class _Protocol(H11Protocol):
         if self._is_serving and {b"content-length", b"transfer-encoding"} <= {name for name, _ in self.headers}:
             # Two lengths (RFC 9112 6.1): uvicorn answers a request with this header by closing the connection.
             self.scope["headers"] = [*self.scope["headers"], (b"connection", b"close")]
-        if self._head is not None and self._is_serving:
+        if self._head is None:
+            return
+        # Idle again: the rest of a body that was answered before it had come.
+        is_idle = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
+        if self._is_serving or is_idle:
             self._head.cancel()
             self._head = None
+        if is_idle:
+            idle, handler = self.timeout_keep_alive, self.timeout_keep_alive_handler
+            self.timeout_keep_alive_task = self.loop.call_later(idle, handler)
 
     def connection_lost(self, exc: Exception | None) -> None:
         for timer in (self._head, self._stall):

@@ -89,9 +89,9 @@ class Session:
         self.peer = peer
         self.order = CallOrder()
         self.calls: dict[jsonrpc.RequestId, anyio.CancelScope] = {}
-        """Those in flight that the dispatcher answers."""
+        """Those in flight that the dispatcher answers, by what equal ids have in common."""
         self.lock = anyio.Lock()
-        """Held while the SDK gets to know the session."""
+        """Held while the SDK gets to know the session or to forget it."""
         self.sdk_id = ""
         """The id of the SDK's own session; empty before it has one."""
 
@@ -132,8 +132,7 @@ class Sessions:
             del self._sessions[session.key]
             await self._forget(session)
             return Reply(HTTPStatus.OK, headers=EXPOSED)
-        await self._pass_on(Exchange(scope, receive, send), session, standing=True)
-        return None
+        return await self._pass_on(Exchange(scope, receive, send), session, standing=True)
 
     async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
@@ -153,11 +152,11 @@ class Sessions:
         if "method" in message and "id" in message:
             return await self._answer_request(message, exchange, session)
         cancelled = (message.get("params") or {}).get("requestId") if "method" in message else None
-        if message.get("method") == "notifications/cancelled" and cancelled in session.calls:
-            session.calls[cancelled].cancel()
+        running = session.calls.get(jsonrpc.correlated(cancelled)) if jsonrpc.is_id(cancelled) else None
+        if message.get("method") == "notifications/cancelled" and running is not None:
+            running.cancel()
         elif session.sdk_id:
-            await self._pass_on(exchange, session)
-            return None
+            return await self._pass_on(exchange, session)
         return Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
 
     async def _begin(self, message: jsonrpc.Message) -> Reply:
@@ -177,7 +176,8 @@ class Sessions:
         if not isinstance(peer, Peer):
             return _reply(jsonrpc.encode(peer))
         if message["method"] == "initialize" and (introduced := dispatcher.introduced(message)) is not None:
-            session.introduction, session.peer, session.sdk_id = message, introduced, ""
+            await self._forget(session)
+            session.introduction, session.peer = message, introduced
         if message["method"] in UNORDERED:
             return await self._serve(message, peer, exchange, session)
         async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
@@ -190,12 +190,14 @@ class Sessions:
         events = Events(exchange.send)
         if self._dispatcher.serves(message):
             key, calls = (session.key, session.calls) if session is not None else ("", {})
+            call_id = jsonrpc.correlated(message["id"])
             with anyio.CancelScope() as work:
-                calls[message["id"]] = work
+                calls[call_id] = work
                 try:
                     line = await self._call(message, peer, Client(peer.name, key), events)
                 finally:
-                    calls.pop(message["id"], None)
+                    if calls.get(call_id) is work:  # a client may use one id twice
+                        del calls[call_id]
             if work.cancelled_caught:  # the client has asked for it, and does not want an answer
                 return None if await events.end() else Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
             if line is not None:
@@ -204,10 +206,9 @@ class Sessions:
                 return _reply(line, _status(line) if peer.is_modern else HTTPStatus.OK)
         if session is not None and not peer.is_modern:
             scope = {**exchange.scope, CallOrder.SCOPE_KEY: session.order}
-            await self._pass_on(exchange._replace(scope=scope), session)
-        else:
-            standing = message["method"] == "subscriptions/listen"
-            await self._forward(exchange, standing=standing, farewell=FAREWELL_SECONDS)
+            return await self._pass_on(exchange._replace(scope=scope), session)
+        standing = message["method"] == "subscriptions/listen"
+        await self._forward(exchange, standing=standing, farewell=FAREWELL_SECONDS)
         return None
 
     async def _call(self, message: jsonrpc.Message, peer: Peer, client: Client, events: Events) -> bytes | None:
@@ -258,15 +259,18 @@ class Sessions:
 
     # --- the SDK
 
-    async def _pass_on(self, exchange: Exchange, session: Session, *, standing: bool = False) -> None:
+    async def _pass_on(self, exchange: Exchange, session: Session, *, standing: bool = False) -> Reply | None:
         """Have the SDK serve a request of a session, which it gets to know before."""
         async with session.lock:
+            if self._sessions.get(session.key) is not session:  # ended while it waited
+                return _no_session()
             if not session.sdk_id:
                 session.sdk_id = await self._introduce(session.introduction)
         headers = [(name, value) for name, value in exchange.scope["headers"] if name != SESSION.encode()]
         headers.append((SESSION.encode(), session.sdk_id.encode()))
         scope = {**exchange.scope, "headers": headers, SESSION_KEY: session.key}
         await self._forward(exchange._replace(scope=scope), standing=standing)
+        return None
 
     async def _introduce(self, introduction: jsonrpc.Message) -> str:
         """Let the SDK begin a session of its own. Returns its id."""
@@ -298,9 +302,11 @@ class Sessions:
 
     async def _forget(self, session: Session) -> None:
         """End the SDK's side of a session, and its subscriptions (RES-08)."""
-        if session.sdk_id and self._manager is not None:
-            cast("VaultServer", self._manager.app).subscriptions.forget(session.key)
-            await self._post({}, session.sdk_id, "DELETE")
+        async with session.lock:
+            if session.sdk_id and self._manager is not None:
+                cast("VaultServer", self._manager.app).subscriptions.forget(session.key)
+                sdk_id, session.sdk_id = session.sdk_id, ""
+                await self._post({}, sdk_id, "DELETE")
 
     async def _loaded(self) -> StreamableHTTPSessionManager:
         async with self._loading:

@@ -48,13 +48,13 @@ def run(
     second signal the process. Raises what `load`, `prepare` or the server's lifespan raises."""
     writes = writes or (dispatcher.writes if dispatcher is not None else lambda _: False)
     conversation = Conversation(dispatcher, load, writes, drain_timeout)
+    _end_at_signals(conversation)
     conversation.reader.start()
     interval = sys.getswitchinterval()
     sys.setswitchinterval(IMPORT_SWITCH_SECONDS)
     try:
         prepare()
         _collect()
-        _end_at_signals(conversation)
         sys.setswitchinterval(interval)
         conversation.conclude()
     finally:

@@ -579,7 +579,10 @@ def test_our_server_through_our_bridge_is_as_our_server_on_stdio(vault: Path, mo
             with RawServer([sys.executable, "-m", SCRIPT, port, "--mode", mode]) as bridged:
                 bridged.initialize()
                 direct.initialize()
-                through, here = ({tool["name"]: tool for tool in listed(server)} for server in (bridged, direct))
+                here = {tool["name"]: tool for tool in listed(direct)}
+                through = {tool["name"]: tool for tool in listed(bridged)}
+                while not through:  # a busy server may answer later than this hasty bridge waits
+                    through = {tool["name"]: tool for tool in listed(bridged)}
                 shown = ("name", "description", "inputSchema") if mode == "v1" else next(iter(here.values())).keys()
                 for name, tool in here.items():
                     assert {key: through[name].get(key) for key in shown} == {key: tool.get(key) for key in shown}

@@ -198,7 +198,8 @@ def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App, monkeypatc
     with serving(app) as url:
         for path in ("/mcp", "/v1/mcp", "/bridge/v1/tools/obsidian_vault_info/call", "/mcp/v1/stdio"):
             connection = connect(url)
-            connection.sendall(f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{{".encode())
+            head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: 100\r\n\r\n"
+            connection.sendall(head.encode() + b"{")
             answer = everything(connection)
             assert b"408" in answer.split(b"\r\n")[0] or b'"ok":false' in answer
             connection.close()
@@ -216,6 +217,25 @@ def test_a_head_that_never_ends_is_dropped(app: App, monkeypatch: pytest.MonkeyP
         kept.sendall(b"GET /health HTTP/1.1\r\n")
         for connection in (silent, slow, kept):
             assert is_dropped(connection)
+
+
+def test_a_connection_stays_open_after_the_rest_of_a_body_that_was_answered_already(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # LIFE-03, LIFE-04
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
+    with serving(app) as url, connect(url) as connection:
+        connection.sendall(b"POST /nowhere HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n")
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += connection.recv(65_536)
+        connection.sendall(b"0123456789")
+        connection.settimeout(1)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+        connection.settimeout(20)
+        connection.sendall(request("/health", "", "GET"))
+        assert b" 200 " in connection.recv(65_536)
 
 
 def test_a_client_that_reads_on_keeps_its_connection_and_one_that_stops_loses_it(

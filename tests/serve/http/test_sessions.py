@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -122,6 +123,27 @@ def test_the_subscriptions_of_a_session_end_with_it(app: App, monkeypatch: pytes
         first.end()
         assert second.request("resources/subscribe", {"uri": "obsidian://vault/basic/Later.md"}) == {}
         second.end()
+
+
+@pytest.mark.parametrize("cancelled", [[], {}, None, True, 1.5, "", "never", 99])
+def test_a_session_outlives_the_cancelling_of_what_is_no_request(url: str, cancelled: Any) -> None:
+    # LIFE-06
+    session = McpSession(url)
+    try:
+        session.notify("notifications/cancelled", {"requestId": cancelled})
+        assert session.request("ping") == {}
+    finally:
+        session.close()
+
+
+def test_a_session_that_ends_before_the_sdk_is_loaded_for_its_stream_stays_ended(url: str) -> None:
+    # HTTP-04
+    headers = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"]}
+    with ThreadPoolExecutor() as pool:
+        stream = pool.submit(httpx.get, f"{url}/mcp", headers=headers, timeout=30)
+        assert httpx.delete(f"{url}/mcp", headers=headers, timeout=30).status_code == 200
+        assert stream.result(30).status_code in (200, 404)
+    assert httpx.get(f"{url}/mcp", headers=headers).status_code == 404
 
 
 def modern(method: str, revision: str = "2026-07-28", **params: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -324,6 +325,18 @@ def test_the_end_of_input_during_the_start_loses_no_answer(vault: Path) -> None:
         server.close_stdin()
         assert set(server.read_answers(4)) == {1, 2, 3, 4}
         assert server.wait() == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals for processes")
+def test_a_signal_during_the_start_loses_no_answer(vault: Path) -> None:
+    # END-03
+    for _ in range(3):
+        with started(vault) as server:
+            server.send(request(1, "initialize", initialize_params()), request(2, "tools/call", READ))
+            assert server.read()["id"] == 1
+            server.signal(signal.SIGTERM)
+            assert server.read()["id"] == 2
+            assert server.wait() == 0
 
 
 def test_a_client_that_goes_during_the_start_ends_the_server(vault: Path) -> None:
