@@ -64,6 +64,11 @@ def run(steps: list[list[str]], output: IO[bytes] | None = None) -> bool:
         program = (
             [str(Path(sys.executable).with_name(step[0]))] if step[0] in PROGRAMS else [sys.executable, "-m", step[0]]
         )
+        if not Path(program[0]).exists():
+            report(
+                f"  {step[0]} is not installed: remove .venv/.installed, and `make` installs what is missing", output
+            )
+            return False
         environment = {**os.environ, **STRICT} if step[0] == "pytest" else None
         done = subprocess.run([*program, *step[1:]], stdout=output, stderr=output, env=environment, check=False)
         report(f"  {step[0]}: {'failed' if done.returncode else f'fine, {time.monotonic() - started:.0f} s'}", output)
