@@ -265,7 +265,7 @@ class _Canvas(CanvasText):
             y = size.y if place.y is None else place.y
             return Rect(x, y, size.width, size.height)
         still = [card for card in self.cards if not any(card is moved for moved in moving)]
-        if place.group:
+        if place.group and not place.beside:
             group = self.group(place.group)
             members = [card.rect for card in self.members(group) if not any(card is moved for moved in moving)]
             return layout.inside(group.rect, members, size, self._obstacles(still, group.rect))
@@ -282,12 +282,14 @@ class _Canvas(CanvasText):
         return [rect for card, rect in rects if not (card.values.get("type") == "group" and rect.holds(own))]
 
     def _grow(self, place: CardPlace, card: CanvasObject) -> None:
-        """Make the group that a card was put into large enough, and the groups that this one is in."""
-        if not place.group:
+        """Make the group that a card was put into large enough, and the groups that this one is in; beside a neighbour,
+        those that hold the neighbour and a part of the card."""
+        if not (place.group or place.beside):
             return
-        group = self.group(place.group)
-        outer = [frame for frame in self.cards if frame.values.get("type") == "group" and frame.rect.holds(group.rect)]
         inner = card.rect
+        held = self.group(place.group).rect if place.group else self.card(place.beside).rect
+        frames = [frame for frame in self.cards if frame.values.get("type") == "group" and frame.rect.holds(held)]
+        outer = [frame for frame in frames if place.group or frame.rect.overlaps(inner)]
         for frame in sorted(outer, key=lambda found: found.rect.width * found.rect.height):
             if frame is card:
                 continue

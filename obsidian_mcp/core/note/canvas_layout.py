@@ -81,9 +81,17 @@ def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
 
 
 def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable[Rect]) -> Rect:
-    """A place in a group: right of its cards, or below them where it would grow over others; its corner if empty."""
+    """Return a place in a group: where it has room, row by row; else right of its cards, or below them where it would
+    grow over others."""
     known, others = list(members), list(obstacles)
     corner = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
+    tops = sorted({corner.y, *(_near(rect.y) for rect in known), *(_up(rect.bottom + GAP) for rect in known)})
+    lefts = sorted({corner.x, *(_near(rect.x) for rect in known), *(_up(rect.right + GAP) for rect in known)})
+    taken = [around([rect], GAP) for rect in known] + others
+    room = Rect(group.x + PADDING, group.y + PADDING, group.width - 2 * PADDING, group.height - 2 * PADDING)
+    for placed in (corner._replace(x=left, y=top) for top in tops for left in lefts):
+        if room.holds(placed) and not any(map(placed.overlaps, taken)):
+            return placed
     right = at_the_end(known, size) if known else corner
     below = corner._replace(y=_up(max((rect.bottom for rect in known), default=group.bottom) + GAP))
 

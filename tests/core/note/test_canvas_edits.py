@@ -403,3 +403,21 @@ def test_very_many_operations_end_with_the_time_of_the_call() -> None:
     with limited_to(60.0), pytest.raises(OperationTimeout):
         edit("", [text_card("a"), text_card("b"), text_card("c")], stopped)
     assert len(begun) == 1
+
+
+@pytest.mark.parametrize(
+    ("height", "place", "position", "frame"),
+    [
+        (400, CardPlace(group="Plan"), (20, 120), (300, 400)),  # free room below the card
+        (150, CardPlace(beside="a", side="below"), (20, 120), (300, 200)),
+        (110, CardPlace(beside="a", side="right", group="Plan"), (310, 20), (580, 110)),
+    ],
+)
+def test_a_card_goes_into_free_room_of_its_group_and_beside_another_in_it(
+    height: int, place: CardPlace, position: tuple[int, int], frame: tuple[int, int]
+) -> None:
+    """CANVAS-4"""
+    group = {"id": "g", "type": "group", "label": "Plan", "x": 0, "y": 0, "width": 300, "height": height}
+    made = cards(changed(canvas(group, card("a", 20, 20)), text_card("b", place=place)))
+    assert (made["0000000000000001"]["x"], made["0000000000000001"]["y"]) == position
+    assert (made["g"]["width"], made["g"]["height"]) == frame
