@@ -56,6 +56,9 @@ class Media(Protocol):
     def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
         """How many pages a PDF has, and the text of some, 1-based, until about `most` characters are reached."""
 
+    def pdf_page(self, data: bytes, number: int, longest_side: int) -> bytes:
+        """A page of a PDF, 1-based, as PNG."""
+
 
 MAX_CLIENTS = 10_000
 """Clients that are remembered to have read hidden text; beyond, the oldest are forgotten."""

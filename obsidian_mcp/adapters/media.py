@@ -1,6 +1,6 @@
-"""Pictures made smaller, and the text of PDF files: `app.Media` by Pillow and pypdf, imported at the first use."""
-# mypy: disable-error-code="import-not-found"
-# (the two packages are optional)
+"""Pictures made smaller, text and pages of PDF files: `app.Media` by Pillow, pypdf and pypdfium2, imported at first use."""
+# mypy: disable-error-code="import-not-found, import-untyped"
+# (the packages are optional)
 
 from __future__ import annotations
 
@@ -80,3 +80,20 @@ def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[s
         # It raises whatever the broken file makes it stumble over.
         raise NotShowable(f"The PDF cannot be read: {str(error) or type(error).__name__}.") from error
     return total, texts
+
+
+def pdf_page(data: bytes, number: int, longest_side: int) -> bytes:
+    """Return a page of a PDF, 1-based, as PNG of at most `longest_side` pixels. Raises: NotShowable."""
+    try:
+        import pypdfium2
+    except ImportError as error:
+        raise NotShowable(f"Nothing is there to show pages of PDF files. {INSTALL}") from error
+    try:
+        with pypdfium2.PdfDocument(data) as document:
+            page = document[number - 1]
+            image = page.render(scale=longest_side / max(page.get_size())).to_pil()
+    except (pypdfium2.PdfiumError, IndexError, ValueError, ZeroDivisionError) as error:
+        raise NotShowable(f"The page cannot be shown: {error}.") from error
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()

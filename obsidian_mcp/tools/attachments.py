@@ -151,7 +151,7 @@ def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
     return PictureAnswer(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, shown)
 
 
-def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAnswer:
+def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAnswer | PictureAnswer:
     if not re.fullmatch(r"(\d{1,6}(-\d{0,6})?)?", pages.strip(), re.ASCII):
         raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7.", argument="pages")
     start, dash, end = pages.strip().partition("-")
@@ -171,8 +171,25 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
         next_pages=f"{until + 1}-{wanted}" if until < wanted else None,
         note=None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images.",
     )
+    if shown.note is not None:
+        return _page_image(app, shown, data, first, wanted)
     body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
     return DocumentAnswer(shown, body.encode("utf-8", "replace").decode())
+
+
+def _page_image(app: App, facts: ReadAttachment, data: bytes, number: int, last: int) -> DocumentAnswer | PictureAnswer:
+    """Return the first of some pages without text as an image, or that there is no text where it cannot be drawn."""
+    following = f"{number + 1}-{last}" if number < last else None
+    try:
+        image = app.media.pdf_page(data, number, IMAGE_SIDE)
+        shown = _image(
+            app,
+            replace(facts, pages=str(number), note="The page has no text: this is its image.", next_pages=following),
+            image,
+        )
+    except NotShowable as error:
+        return DocumentAnswer(replace(facts, note=f"{facts.note} {error.message}"), "")
+    return shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -400,3 +400,16 @@ def test_attachments_go_with_their_note_only_where_that_is_asked_and_nobody_else
     call(app, "obsidian_undo", {})
     assert (basic / "paper.pdf").exists()
     assert (basic / "Pictures.md").exists()
+
+
+def test_a_page_without_text_comes_as_an_image(app: App, basic: Path) -> None:
+    # ATT-11
+    pytest.importorskip("pypdfium2", reason="the extra media is not installed")
+    (basic / "scan.pdf").write_bytes(pdf("", "", "Third"))
+    picture = call(app, "obsidian_attachments", {"name": "scan.pdf", "pages": "1-2"})
+    assert picture.picture is not None
+    assert picture.picture.image.startswith((b"\x89PNG", b"\xff\xd8"))
+    assert (picture.data["pages"], picture.data["next_pages"], picture.data["total_pages"]) == ("1", "2-2", 3)
+    assert max(picture.data["width"], picture.data["height"]) <= 2000
+    text = call(app, "obsidian_attachments", {"name": "scan.pdf"})
+    assert "Third" in (text.text or "")
