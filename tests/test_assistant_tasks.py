@@ -35,7 +35,7 @@ VAULT: dict[str, str] = {
     "Notes/Tasks.md": "- [ ] Call the dentist 📅 2026-11-27\n- [ ] Pay rent 📅 2026-12-01\n"
     "- [x] Post letter ✅ 2026-11-18\n",
     "Notes/Soup.md": f"{SOUP}\n",
-    "Notes/Onion soup.md": f"{SOUP}\nSalt.\n",
+    "Notes/Onion soup.md": f"{SOUP}\n\nSalt.\n",
     "Trip.md": "![[lake.png]]\n![[tickets.pdf]]\n",
     "Board.canvas": '{"nodes":[{"id":"a","type":"text","text":"Idea","x":0,"y":0,"width":200,"height":60}],"edges":[]}',
     "Projects.base": 'filters: file.inFolder("Projects")\n'
@@ -80,9 +80,12 @@ def note_a_decision(session: Session) -> None:
 
 
 def rename_a_project(session: Session) -> None:
-    session.run("move_note", name="Heron", to="Egret")
-    session.run("rename_tag", tag="project/heron", to="project/egret")
-    session.run("replace", query="Heron", find="Heron", content="Egret")
+    calls = [
+        {"tool": "move_note", "name": "Heron", "to": "Egret"},
+        {"tool": "rename_tag", "tag": "project/heron", "to": "project/egret"},
+        {"tool": "replace", "query": "Heron", "find": "Heron", "content": "Egret"},
+    ]
+    session.run("batch", calls=calls)
 
     everything = "".join(session.text(path) for path in session.paths() if path.endswith(".md"))
     assert "heron" not in everything.lower()
@@ -122,7 +125,7 @@ def merge_duplicates(session: Session) -> None:
 
     assert twin == "Notes/Onion soup.md"
     assert "Notes/Soup.md" not in session.paths()
-    assert session.text(twin).count("Peel two onions") == 2
+    assert session.text(twin).count("Peel two onions") == 1
 
 
 def write_from_a_template(session: Session) -> None:
@@ -133,9 +136,8 @@ def write_from_a_template(session: Session) -> None:
 
 def add_to_a_canvas_from_a_base(session: Session) -> None:
     rows = session.run("query", query="Projects.base")
-    session.run("read_canvas", name="Board")
-    card = {"op": "add", "type": "file", "file": "Projects/Heron.md", "beside": "a", "side": "right"}
-    edge = {"op": "connect", "from": "a", "to": "Projects/Heron.md"}
+    card = {"op": "add", "type": "file", "file": "Projects/Heron.md", "beside": "Idea", "side": "right"}
+    edge = {"op": "connect", "from": "Idea", "to": "Projects/Heron.md"}
     session.run("edit_canvas", name="Board", operations=[card, edge])
 
     assert rows["total"] == 4

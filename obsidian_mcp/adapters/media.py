@@ -1,4 +1,4 @@
-"""Pictures made smaller, text and pages of PDF files: `app.Media` by Pillow, pypdf and pypdfium2, imported at first use."""
+"""Pictures made smaller, text and pages of PDF files: `app.Media` by Pillow, pypdf and pypdfium2, loaded when used."""
 # mypy: disable-error-code="import-not-found, import-untyped"
 # (the packages are optional)
 

@@ -435,3 +435,24 @@ def test_a_part_whose_new_name_no_link_can_hold_is_taken_with_a_warning(opened: 
     answer = run(app, action="extract", name="A", part="Part", into="C#4", leave="nothing")
     assert answer["into"] == "C#4.md"
     assert answer["warnings"] == ["Links cannot reach this name: it holds one of # ^ [ ] | or %%."]
+
+
+@pytest.mark.parametrize(
+    ("link", "body", "left_out"),
+    [
+        ("[[A]]", "# B\n\nSame words.\n\n- [ ] one\n- two\n\t- below\n\n## New\n\n- two\n\t- other\n", 4),
+        ("[[A#A]]", "# B\n\nSame words.\n\n- [ ] one\n- two\n\t- below\n\n# A\n\n## New\n\n- two\n\t- other\n", 3),
+    ],
+)
+def test_a_merge_leaves_out_what_the_other_note_has_to_the_word(
+    opened: Opened, link: str, body: str, left_out: int
+) -> None:
+    """COMPOSE-8"""
+    there = "# B\n\nSame words.\n\n- [ ] one\n- two\n\t- below\n"
+    own = "# A\n\nSame words.\n\n- two\n\t- below\n- [ ] one\n\n## New\n\n- two\n\t- other\n"
+    app = opened({"A.md": own, "B.md": there, "C.md": link}, **LOCAL)
+    answer = run(app, action="merge", name="A", into="B")
+    assert files(app)["B.md"] == body
+    assert f"'B.md' has it: {left_out} of its headings, paragraphs and items." in str(answer["warnings"])
+    run(app, "undo")
+    assert files(app)["A.md"] == own

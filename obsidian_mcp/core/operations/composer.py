@@ -17,6 +17,7 @@ from obsidian_mcp.core.links.rewrite import After, in_order, joined
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left
+from obsidian_mcp.core.note.repeats import without_repeats
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, line_count
@@ -58,6 +59,9 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
         raise PropertiesUnreadable(f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written.")
     there = after.get(target.path, before.text.body)
     text = footnotes.renamed(own[frontmatter.text_start(own) :].strip("\r\n"), there)
+    has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source.path).value)
+    names_of_both = () if has_linked_parts else (basename(source.path), basename(target.path))
+    text, left_out = without_repeats(text, there, names_of_both)
     text = _with_template(vault, text, source.path, target.path)
     body = join(there, text, position)
     if read is not None and read.values:
@@ -68,6 +72,8 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     removed = removal(source.disk, vault.settings.trash_option)
     said = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
     said += tuple(lost_bookmarks(vault, {source.path}))
+    if left_out:
+        said += (f"Left out, because {str(target.path)!r} has it: {left_out} of its headings, paragraphs and items.",)
     return PlannedChange((merged, *others), (removed,), said, source.path, target.path)
 
 
