@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
-
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from typing import TYPE_CHECKING, Any, Final
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InternalError, ObsidianNotRunning, OperationTimeout, ToolFailed, UnknownTool
@@ -18,7 +16,11 @@ from obsidian_mcp.serve.http.dialect import JSON, Contract, HttpRequest, Reason,
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools import CONFIRM
 
-METHODS: Final = ["list_tools", "call_tool"]
+from . import METHODS
+
+if TYPE_CHECKING:
+    from .envelope_request import EnvelopeRequest
+
 FAILED, TIMED_OUT, LIMITED = 1, 124, 429
 """Exit codes."""
 MAX_TEXT: Final = 10_000
@@ -33,39 +35,7 @@ MAX_KEY: Final = 100
 CONFIRMED: Final = (True, 1, "true", "1", "yes", "y")
 SIMPLER: Final = {"suggestion": "Check request format and reduce complexity"}
 _JSON_TYPE: Final = re.compile(r"application/(?:[^/\s]+\+)?json")
-_NAME: Final = re.compile(r"[a-zA-Z0-9_]{1,100}")
 _SHOWN: Final = 200
-
-
-class EnvelopeRequest(BaseModel):
-    """Both forms of a request, the one with `params` as the other; further members are ignored."""
-
-    model_config = ConfigDict(strict=True, from_attributes=True)
-
-    id: str
-    method: str
-    name: str | None = None
-    args: dict[str, Any] | None = None
-    params: dict[str, Any] | None = None
-
-    @field_validator("method")
-    @classmethod
-    def _check_method(cls, method: str) -> str:
-        if method not in METHODS:
-            raise ValueError(f"Method must be one of: {METHODS}")
-        return method
-
-    @model_validator(mode="after")
-    def _complete(self) -> EnvelopeRequest:
-        if self.name is None and self.params is not None:
-            self.name, self.args = self.params.get("name"), self.params.get("args")
-            if self.method == "call_tool" and not isinstance(self.name, str):
-                raise ValueError("params of call_tool must have a name")
-            if self.method == "call_tool" and not isinstance(self.args, dict | None):
-                raise ValueError("args of call_tool must be an object")
-        if isinstance(self.name, str) and not _NAME.fullmatch(self.name):
-            raise ValueError("Tool name must be 1 to 100 letters, digits and underscores")
-        return self
 
 
 Envelope = dict[str, Any]
@@ -143,12 +113,12 @@ class Burly(Contract):
     async def _envelope(self, request: HttpRequest, service: ToolService) -> Envelope:
         try:
             parsed = self._request(request)
-        except ValidationError as error:
-            return not_valid(error)
         except TooComplex as error:
             return failed("Invalid request format", f"Request validation failed: {error}", details=SIMPLER)
         except ValueError as error:
             return not_json(str(error), request)
+        if isinstance(parsed, list):
+            return not_valid(parsed)
         if parsed.method == "list_tools":
             tools = list(map(tool_entry, await service.listed()))
             return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
@@ -156,14 +126,19 @@ class Burly(Contract):
             return failed("Missing tool name", "Tool name is required for call_tool")
         return await self._call(parsed.name, dict(parsed.args or {}), service)
 
-    def _request(self, request: HttpRequest) -> EnvelopeRequest:
-        """Raises: ValidationError, TooComplex, ValueError where the body is no JSON."""
+    def _request(self, request: HttpRequest) -> EnvelopeRequest | list[Mapping[str, Any]]:
+        """Return a request, or pydantic's problems with its shape.
+
+        Raises: TooComplex, ValueError where the body is no JSON.
+        """
         if not _JSON_TYPE.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip().lower()):
             raise ValueError(f"Content-Type must be {JSON}")
         value = request.json
         if isinstance(value, dict):
             self._check(value)
-        return EnvelopeRequest.model_validate(value)
+        from .envelope_request import read_request  # takes pydantic, which nothing else here needs
+
+        return read_request(value)
 
     def _check(self, value: Any, depth: int = -1) -> None:
         """Raises: TooComplex. The request itself is not counted as a level."""
@@ -277,9 +252,8 @@ def tool_failed(name: str, error: AppError) -> Envelope:
     return failed(summary, message, exit_code=exit_code, code=code, details=error.data or None)
 
 
-def not_valid(error: ValidationError) -> Envelope:
-    """Return the envelope for a request of the wrong shape, in the original's words."""
-    problems = error.errors(include_url=False)
+def not_valid(problems: Sequence[Mapping[str, Any]]) -> Envelope:
+    """Return the envelope for a request of the wrong shape, in the original's words; `problems` are pydantic's."""
     envelope = malformed_envelope(
         [
             {

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.contracts.burly.routes import EnvelopeRequest
+from obsidian_mcp.contracts.burly.envelope_request import EnvelopeRequest
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.http.openapi import document
 from tests.contracts.plugin.test_routes import odd_tools
