@@ -21,7 +21,7 @@ from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint, limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
-from obsidian_mcp.errors import AppError, NoteNotFound
+from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
 from .indexed_vault import IndexedVault, Moment, Paths
 from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
@@ -109,6 +109,8 @@ class Graph:
             return extract.read_facts(entry.path, self._indexer.read(entry), entry.size)
         except NoteNotFound:
             return None
+        except OperationTimeout:
+            raise
         except AppError as error:
             return extract.unreadable(error)
 

@@ -21,17 +21,14 @@ from obsidian_mcp.core.note.elements import ListItem, Tag
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.query import scopes
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.text.text import Lines, Text, printable
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import search_document as content
 from .facts import (
     BODY_LIMIT,
     LINKS_LIMIT,
-    PARSE_SECONDS,
     AliasFact,
     Facts,
     HeadingFact,
@@ -68,17 +65,18 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
     body = printable(text.body)
     searched, structured = body if is_note(path) else "", b""
     try:
-        with call_with(limit=Deadline(PARSE_SECONDS)):  # the call's own may end now, and the file would lose its facts
-            if is_note(path):
-                if drawing.is_drawing(path, body):
-                    body, searched = drawing.without_drawing(body), drawing.searched_text(body)
-                parsed = parser.parse(body)
-                found, structured = _of_note(parsed), scopes.structure_of(parsed).pack()
-            elif extension(path) == DRAWING_EXTENSION:
-                found, searched = Facts(), searched_text(path, body)
-            else:
-                cards = canvas.read(body)
-                found, searched = _of_canvas(cards), cards_text(cards)
+        if is_note(path):
+            if drawing.is_drawing(path, body):
+                body, searched = drawing.without_drawing(body), drawing.searched_text(body)
+            parsed = parser.parse(body)
+            found, structured = _of_note(parsed), scopes.structure_of(parsed).pack()
+        elif extension(path) == DRAWING_EXTENSION:
+            found, searched = Facts(), searched_text(path, body)
+        else:
+            cards = canvas.read(body)
+            found, searched = _of_canvas(cards), cards_text(cards)
+    except OperationTimeout:
+        raise
     except Exception as error:
         log.warning("%s could not be parsed: %r", path, error)
         log.debug("Where it happened:", exc_info=True)

@@ -15,12 +15,14 @@ from obsidian_mcp import __version__
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
 from obsidian_mcp.core.text import analysis
+from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.deadline import Deadline
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts, fulltext, search_document
 from .database import PATIENCE, Busy, Connection, Database, Replaced
-from .facts import Facts
+from .facts import PARSE_SECONDS, Facts
 from .rows import IN_LIST, TABLES, stored, to_path
 
 __all__ = ["Busy", "Index", "IndexStatus", "Outdated", "Record", "Replaced", "Stat"]
@@ -161,7 +163,7 @@ class Index:
             digest = digest_of(data) if is_settled else b""
             row = known.get(entry.path)
             same = digest and row is not None and (row.size, row.digest) == (entry.size, digest)
-            records.append(Record(entry, digest, None if same else extract.read_facts(entry.path, data, entry.size)))
+            records.append(Record(entry, digest, None if same else _facts(entry, data)))
         return records
 
     def store(
@@ -308,3 +310,14 @@ def _is_there(stat: Stat, entry: FileEntry) -> bool:
 def _disk(entry: FileEntry) -> bytes | None:
     """Return how the disk spells a file, None when that is its path."""
     return None if entry.disk == entry.path else entry.disk.encode("utf-8", "surrogateescape")
+
+
+def _facts(entry: FileEntry, data: bytes) -> Facts:
+    """Parse a file to store it, under a limit of its own: a call's end would leave it without facts (INDEX-48)."""
+    from . import extract
+
+    try:
+        with call_with(limit=Deadline(PARSE_SECONDS)):
+            return extract.read_facts(entry.path, data, entry.size)
+    except OperationTimeout as error:
+        return extract.unreadable(error)

@@ -267,7 +267,7 @@ class Indexer:
             with contextlib.suppress(Busy, Replaced):
                 # Files of many bytes take more than one batch; what changes meanwhile is the background's.
                 while (known := self._left_of(known)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
-                    pass
+                    self._report()
             self.wait(end - time.monotonic(), lambda: bool(self._taken), self._report)
         elif self.background is None or self.is_patient:
             self._store_all(inf)
