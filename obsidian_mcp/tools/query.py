@@ -45,8 +45,8 @@ def query(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases or Dataview query, one of the Tasks plugin, or a base over the rows of a table of this
-    (name these two languages), and get rows, groups and summaries."""
+    """Run an Obsidian Bases or Dataview query and get rows, groups and summaries. With language=tasks a query of the
+    Tasks plugin, with language=table a base over the rows of a table in the note `this`."""
     place = app.vaults.get(vault)
     note = place.find(this) if this.strip() else None
     page = Page(limit, offset)
