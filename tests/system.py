@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,9 +96,9 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "pseudo terminals": _has(os, "openpty"),
     "extended attributes": _has(os, "getxattr"),
     "calls relative to an open folder": lambda _: os.open in os.supports_dir_fd,
-    "inotify": lambda _: Path("/proc/sys/fs/inotify").is_dir(),
-    "a POSIX shell": lambda _: Path("/bin/sh").exists(),
-    "limits of processes": lambda _: Path("/proc/self/limits").exists(),
+    "inotify": lambda _: hasattr(ctypes.CDLL(None), "inotify_init"),
+    "a POSIX shell": lambda _: shutil.which("sh") is not None,
+    "limits of processes": lambda _: find_spec("resource") is not None,
 }
 
 
@@ -105,7 +108,7 @@ def can(ability: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         try:
             return ABILITIES[ability](Path(folder))
-        except (OSError, ValueError, AttributeError, NotImplementedError):
+        except (OSError, TypeError, ValueError, NotImplementedError):
             return False
 
 

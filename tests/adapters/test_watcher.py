@@ -43,6 +43,31 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
+Opened = Callable[..., Vault]
+
+
+@pytest.fixture
+def opened(root: Path) -> Iterator[Opened]:
+    """Opens the vault on a disk, with what reports changes and a policy; closes it at the end."""
+    vaults: list[Vault] = []
+
+    def open_vault(disk: Disk, reported: Reported, *more: Any) -> Vault:
+        journal = SqliteJournal(root.parent / "state")
+        vaults.append(Vault("v", disk, reported, journal, lambda: open_index(None), *more))
+        return vaults[-1]
+
+    yield open_vault
+    for vault in vaults:
+        vault.close()
+
+
+def rename_in_case(path: Path, name: str) -> None:
+    """Rename a file or folder to its name in another case, in two steps where the disk does not make it in one."""
+    path.rename(path.with_name(name))
+    if name not in os.listdir(path.parent):  # noqa: PTH208
+        path.rename(path.with_name("~")).rename(path.with_name(name))
+
+
 @contextlib.contextmanager
 def vault_of(root: Path, watcher: Watcher) -> Iterator[Vault]:
     vault = Vault("v", Disk(root), watcher, SqliteJournal(root.parent / "state"), lambda: open_index(None))
@@ -82,7 +107,7 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         eventually(lambda: listed(vault) == ["a.md", "new/deep/b.md"], reported)
         (root / "new").rename(root / "moved")
         eventually(lambda: listed(vault) == ["a.md", "moved/deep/b.md"], reported)
-        (root / "a.md").rename(root / "A.md")
+        rename_in_case(root / "a.md", "A.md")
         eventually(lambda: listed(vault) == ["A.md", "moved/deep/b.md"], reported)
         (root / "A.md").write_bytes(b"longer")
         eventually(lambda: bool(listed(vault)) and vault.catalog["A.md"].size == 6, reported)
@@ -111,11 +136,11 @@ def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
 
 # WATCH-04
 @pytest.mark.parametrize("count", [3, 30])
-def test_folders_that_come_move_and_go_take_their_files_along(root: Path, count: int) -> None:
+def test_folders_that_come_move_and_go_take_their_files_along(root: Path, count: int, opened: Opened) -> None:
     reported = Reported()
     (root / "kept").mkdir()
     (root / "kept" / "a.md").write_bytes(b"1")
-    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault = opened(Disk(root), reported)
     vault.refresh()
 
     def now(*paths: str) -> list[str]:
@@ -228,13 +253,13 @@ class SlowDisk(Disk):
 
 
 @pytest.fixture
-def slow(root: Path) -> Iterator[tuple[Vault, Reported, SlowDisk]]:
+def slow(root: Path, opened: Opened) -> Iterator[tuple[Vault, Reported, SlowDisk]]:
     """A vault with `a.md`, `b.md` and `d/e.md`, what it is told of, and its disk."""
     (root / "d").mkdir()
     for path in ("a.md", "b.md", "d/e.md"):
         (root / path).write_bytes(b"1")
     disk, reported = SlowDisk(root), Reported()
-    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault = opened(disk, reported)
     vault.refresh()
     yield vault, reported, disk
     vault.close()
@@ -277,13 +302,15 @@ def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
 
 
 # WATCH-08
-def test_a_file_has_one_name_on_a_disk_that_knows_no_case(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_has_one_name_on_a_disk_that_knows_no_case(
+    root: Path, monkeypatch: pytest.MonkeyPatch, opened: Opened
+) -> None:
     OtherDisk(root, monkeypatch)
     reported = Reported()
     (root / "sub").mkdir()
     (root / "home.md").write_bytes(b"1")
     (root / "sub" / "a.md").write_bytes(b"2")
-    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault = opened(Disk(root), reported)
 
     def now(*paths: str) -> list[str]:
         reported.paths = set(paths)
@@ -293,13 +320,13 @@ def test_a_file_has_one_name_on_a_disk_that_knows_no_case(root: Path, monkeypatc
     assert now() == ["home.md", "sub/a.md"]
     vault.commit("test", [Move("home.md", "HOME.md")])
     assert now() == ["HOME.md", "sub/a.md"]
-    (root / "HOME.md").rename(root / "Home.md")
+    rename_in_case(root / "HOME.md", "Home.md")
     assert now("HOME.md", "Home.md") == ["Home.md", "sub/a.md"]
-    (root / "Home.md").rename(root / "hoMe.md")
+    rename_in_case(root / "Home.md", "hoMe.md")
     assert now("hoMe.md") == ["hoMe.md", "sub/a.md"]
-    (root / "sub").rename(root / "SUB")
+    rename_in_case(root / "sub", "SUB")
     assert now("sub", "SUB") == ["SUB/a.md", "hoMe.md"]
-    (root / "SUB").rename(root / "Sub")
+    rename_in_case(root / "SUB", "Sub")
     assert now("Sub") == ["Sub/a.md", "hoMe.md"]
     (root / "Sub" / "a.md").write_bytes(b"longer")
     now("SUB/A.md")
@@ -343,11 +370,13 @@ class Failing(Disk):
 
 # WATCH-09
 @pytest.mark.parametrize("bad", ["b.md", "new", ""])
-def test_what_was_reported_while_the_disk_failed_is_known_and_found_afterwards(root: Path, bad: str) -> None:
+def test_what_was_reported_while_the_disk_failed_is_known_and_found_afterwards(
+    root: Path, bad: str, opened: Opened
+) -> None:
     for name in ("a.md", "b.md", "gone.md"):
         (root / name).write_bytes(b"before")
     disk, reported = Failing(root), Reported()
-    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault = opened(disk, reported)
 
     def found(word: str) -> list[str]:
         return sorted(note.path for note in vault.search.find(Request(word, "exact")).hits)
@@ -368,9 +397,9 @@ def test_what_was_reported_while_the_disk_failed_is_known_and_found_afterwards(r
 
 
 # WATCH-09
-def test_a_change_after_which_the_disk_failed_is_known_to_the_next_call(root: Path) -> None:
+def test_a_change_after_which_the_disk_failed_is_known_to_the_next_call(root: Path, opened: Opened) -> None:
     disk, reported = Failing(root), Reported()
-    vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault = opened(disk, reported)
     vault.refresh()
     disk.bad = "new.md"
     vault.commit("test", [Create("new.md", b"text")])
@@ -395,9 +424,11 @@ class Scanned(Disk):
 
 
 # SAFE-21, WATCH-02
-def test_a_scan_that_ends_in_the_middle_of_a_change_shows_nothing_of_it_and_nothing_is_lost(root: Path) -> None:
+def test_a_scan_that_ends_in_the_middle_of_a_change_shows_nothing_of_it_and_nothing_is_lost(
+    root: Path, opened: Opened
+) -> None:
     disk, reported = Scanned(root), Reported()
-    vault = disk.vault = Vault("v", disk, reported, SqliteJournal(root.parent / "state"), lambda: open_index(None))
+    vault = disk.vault = opened(disk, reported)
     assert listed(vault) == []
     reported.is_scan_due = True
     vault.commit("test", [Create("f/one.md", b"text"), Create("f/two.md", b"text")])
@@ -406,10 +437,10 @@ def test_a_scan_that_ends_in_the_middle_of_a_change_shows_nothing_of_it_and_noth
 
 
 # POL-01
-def test_a_hidden_file_that_is_reported_stays_hidden(root: Path) -> None:
+def test_a_hidden_file_that_is_reported_stays_hidden(root: Path, opened: Opened) -> None:
     reported = Reported()
     allowed = policy.parse('hidden = ["Secret/", "*.key.md"]', "v", str(root))
-    vault = Vault("v", Disk(root), reported, SqliteJournal(root.parent / "state"), lambda: open_index(None), allowed)
+    vault = opened(Disk(root), reported, allowed)
     assert listed(vault) == []
     for name in ("Secret/a.md", "new/b.key.md", "new/c.md", "d.key.md"):
         (root / name).parent.mkdir(exist_ok=True)
