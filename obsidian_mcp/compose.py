@@ -371,8 +371,7 @@ class FolderVaults:
         if self._config.app.backend == "cli" and not self._app.is_running():
             raise ObsidianNotRunning
         vault = self._opened(folder)
-        if listed or vault.is_listed:
-            vault.refresh()
+        vault.refresh(if_listed=not listed)
         return vault
 
     def obsidian(self, name: str = "") -> Obsidian:

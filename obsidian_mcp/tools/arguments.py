@@ -115,10 +115,10 @@ class ToolParameter(NamedTuple):
             raise ValueError(read)
         return read
 
-    def is_absent(self, value: Any) -> bool:
-        """Whether a value counts as not given (TOOL-28): null, and an empty string for what is no text."""
-        takes_empty = "" in self.choices if self.choices else self.type == "string"
-        return value is None or (value == "" and not takes_empty)
+    @property
+    def takes_empty(self) -> bool:
+        """Whether an empty string is a value of it, and not the same as none (TOOL-28)."""
+        return "" in self.choices if self.choices else self.type == "string"
 
 
 def parameters(function: Callable[..., object]) -> dict[str, ToolParameter]:
@@ -170,7 +170,7 @@ def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any]
                 _note_host_member(tool, name)
             else:
                 faults.append((name, f"one of {', '.join(known)}", "an unknown argument", _unknown(tool, known, name)))
-        elif not parameter.is_absent(value):
+        elif value is not None and (value != "" or parameter.takes_empty):
             try:
                 values[name] = parameter.read(value, whole=whole)
             except (ValueError, TypeError):

@@ -200,9 +200,10 @@ class Vault:
 
     # -- files ---------------------------------------------------------------------------------------------
 
-    def refresh(self) -> None:
-        """Bring the catalog in step with the disk."""
-        self._listing.refresh()
+    def refresh(self, *, if_listed: bool = False) -> None:
+        """Bring the catalog in step with the disk; `if_listed`: only where it is known."""
+        if not if_listed or self._listing.is_known:
+            self._listing.refresh()
 
     def look_everywhere(self) -> None:
         """As `refresh`; where no watcher reports changes, with a scan of the whole folder in any case (WATCH-10)."""
