@@ -109,6 +109,9 @@ def test_every_example_in_the_help_works(
             assert main.run(["create", f"n{number}"]) == 0
     if example.startswith("keys remove"):
         assert main.run(["keys", "add", "phone"]) == 0
+    if example.startswith("batch"):
+        monkeypatch.chdir(account)
+        (account / "calls.jsonl").write_text('{"tool": "create_note", "name": "New"}\n', encoding="utf-8")
     status = run(f"obsidian-mcp {example}")
 
     assert status == 0, capfdbinary.readouterr().err.decode()
