@@ -113,6 +113,7 @@ CALLS: Calls = [
             )
         ),
         "a: " + "[" * 50_000,
+        "x" + "\n" * 200_000 + "y",
     ),
     ("read_canvas", {"name": "Cards.canvas"}),
     ("read_canvas", {"name": "Groups.canvas"}),

@@ -21,7 +21,7 @@ from .language import BODIES, BaseRow
 from .values import of_property
 from .view import run_view
 
-_IS_YAML = re.compile(r"^\s*(?:\w+\s*:\s|\w+\s*:$|[{-])", re.MULTILINE)
+_IS_YAML = re.compile(r"^[ \t]*+(?:\w++[ \t]*+:(?:\s|$)|[{-])", re.MULTILINE)
 
 
 _NO_PROPERTIES = frozenset(("file", "note", "formula", "this", "if", *GLOBALS, *chain(*BODIES.values())))
