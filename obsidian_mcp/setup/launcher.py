@@ -74,7 +74,7 @@ def command_line(running: Running, is_program: Callable[[str], bool] = os.path.i
 
 
 def is_ours(command: str, arguments: list[str]) -> bool:
-    """Whether a command starts this program, however installed; `uvx obsidian-mcp` is another one of that name."""
+    """Whether a command starts this program, however installed; `uvx obsidian-mcp` without an origin is another one."""
     stem = PurePath(command.replace("\\", "/")).name.lower().removesuffix(".exe")
     if stem in (NAME, DISTRIBUTION):
         return True
