@@ -93,14 +93,14 @@ def update_task(
     due: Annotated[
         str | None, Argument(description="As other dates: 2026-11-30, next friday, in 2 weeks; empty removes any")
     ] = None,
-    scheduled: str | None = None,
+    scheduled: Annotated[str | None, Argument(description="As due")] = None,
     start: str | None = None,
     created: str | None = None,
     priority: Annotated[str | None, Argument(suggested=LEVELS)] = None,
     recurrence: Annotated[str | None, Argument(description="every week on Monday, every month when done")] = None,
     on_completion: Annotated[str | None, Argument(suggested=ACTIONS)] = None,
     new_id: Annotated[str | None, Argument(description="Id that others depend on")] = None,
-    depends_on: list[str] | None = None,
+    depends_on: Annotated[list[str] | None, Argument(description="Ids")] = None,
     text: Annotated[str | None, Argument(description="New description")] = None,
     section: Annotated[str, Argument(description="add: below this heading")] = "",
     lane: Annotated[str, Argument(description="Of a Kanban board: move the card there")] = "",
