@@ -99,4 +99,4 @@ def _rename_with(kind: Literal["exclusive", "exchange"], old: DiskPlace, new: Di
 def discard(place: DiskPlace, name: str) -> None:
     """Remove a temporary file beside a place if it is there."""
     with contextlib.suppress(OSError):
-        os.unlink(name, dir_fd=place.folder)
+        patiently(lambda: os.unlink(name, dir_fd=place.folder))

@@ -9,6 +9,8 @@ import stat as stat_module
 import sys
 from pathlib import Path
 
+from .place import patiently
+
 COPYFILE_ACL_AND_XATTR = 0b101
 
 
@@ -61,7 +63,7 @@ def replace(temporary: str, name: str, folder: int | None) -> None:
         replaced = Path(f"{temporary.removesuffix('.tmp')}-replaced.tmp")
         if ctypes.windll.kernel32.ReplaceFileW(name, temporary, str(replaced), 0x2, None, None):
             with contextlib.suppress(OSError):
-                replaced.unlink()
+                patiently(replaced.unlink)
             return
         if replaced.exists() and not Path(name).exists():  # it stopped half-way
             replaced.rename(name)

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.place import patiently
 from obsidian_mcp.errors import AppError, ClientConfigRefused
 
 BOM = "\ufeff"
@@ -60,7 +61,7 @@ def replace(before: ConfigFile, text: str) -> Path | None:
         backup = _back_up(before) if before.text is not None else None
         if read(path) != before:
             if backup is not None:
-                backup.unlink()
+                patiently(backup.unlink)
             raise ClientConfigRefused(
                 f"Another program changed {str(path)!r} at the same moment, so it was left as it is. Try again."
             )
@@ -83,7 +84,7 @@ def delete(before: ConfigFile) -> None:
     """Remove a file that holds nothing but what this program wrote. Raises: ClientConfigRefused."""
     try:
         if read(before.path) == before:
-            before.path.unlink()
+            patiently(before.path.unlink)
     except OSError as error:
         raise _unwritable(before.path, error) from error
 

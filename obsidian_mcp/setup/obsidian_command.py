@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from obsidian_mcp.adapters.place import patiently
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 
 from .known import KnownVault
@@ -55,7 +56,13 @@ def uninstall_command(system: System, running: Running, *, dry_run: bool = False
     if not is_our_link(link):
         raise ClientConfigRefused(f"{link} is not a link of this program. It was left as it is.", path=str(link))
     if not dry_run:
-        link.unlink()
+        try:
+            patiently(link.unlink)
+        except OSError as error:
+            raise ClientConfigRefused(
+                f"{link} cannot be removed: {error.strerror}. End the programs that run it, then try again.",
+                path=str(link),
+            ) from error
     return link
 
 

@@ -57,6 +57,21 @@ def test_another_command_of_that_name_stays(tmp_path: Path) -> None:
     assert not is_our_link(link)
 
 
+def test_a_link_that_the_system_does_not_remove_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """INST-11: Windows removes no program that runs."""
+    system = System("linux", tmp_path, {})
+    link = install_command(system, running(), [])
+
+    def refuse(_: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(Path, "unlink", refuse)
+        with pytest.raises(ClientConfigRefused, match="End the programs that run it"):
+            uninstall_command(system, running())
+    assert is_our_link(link)
+
+
 def test_a_program_that_is_not_installed_is_not_linked(tmp_path: Path) -> None:
     """INST-10."""
     swept = Running("x", "/home/a/.cache/uv/archive-v0/x/bin/python", "", "obsidian-mcp", lambda name: f"/bin/{name}")
