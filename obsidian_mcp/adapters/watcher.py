@@ -36,6 +36,9 @@ reported."""
 REPORT_SECONDS = 2.0
 """A change that a scan has found is reported within this time, or the system has lost sight of its folder."""
 
+WAKE_SECONDS = 0.2
+"""On Windows watchdog's thread looks so often whether it is to end, and the end of the server waits for it."""
+
 REMOTE = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "afpfs",
     "ceph", "webdav",
@@ -120,7 +123,7 @@ class Watcher:
 
             with _starting:
                 before = threading.enumerate()
-                observer = Observer()
+                observer = Observer(timeout=WAKE_SECONDS)
                 observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
                 observer.daemon = True
                 observer.start()
