@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
@@ -12,7 +12,6 @@ from obsidian_mcp.core.files.bookmarks import Bookmark
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import is_note, parse
-from obsidian_mcp.core.vault.planned_change import Create, Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
@@ -20,6 +19,9 @@ from .arguments import Argument
 from .paging import first_of
 from .params import MOST_RESULTS, VaultName
 from .registry import tool
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.vault.planned_change import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,8 @@ def _remove(place: Vault, body: str | None, target: str) -> tuple[str, Bookmark]
 
 
 def _operation(data: bytes | None, after: str) -> Operation:
+    from obsidian_mcp.core.vault.planned_change import Create, Write  # lists of bookmarks load none of it
+
     disk = f"{SETTINGS_FOLDER}/{stored.FILE}"
     written = after.encode() if data is None else Text(after, Text.decode(data).bom).encode()
     return Create(disk, written) if data is None else Write(disk, data, written)

@@ -1,0 +1,101 @@
+"""Renames a tag in every note, property and canvas card (specs/tags.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.note import rename_tag as tag_rename
+from obsidian_mcp.core.note.query_blocks import LANGUAGES, query_blocks
+from obsidian_mcp.core.query.parser import quoted
+from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.text.call import checkpoint, report_progress
+from obsidian_mcp.core.text.tags import covers, key
+from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
+from obsidian_mcp.core.vault.planned_change import PlannedChange, Rewritten
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError
+
+from . import bulk, move
+from .queries import inline_prefix
+
+_WORD = re.compile(r"[^\s\"'`,:;!=<>&|()\[\]{}]+")
+MOST_QUERY_NOTES = 2_000
+"""Notes that may have a query with the tag, and are read."""
+
+
+def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
+    """Rename a tag as one change, or with `dry_run` plan it; warnings say what keeps the old one.
+
+    Raises: InvalidArguments.
+    """
+    old, new = tag_rename.checked(tag), tag_rename.checked(to)
+    renamed = bulk.make(vault, "rename_tag", partial(_plan, vault, old, new), dry_run=dry_run)
+    if queries := list(_queries_with(vault, old)):
+        warning = f"Queries are not changed, and these seem to name #{old}: {move.listed(queries)}."
+        return replace(renamed, warnings=(*renamed.warnings, warning))
+    return renamed
+
+
+def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
+    renamed = []
+    files = vault.graph.files_tagged(old)
+    for done, path in enumerate(files):
+        report_progress(done, len(files), "Renaming the tag")
+        entry = vault.catalog.get(path)
+        if entry is not None:
+            content = vault.read_text(entry)
+            body = content.text.body
+            rename = tag_rename.in_note if is_note(entry.path) else tag_rename.in_canvas
+            after = rename(body, old, new)
+            if after != body:
+                renamed.append(Rewritten(content, after))
+    broken = [path for path in vault.graph.warnings().value if is_note(path) and _may_name(vault, path, old)]
+    reason = "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again"
+    warnings = (f"{reason}: {move.listed(broken)}.",) if broken else ()
+    if not files and not broken:
+        warnings = (f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are.",)
+    return PlannedChange(tuple(renamed), warnings=warnings)
+
+
+def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
+    """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
+    entry = vault.catalog.get(path)
+    body = vault.read_text(entry).text.body if entry is not None else ""
+    found = frontmatter.read(body)
+    if found is None or not found.error:
+        return False
+    return any(covers(tag, word) for word in _WORD.findall(found.block.yaml_span.of(body)))
+
+
+def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
+    """Yield the lines of bases, and of queries in notes, that seem to name a tag or one nested below it (TAG-32)."""
+    prefix = inline_prefix(vault)
+    starts = [f"{fence}{word}" for fence in ("```", "~~~") for word in LANGUAGES]
+    starts += [f"`{blank}{mark}" for blank in ("", " ") for mark in (prefix, "$=")]
+    query = f'content:"{tag}" content:({" OR ".join(map(quoted, starts))})'
+    found = vault.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
+    notes = sorted(hit.path for hit in found.hits if is_note(hit.path))
+    for path in (*(entry.path for entry in vault.entries() if extension(entry.path) == ".base"), *notes):
+        checkpoint()
+        entry = vault.catalog.get(path)
+        try:
+            body = vault.read_text(entry).text.body if entry is not None else ""
+        except AppError:  # gone, or not downloaded
+            continue
+        if key(tag) not in body.lower():
+            continue
+        spans = [(0, body)]
+        if is_note(path):
+            blocks = query_blocks(parser.parse(body), prefix)
+            spans = [(block.line - 1 + block.fenced, block.text) for block in blocks]
+        for first, text in spans:
+            for number, line in enumerate(text.split("\n"), first + 1):
+                about_tags = "tag" in line.lower()
+                words = (word.lstrip("-") for word in _WORD.findall(line))
+                if any(covers(tag, word) and (about_tags or word.startswith("#")) for word in words):
+                    yield f"{path} line {number}"
