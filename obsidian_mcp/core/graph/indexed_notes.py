@@ -39,11 +39,14 @@ class IndexedNotes(IndexedVault):
         self._bookmarks = cache(bookmarks)
         self._field_keys = cache(moment.rows.field_keys)
         self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}
+        self._fields_by_key: dict[str, Mapping[str, list[_Placed]]] = {}
+        """By path, the fields of the notes that are read one by one."""
         self._scope: dict[int, VaultPath] = {}
         self._reads_columns = False
 
     def expect(self, paths: Sequence[str]) -> None:
         self._reads_columns = len(paths) > SCOPE
+        self._fields_by_key.clear()
         if not self._reads_columns:
             numbers = self._rows.numbers_of([VaultPath(path) for path in paths])
             self._scope = {number: path for path, number in numbers.items()}
@@ -67,10 +70,20 @@ class IndexedNotes(IndexedVault):
         column = self._columns_of_fields.get(key)
         if column is None:
             if path in self._fields_in_scope or self._read_singly(path):
-                return [placed for placed in self._fields_of(path) if placed[1].key.lower() == key]
+                return self._keyed_fields(path).get(key, ())
             properties, inline = self._rows.written_properties(key), self._rows.inline_fields(key)
             column = self._columns_of_fields[key] = self._placed(self._paths, properties, inline)
         return column.get(path, ())
+
+    def _keyed_fields(self, path: str) -> Mapping[str, list[_Placed]]:
+        """Return a note's fields by lower-case key, for queries that ask for each key of a large note."""
+        known = self._fields_by_key.get(path)
+        if known is None:
+            found: dict[str, list[_Placed]] = {}
+            for placed in self._fields_of(path):
+                found.setdefault(placed[1].key.lower(), []).append(placed)
+            known = self._fields_by_key[path] = found
+        return known
 
     def field_column(self, key: str) -> Iterator[tuple[RawField, list[VaultPath]]]:
         if not self._reads_columns:
