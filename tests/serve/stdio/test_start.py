@@ -124,9 +124,8 @@ def test_the_first_answers_need_the_standard_library_alone(vault: Path) -> None:
         "print(*sorted(new - set(sys.stdlib_module_names) - {'obsidian_mcp', 'platformdirs', 'psutil'}), *(\n"
         "    name for name in ('asyncio', 'click', 'concurrent', 'dataclasses') if name in sys.modules))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "--vault", str(vault), "--tools", "core"], capture_output=True, check=False
-    )
+    command = [sys.executable, "-c", code, "--vault", str(vault), "--tools", "core"]
+    done = subprocess.run(command, input=b"", capture_output=True, check=False)  # a terminal would be given the help
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, b"", b"")
 
 
