@@ -145,7 +145,8 @@ def complete_environment(
     What is set stays, but for ELECTRON_RUN_AS_NODE, which would make the app's binary a JavaScript interpreter."""
     if platform == "win32":
         needed = {"USERPROFILE": home, "USERNAME": user}
-        needed |= {"APPDATA": rf"{home}\AppData\Roaming", "LOCALAPPDATA": rf"{home}\AppData\Local"}
+        if home:
+            needed |= {"APPDATA": rf"{home}\AppData\Roaming", "LOCALAPPDATA": rf"{home}\AppData\Local"}
     else:
         needed = {"HOME": home, "USER": user, "LOGNAME": user}
     needed |= {"XDG_RUNTIME_DIR": runtime_folder or "", "TMPDIR": temporary_folder or ""}
@@ -158,7 +159,9 @@ def this_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return `complete_environment` with the facts of this account and system."""
     runtime_folder, temporary_folder = None, None
     if sys.platform == "win32":
-        home, user = str(Path.home()), os.getlogin()
+        home, user = "", os.getlogin()
+        with contextlib.suppress(RuntimeError):  # the client has stripped USERPROFILE
+            home = str(Path.home())
     else:
         import pwd
 

@@ -177,6 +177,13 @@ def test_a_mac_gets_its_temporary_folder_and_windows_its_profile() -> None:
     }
 
 
+def test_an_account_without_a_known_home_gets_no_path_that_is_none() -> None:
+    # PROG-02
+    found = complete_environment({}, platform="win32", home="", user="Ann", runtime_folder=None, temporary_folder=None)
+
+    assert found == {"USERNAME": "Ann"}
+
+
 def test_this_account_is_known() -> None:
     name = "USERPROFILE" if sys.platform == "win32" else "HOME"
 
