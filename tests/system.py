@@ -97,7 +97,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "extended attributes": _has(os, "getxattr"),
     "calls relative to an open folder": lambda _: os.open in os.supports_dir_fd,
     "inotify": lambda _: hasattr(ctypes.CDLL(None), "inotify_init"),
-    "a POSIX shell": lambda _: shutil.which("sh") is not None,
+    "POSIX shell": lambda _: shutil.which("sh") is not None,
     "limits of processes": lambda _: find_spec("resource") is not None,
 }
 

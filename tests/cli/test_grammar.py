@@ -155,7 +155,7 @@ def test_no_command_of_a_tool_reads_standard_input_unasked(
     assert "standard input was read" not in capfd.readouterr().err
 
 
-@needs("a POSIX shell")
+@needs("POSIX shell")
 def test_a_loop_keeps_its_lines_and_an_open_pipe_is_not_waited_for(vault: Path) -> None:
     """CLI-05"""
     program = shlex.join([sys.executable, "-m", "obsidian_mcp"])

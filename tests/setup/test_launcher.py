@@ -26,7 +26,7 @@ UVX = replace(
 WINDOWS_UVX = replace(UVX, executable=r"C:\Users\me\AppData\Local\uv\cache\archive-v0\x\Scripts\python.exe")
 PIPX_RUN = replace(VENV, executable="/home/me/.local/share/pipx/.cache/ab12/bin/python")
 
-needs_posix = needs("a POSIX shell")
+needs_posix = needs("POSIX shell")
 
 
 @needs_posix

@@ -82,7 +82,7 @@ def test_content_comes_from_standard_input_as_it_is(
     assert (vault / "In.md").read_bytes() == given.read_bytes()
 
 
-@needs("a POSIX shell")
+@needs("POSIX shell")
 def test_the_output_is_copied_where_there_is_a_clipboard(
     vault: Path, ran: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,7 @@ from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve.http import auth, listener
 from tests.serve.serving import serving, started
-from tests.system import IN_ITS_GROUP, SYSTEM_ENVIRONMENT, EndingSignal, ending_signals
+from tests.system import IN_ITS_GROUP, SYSTEM_ENVIRONMENT, EndingSignal, can, ending_signals
 
 
 class Gate:
@@ -360,7 +360,7 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
         own = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "echo", "input": {"content": "x"}}).json()
         assert own["output"]["echo"] == {"content": "x"}  # RAD-01: the contract's own tools as well
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(10) == 0 or not can("signals between processes")
     finally:
         process.kill()
         process.wait(10)

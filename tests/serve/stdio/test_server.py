@@ -403,7 +403,7 @@ def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
             assert process.wait(PATIENCE) == 0
 
 
-@needs("a POSIX shell")
+@needs("POSIX shell")
 def test_a_process_started_without_its_standard_streams_ends_quietly() -> None:
     # PIPE-07
     command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *PROBE]

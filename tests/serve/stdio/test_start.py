@@ -19,6 +19,7 @@ from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS
 from tests.conftest import FIXTURES
 from tests.serve.raw import MODERN, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.vault_server import started
+from tests.system import needs
 
 READ = {"name": "obsidian_read_note", "arguments": {"name": "Alpha"}}
 UNKNOWN = {**MODERN, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}
@@ -326,7 +327,7 @@ def test_the_end_of_input_during_the_start_loses_no_answer(vault: Path) -> None:
         assert server.wait() == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals for processes")
+@needs("signals between processes")
 def test_a_signal_during_the_start_loses_no_answer(vault: Path) -> None:
     # END-03
     for _ in range(3):
