@@ -205,6 +205,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Probe]:
 def test_a_call_that_wants_to_run_for_ever_ends_and_leaves_nothing_behind(
     probe: Probe, tool: str, arguments: dict[str, Any]
 ) -> None:
+    assert probe.is_idle_within(2 * PATIENCE)  # what an earlier call wrote is in the index
     answer = probe.ask(tool, arguments, ANSWERED)
     memory = probe.memory
     written = probe.ask("edit_note", {"name": "Good", "operation": "append", "content": "line"}, ANSWERED)
