@@ -164,6 +164,7 @@ class Subscriptions(ToolListSubscribers):
         """Addresses of the listen streams that are open."""
         self._thread: threading.Thread | None = None
         self._notifying: set[asyncio.Task[None]] = set()
+        self._had_app = False
 
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
@@ -217,6 +218,7 @@ class Subscriptions(ToolListSubscribers):
             self._watched.keep(current)
         await to_thread.run_sync(partial(self._watched.add, self._app, wanted))
         if self._thread is None:
+            self._had_app = await to_thread.run_sync(self._app.vaults.has_app)
             arguments = (asyncio.get_running_loop(),)
             self._thread = threading.Thread(target=self._watch, args=arguments, name="subscriptions", daemon=True)
             self._thread.start()
@@ -225,7 +227,7 @@ class Subscriptions(ToolListSubscribers):
         while self._app.vaults.wait(POLL_SECONDS):
             time.sleep(SETTLE_SECONDS)
             try:
-                found = self._watched.changes(self._app)
+                found = [*self._watched.changes(self._app), *self._tools_changed()]
             except AppError as error:  # the folder is away for now
                 log.info("%s", error.message)
                 continue
@@ -234,6 +236,17 @@ class Subscriptions(ToolListSubscribers):
                     loop.call_soon_threadsafe(self._begin_notifying, found)
                 except RuntimeError:  # the event loop is closed
                     return
+
+    def _tools_changed(self) -> list[ServerEvent]:
+        """Return what to say of the list of tools: those of the app come and go with it (RES-10).
+
+        The app writes into the vault when it opens, so this is asked when something has changed there.
+        """
+        has_app = self._app.vaults.has_app()
+        if has_app is self._had_app:
+            return []
+        self._had_app = has_app
+        return [ToolsListChanged()]
 
     def _begin_notifying(self, found: list[ServerEvent]) -> None:
         task = asyncio.get_running_loop().create_task(self._notify(found))
@@ -253,7 +266,7 @@ class Subscriptions(ToolListSubscribers):
                 for session, addresses in list(self._sessions.values()):
                     if event.uri in addresses:
                         await session.send_resource_updated(event.uri)
-            else:
+            elif isinstance(event, ResourcesListChanged):
                 for session in list(self._joined.values()):
                     await session.send_resource_list_changed()
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
+import queue
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -298,6 +301,28 @@ def test_a_client_of_2026_listens_and_is_told(basic: Path) -> None:
         assert reply["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == 1
         assert last["id"] == 1
         assert "result" in last
+        assert server.wait() == 0
+
+
+def test_a_client_of_2026_is_told_when_the_apps_tools_come(basic: Path, tmp_path: Path) -> None:
+    """RES-10."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    with started(basic, PATH=str(programs), OBSIDIAN_MCP_CLI="") as server:
+        server.send(request(1, "subscriptions/listen", {"notifications": {"toolsListChanged": True}, "_meta": MODERN}))
+        until(server, "notifications/subscriptions/acknowledged")
+        (programs / "obsidian").write_text("#!/bin/sh\n", encoding="utf-8")
+        (programs / "obsidian").chmod(0o755)
+        line = None
+        for number in range(100):  # the app writes into the vault when it opens, and goes on to
+            (basic / f"Opened {number}.md").write_text("x", encoding="utf-8")
+            with suppress(queue.Empty):
+                line = server.lines.get(timeout=0.2)
+                break
+
+        assert json.loads(line or "{}")["method"] == "notifications/tools/list_changed"
+        server.close_stdin()
+        assert server.read()["id"] == 1
         assert server.wait() == 0
 
 
