@@ -57,6 +57,16 @@ def found_on_windows(name: str, wanted: str) -> bool:
     return wanted in (name.casefold(), short_name(name).casefold())
 
 
+_io_open = io.open
+
+
+def _open(path: Any, mode: str = "r", *arguments: Any, **named: Any) -> Any:
+    """As `open`; a library that names no encoding means the locale's, and its warning is none of ours."""
+    if "b" not in mode and len(arguments) < 2:
+        named.setdefault("encoding", "locale")
+    return _io_open(path, mode, *arguments, **named)
+
+
 class OtherDisk:
     """The folder `root` as if it were on a disk of another system, until the monkeypatch is undone."""
 
@@ -80,7 +90,7 @@ class OtherDisk:
         for name in BY_ONE_PATH:
             if function := getattr(os, name, None):
                 monkeypatch.setattr(os, name, self._with_its_name(function))
-        opened = self._with_its_name(io.open)
+        opened = self._with_its_name(_open)
         monkeypatch.setattr(io, "open", opened)
         monkeypatch.setattr(builtins, "open", opened)
         monkeypatch.setattr(os, "rename", self.rename)

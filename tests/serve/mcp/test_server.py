@@ -105,7 +105,7 @@ def test_a_created_note_is_answered_as_the_contract_shows(server: RawServer) -> 
 def test_a_read_note_comes_as_text_and_not_twice(server: RawServer, vault: Path) -> None:
     # TOOL-04
     (vault / "Raw.md").write_bytes(b"\xef\xbb\xbf# T\r\n\r\nlast line")
-    result = called(server, "obsidian_read_note", name="raw")["result"]
+    result = called(server, "obsidian_read_note", name="Raw")["result"]
 
     assert [block["type"] for block in result["content"]] == ["text", "text"]
     assert json.loads(result["content"][0]["text"])["data"]["path"] == "Raw.md"
