@@ -116,6 +116,11 @@ class ProgramAnswer:
         """Whether the vault was not open yet and so did not know the command (CMD-08)."""
         return len(self.lines) == 1 and self.text.startswith(f'Error: Command "{self.request.command}" not found.')
 
+    def holds(self, data: bytes) -> bool:
+        """Whether stdout is a file with these bytes, behind noise and blank lines and before a line end (CMD-06)."""
+        ends = (data, data + b"\n", data + b"\r\n")
+        return bool(self.raw) and any(self.raw[cut:] in ends for cut in _cuts(self.raw))
+
     def own_refusal(self) -> AppError | None:
         """Return the error if the whole answer names exactly the path of this request, else None."""
         named = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
@@ -158,28 +163,6 @@ class ProgramAnswer:
             command=self.request.command,
             reason=OUTCOME_UNKNOWN,
         )
-
-
-def exact_text(printed: bytes, sample: bytes, size: int) -> str | None:
-    """Return the part of `printed` that is a file of `size` bytes, behind noise and blank lines and before a line end;
-    None if there is none, or several (CMD-06). Of two readings of a note that begins with an empty line, `sample`
-    decides: an answer of the same program whose text neither begins nor ends with a line end."""
-    cuts = _cuts(printed)
-    ends = [len(printed) - len(tail) for tail in (b"", b"\n", b"\r\n") if printed.endswith(tail)]
-    readings = {printed[cut:end]: (cut, end) for cut in cuts for end in ends if end - cut == size}
-    if len(readings) > 1:
-        skipped, line_end_last = len(_cuts(sample)) - 1, sample.endswith(b"\n")
-        readings = {
-            text: (cut, end)
-            for text, (cut, end) in readings.items()
-            if cuts.index(cut) == skipped and (end < len(printed)) == line_end_last
-        }
-    if len(readings) != 1:
-        return None
-    try:
-        return next(iter(readings)).decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _cuts(raw: bytes) -> list[int]:
@@ -244,16 +227,6 @@ def json_optional(row: Mapping[str, object], key: str) -> str | None:
     """Return the text of a member, None if it is missing, empty or no text."""
     value = row.get(key)
     return value if isinstance(value, str) and value else None
-
-
-def number(value: object) -> int:
-    """Return a count, a size or a line; the command prints many of them as strings. Raises: AppCommandFailed."""
-    if isinstance(value, int | str) and not isinstance(value, bool):
-        try:
-            return int(value)
-        except ValueError as error:
-            raise unexpected_error(value) from error
-    raise unexpected_error(value)
 
 
 def unexpected_error(value: object) -> AppCommandFailed:

@@ -17,13 +17,11 @@ from .obsidian_answer import (
     NOTHING_FOUND,
     ProgramAnswer,
     ProgramRequest,
-    exact_text,
     is_expanded,
     is_numbered_sibling,
     json_optional,
     json_text,
     note_exists,
-    number,
     same_path,
     unexpected_error,
 )
@@ -46,27 +44,20 @@ class ObsidianCommand(Channel):
 
     # Notes
 
-    def read(self, path: str) -> str:
-        """Return a note's text, byte for byte: only what has the size that the app gives for the file is no message and
-        no noise. Raises: AppCommandFailed with `reason="inexact"`: then read the file itself (CMD-06)."""
+    def shows(self, path: str, data: bytes) -> bool:
+        """Return whether the app shows exactly these bytes as the text of a note (CMD-06)."""
         target = vault_path.parse(path)
         with self.turn() as turn:
-            for _ in range(2):  # twice: the vault had to be opened first, or the note changed between the two calls
+            for _ in range(2):  # twice: the vault had to be opened first
                 answer = turn.call(ProgramRequest("read", {"path": target}))
-                described = _describe(turn, target)
-                size = number(described.fields["size"])
-                text = exact_text(answer.raw, described.raw, size)
-                if text is not None:
-                    return text
+                if answer.holds(data):
+                    return True
+                if not answer.is_cold:
+                    break
             turn.reject_message(answer)
             if not answer.text or answer.is_refusal:
                 raise turn.failure(answer)
-        raise AppCommandFailed(
-            f"The obsidian command did not give {target!r} back whole: the answer does not have the {size} bytes "
-            "of the file. Read the file itself instead.",
-            reason="inexact",
-            path=target,
-        )
+        return False
 
     def create(self, path: str, content: str = "", *, overwrite: bool = False) -> None:
         """Create a note whose text `can_carry`. Without `overwrite` an existing note is refused before the call, and a
@@ -292,20 +283,13 @@ def _change(turn: ChannelTurn, request: ProgramRequest, target: VaultPath, verb:
         raise _elsewhere(path, target)
 
 
-def _describe(turn: ChannelTurn, target: VaultPath) -> ProgramAnswer:
-    """What the app knows of a file. Raises: NoteNotFound."""
-    answer = turn.ask(ProgramRequest("file", {"path": target}))
-    fields = answer.fields
-    if not fields.keys() >= {"path", "size"} or not same_path(fields["path"], target):
-        raise turn.failure(answer)
-    return answer
-
-
 def _exists(turn: ChannelTurn, target: VaultPath) -> bool:
     try:
-        _describe(turn, target)
+        answer = turn.ask(ProgramRequest("file", {"path": target}))
     except NoteNotFound:
         return False
+    if not same_path(answer.fields.get("path", ""), target):
+        raise turn.failure(answer)
     return True
 
 

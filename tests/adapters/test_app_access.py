@@ -74,7 +74,7 @@ def test_in_a_container_the_files_tell(tmp_path: Path, path: str, files: list[st
 def test_a_vault_is_known_by_its_path_or_by_its_files(tmp_path: Path, basic: Path, answers: dict[str, str]) -> None:
     environ = environment(tmp_path, basic, answers=answers)
 
-    assert access(tmp_path, environ).command(basic).read("Home.md").encode() == (basic / "Home.md").read_bytes()
+    assert access(tmp_path, environ).command(basic).shows("Home.md", (basic / "Home.md").read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_another_vault_is_not_read(tmp_path: Path, basic: Path, answers: dict[st
     environ = environment(tmp_path, basic, answers=answers)
 
     with pytest.raises(VaultNotFound, match="another folder"):
-        access(tmp_path, environ).command(basic).read("Home.md")
+        access(tmp_path, environ).command(basic).shows("Home.md", b"x")
 
 
 def test_a_vault_whose_files_nobody_tells_is_not_read(tmp_path: Path, basic: Path) -> None:
     environ = environment(tmp_path, basic, answers={"vault": "/elsewhere", "files": ""})
 
     with pytest.raises(AppCommandFailed):
-        access(tmp_path, environ).command(basic).read("Home.md")
+        access(tmp_path, environ).command(basic).shows("Home.md", b"x")
 
 
 def test_a_missing_program_is_told_unless_the_app_is_missing_too(tmp_path: Path, basic: Path) -> None:

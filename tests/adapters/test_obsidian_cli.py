@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.adapters.obsidian_answer import can_carry, exact_text
+from obsidian_mcp.adapters.obsidian_answer import ProgramAnswer, ProgramRequest, can_carry
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, ProgramResult, this_environment
 from obsidian_mcp.core.files.obsidian import Version
@@ -161,13 +162,15 @@ def desk(tmp_path: Path) -> Desk:
     ],
     ids=["plain", "blank", "noisy", "noisy-without-line-end"],
 )
-def test_a_note_is_read_byte_for_byte_whatever_it_holds(tmp_path: Path, text: str, frame: dict[str, Any]) -> None:
+def test_the_app_is_seen_to_show_a_note_byte_for_byte_whatever_it_holds(
+    tmp_path: Path, text: str, frame: dict[str, Any]
+) -> None:
     # CMD-06
     (tmp_path / "Note.md").write_bytes(text.encode())
 
-    note = ObsidianCommand(InProcess({"vault": str(tmp_path), **frame})).read("Note.md")
+    command = ObsidianCommand(InProcess({"vault": str(tmp_path), **frame}))
 
-    assert note.encode() == text.encode()
+    assert command.shows("Note.md", text.encode())
 
 
 @given(
@@ -178,15 +181,15 @@ def test_a_note_is_read_byte_for_byte_whatever_it_holds(tmp_path: Path, text: st
     line_end=st.booleans(),
 )
 @examples(200)
-def test_no_frame_around_a_note_ever_changes_it(body: list[str], frame: dict[str, Any], line_end: bool) -> None:
-    # CMD-06: found or refused, never something else.
+def test_no_frame_around_a_note_ever_hides_it(body: list[str], frame: dict[str, Any], line_end: bool) -> None:
+    # CMD-06
     text, knobs = "".join(body), {**frame, "line_end": line_end}
 
-    found = exact_text(
-        fake_obsidian.framed(text, knobs), fake_obsidian.framed("path\tNote.md", knobs), len(text.encode())
-    )
+    printed = fake_obsidian.framed(text, knobs)
 
-    assert found in (text, None)
+    answer = ProgramAnswer(ProgramRequest("read"), printed, 0)
+    assert answer.holds(text.encode()) or not printed
+    assert not answer.holds(text.encode() + b"b")
 
 
 @given(st.text(alphabet=st.sampled_from("ab\\ntr\r\n\t\"'=🎉 "), max_size=40))
@@ -200,44 +203,38 @@ def test_what_can_be_carried_is_not_expanded(text: str) -> None:
 
 def test_reading_a_missing_note_says_so(desk: Desk) -> None:
     with pytest.raises(NoteNotFound) as raised:
-        desk.command().read("Ghost.md")
+        desk.command().shows("Ghost.md", b"x")
 
     assert raised.value.data == {"path": "Ghost.md"}
 
 
 def test_reading_a_folder_says_so(desk: Desk) -> None:
     with pytest.raises(NoteNotFound):
-        desk.command().read("Projects")
+        desk.command().shows("Projects", b"x")
 
 
 def test_a_note_is_read_although_the_command_ends_with_a_failure_status(desk: Desk) -> None:
-    assert desk.command(status=1).read("Alpha.md") == ALPHA
+    assert desk.command(status=1).shows("Alpha.md", ALPHA.encode())
 
 
 @pytest.mark.parametrize("knobs", [{"cut": 40}, {"damage": True}], ids=["cut", "damaged"])
-def test_an_answer_that_is_not_the_whole_note_is_a_failure(desk: Desk, knobs: dict[str, Any]) -> None:
+def test_an_answer_that_is_not_the_whole_note_does_not_show_it(desk: Desk, knobs: dict[str, Any]) -> None:
     desk.write("Long.md", "ä" * 9000)
 
-    with pytest.raises(AppCommandFailed) as raised:
-        desk.command(only=["read"], **knobs).read("Long.md")
-
-    assert raised.value.data == {"reason": "inexact", "path": "Long.md"}
+    assert not desk.command(only=["read"], **knobs).shows("Long.md", ("ä" * 9000).encode())
 
 
-def test_a_note_that_is_not_utf8_is_never_given_back_changed(desk: Desk) -> None:
+def test_a_note_that_is_not_utf8_is_not_shown_as_it_is(desk: Desk) -> None:
     desk.write("Latin.md", b"caf\xe9\n")
 
-    with pytest.raises(AppCommandFailed) as raised:
-        desk.command().read("Latin.md")
-
-    assert raised.value.data["reason"] == "inexact"
+    assert not desk.command().shows("Latin.md", b"caf\xe9\n")
 
 
-def test_a_long_note_is_read_whole(desk: Desk) -> None:
+def test_a_long_note_is_shown_whole(desk: Desk) -> None:
     text = "".join(f"line {number} äöü\n" for number in range(20_000))
     desk.write("Long.md", text)
 
-    assert desk.command().read("Long.md") == text
+    assert desk.command().shows("Long.md", text.encode())
 
 
 # The moods in which nothing is answered
@@ -250,7 +247,7 @@ DOWN: list[tuple[dict[str, Any], type[AppError]]] = [
 
 
 @pytest.mark.parametrize(("knobs", "error"), DOWN, ids=[json.dumps(knobs) for knobs, _ in DOWN])
-def test_each_mood_has_its_error_for_reading_changing_and_asking(
+def test_each_mood_has_its_error_for_changing_and_asking(
     desk: Desk, knobs: dict[str, Any], error: type[AppError]
 ) -> None:
     # CMD-03, CMD-04
@@ -258,7 +255,6 @@ def test_each_mood_has_its_error_for_reading_changing_and_asking(
     command = desk.command(**knobs)
 
     for call in (
-        lambda: command.read("Alpha.md"),
         lambda: command.create("New.md", "text"),
         lambda: command.search("Alpha"),
     ):
@@ -290,7 +286,7 @@ def test_silence_means_that_the_app_is_down_when_its_process_is_gone(desk: Desk,
 def test_nothing_is_called_while_the_app_is_not_running(desk: Desk) -> None:
     # CMD-02
     with pytest.raises(ObsidianNotRunning):
-        desk.command(running=lambda: False).read("Alpha.md")
+        desk.command(running=lambda: False).shows("Alpha.md", b"x")
 
     assert desk.calls() == []
 
@@ -314,7 +310,7 @@ def test_a_closed_vault_gets_a_change_once(desk: Desk) -> None:
 
 
 def test_a_closed_vault_gives_its_note(desk: Desk) -> None:
-    assert desk.command(cold=1).read("Alpha.md") == ALPHA
+    assert desk.command(cold=1).shows("Alpha.md", ALPHA.encode())
 
 
 def test_a_command_that_the_app_does_not_have_is_asked_twice_and_not_more(desk: Desk) -> None:
@@ -348,7 +344,7 @@ def test_a_slow_answer_within_the_limit_is_an_answer(desk: Desk) -> None:
 def test_one_limit_covers_all_calls_of_an_operation(desk: Desk) -> None:
     # CMD-02
     with pytest.raises(OperationTimeout):
-        desk.command(slow=0.4, timeout=0.6).read("Alpha.md")
+        desk.command(slow=0.4, timeout=0.6).create("New.md", "x")
 
 
 def test_a_vault_is_asked_one_call_at_a_time(desk: Desk) -> None:
@@ -529,8 +525,8 @@ REFUSALS: list[tuple[str, str, Callable[[ObsidianCommand], object], type[AppErro
     ("orphans", "Error: whatever", lambda c: c.orphans(), AppCommandFailed),
     ("version", "Error: later", lambda c: c.version(), AppCommandFailed),
     ("version", "unknown", lambda c: c.version(), AppCommandFailed),
-    ("file", "path\tOther.md\nsize\t3", lambda c: c.read("Lonely.md"), AppCommandFailed),
-    ("file", "path\tLonely.md\nsize\tmany", lambda c: c.read("Lonely.md"), AppCommandFailed),
+    ("file", "path\tOther.md\nsize\t3", lambda c: c.create("New.md", "x"), AppCommandFailed),
+    ("read", "Error: later", lambda c: c.shows("Lonely.md", b"x"), AppCommandFailed),
     ("search", '{"total": 1}', lambda c: c.search("x"), AppCommandFailed),
     ("command", "Fine.", lambda c: c.run_command("app:reload"), AppCommandFailed),
     ("history:read", "No history found.", lambda c: c.history_read("Alpha.md"), AppCommandFailed),
@@ -584,7 +580,7 @@ def test_a_value_is_never_read_as_another_parameter(desk: Desk) -> None:
     desk.write("path=Alpha.md", "odd name")
     command = desk.command()
 
-    assert command.read("path=Alpha.md") == "odd name"
+    assert command.shows("path=Alpha.md", b"odd name")
     command.append("Lonely.md", "overwrite path=Alpha.md")
     command.append("Lonely.md", "--copy", inline=True)
     assert command.search("path=Alpha.md nothing") == ("Lonely.md",)
@@ -597,7 +593,14 @@ def test_a_path_outside_the_vault_never_reaches_the_command(desk: Desk, path: st
     # CMD-01
     command = desk.command()
 
-    for call in (command.read, command.create, command.delete, command.open, command.history, command.backlinks):
+    for call in (
+        partial(command.shows, data=b"x"),
+        command.create,
+        command.delete,
+        command.open,
+        command.history,
+        command.backlinks,
+    ):
         with pytest.raises(PermissionDenied):
             call(path)
     with pytest.raises(PermissionDenied):

@@ -105,8 +105,8 @@ class Obsidian(Protocol):
     OperationTimeout, PermissionDenied, or AppCommandFailed (`reason` "cannot_carry": a value would not arrive
     whole)."""
 
-    def read(self, path: str) -> str:
-        """A note's text, byte for byte. Raises: NoteNotFound, AppCommandFailed ("inexact": not the note)."""
+    def shows(self, path: str, data: bytes) -> bool:
+        """Whether the app shows exactly these bytes as a note's text. Raises: NoteNotFound."""
 
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
     def links(self, path: str) -> Sequence[str]: ...

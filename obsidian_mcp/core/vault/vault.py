@@ -354,10 +354,9 @@ class Vault:
         (APP-FILE-08)."""
         content = self.read_text(entry)
         if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
-            from .app_text import is_shown
-
-            if not is_shown(self.app, content):
-                return self.read_text(entry)
+            with suppress(NoteNotFound):  # the note is too new for the app
+                if not self.app.shows(entry.path, content.data):
+                    return self.read_text(entry)
         return content
 
     # -- changing ----------------------------------------------------------------------------------------------
