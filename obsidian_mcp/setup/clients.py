@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,49 +78,22 @@ def _claude_desktop(system: System) -> tuple[Path, ...]:
     return tuple(packaged) or (classic,)
 
 
-def _vscode(system: System) -> tuple[Path, ...]:
-    folders = [system.app_data / "Code", system.app_data / "Code - Insiders"]
-    if system.platform == "linux":
-        folders.append(system.home / ".var/app/com.visualstudio.code/config/Code")
-    return tuple(folder / "User/mcp.json" for folder in (*folders, folders[0]))
+_FOLDER = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+"""In the table: a folder of `System` by its name, or that of an environment variable with the default behind it."""
 
 
-def _zed(system: System) -> tuple[Path, ...]:
-    if system.platform == "win32":
-        return (system.app_data / "Zed/settings.json",)
-    if system.platform == "darwin":  # not Application Support
-        return (system.home / ".config/zed/settings.json",)
-    return (system.app_data / "zed/settings.json",)
+def _expand(path: str, system: System) -> Path:
+    def folder(found: re.Match[str]) -> str:
+        name, default = found.groups()
+        return str(getattr(system, name) if default is None else system.folder(name, default))
+
+    return Path(_FOLDER.sub(folder, path))
 
 
-def _opencode(system: System) -> tuple[Path, ...]:
-    """On every system, as XDG has it."""
-    folder = system.folder("XDG_CONFIG_HOME", ".config") / "opencode"
-    return folder / "opencode.jsonc", folder / "opencode.json"
-
-
-def _cline(system: System) -> tuple[Path, ...]:
-    """One file for every editor and the command line; before 2026 each editor had its own."""
-    name = "settings/cline_mcp_settings.json"
-    shared = system.folder("CLINE_DIR", ".cline") / "data" / name
-    return shared, system.app_data / "Code/User/globalStorage/saoudrizwan.claude-dev" / name, shared
-
-
-def _goose(system: System) -> tuple[Path, ...]:
-    if system.platform == "win32":
-        return (system.app_data / "Block/goose/config/config.yaml",)
-    return (system.folder("XDG_CONFIG_HOME", ".config") / "goose/config.yaml",)
-
-
-def _lm_studio(system: System) -> tuple[Path, ...]:
-    """Installations of before 2025 keep everything below `.cache`."""
-    current = system.home / ".lmstudio/mcp.json"
-    return current, system.home / ".cache/lm-studio/mcp.json", current
-
-
-def _in_home(path: str, variable: str, default: str) -> Callable[[System], tuple[Path, ...]]:
-    """A file in the folder that a variable names, else in `default` below the home."""
-    return lambda system: (system.folder(variable, default) / path,)
+def _listed(row: Mapping[str, Sequence[str]], system: System) -> tuple[Path, ...]:
+    """The files that a row of the table names for a system."""
+    paths = row.get(f"files_{system.platform}", row["files"])
+    return tuple(_expand(path, system) for path in paths)
 
 
 def _say(text: str) -> Callable[[System], str]:
@@ -158,15 +132,6 @@ def is_claude_running(platform: str) -> bool:
 ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}
 """For clients that are not known to show JSON-RPC errors to the model: they must show failed results (INST-14)."""
 
-_FILES: Mapping[str, Callable[[System], tuple[Path, ...]]] = {
-    "claude-desktop": _claude_desktop,
-    "vscode": _vscode,
-    "zed": _zed,
-    "opencode": _opencode,
-    "cline": _cline,
-    "goose": _goose,
-    "lm-studio": _lm_studio,
-}
 _SHAPES: Mapping[str, Shape] = {
     "opencode": lambda _, command, arguments: {"command": [command, *arguments]},
     "goose": lambda name, command, arguments: {"name": name, "cmd": command, "args": arguments},
@@ -175,10 +140,10 @@ _SHAPES: Mapping[str, Shape] = {
 
 def _client(name: str, row: dict[str, Any]) -> McpClient:
     """Return the client of a table of clients.toml."""
-    file = [row.pop(part, "") for part in ("file", "variable", "default")]
+    files = {key: row.pop(key) for key in list(row) if key.startswith("files")}
     return McpClient(
         id=name,
-        files=_FILES.get(name) or _in_home(*file),
+        files=partial(_listed, files) if files else _claude_desktop,
         next_step=_say(row.pop("next_step")) if "next_step" in row else _quit_claude,
         shape=_SHAPES.get(name, _usual),
         **row,
