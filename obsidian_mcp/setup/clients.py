@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -90,22 +90,13 @@ def _expand(path: str, system: System) -> Path:
     return Path(_FOLDER.sub(folder, path))
 
 
-def _listed(row: Mapping[str, Sequence[str]], system: System) -> tuple[Path, ...]:
-    """The files that a row of the table names for a system."""
-    paths = row.get(f"files_{system.platform}", row["files"])
-    return tuple(_expand(path, system) for path in paths)
+def _of_platform(row: Mapping[str, Any], key: str, system: System) -> Any:
+    """The member of a table for a system: that with its name behind the key, else the one for all."""
+    return row.get(f"{key}_{system.platform}", row[key])
 
 
-def _say(text: str) -> Callable[[System], str]:
-    return lambda _: text
-
-
-def _quit_claude(system: System) -> str:
-    how = {
-        "darwin": "press Cmd-Q (closing the window is not enough)",
-        "win32": "right-click its icon beside the clock and choose Quit (closing the window is not enough)",
-    }.get(system.platform, "choose Quit in its tray icon (closing the window is not enough)")
-    return f"Quit Claude Desktop fully: {how}. Then start it again; the server is under + > Connectors."
+def _listed(row: Mapping[str, Any], system: System) -> tuple[Path, ...]:
+    return tuple(_expand(path, system) for path in _of_platform(row, "files", system))
 
 
 _CLAUDE_PROGRAM = {
@@ -140,11 +131,11 @@ _SHAPES: Mapping[str, Shape] = {
 
 def _client(name: str, row: dict[str, Any]) -> McpClient:
     """Return the client of a table of clients.toml."""
-    files = {key: row.pop(key) for key in list(row) if key.startswith("files")}
+    by_platform = {key: row.pop(key) for key in list(row) if key.startswith(("files", "next_step"))}
     return McpClient(
         id=name,
-        files=partial(_listed, files) if files else _claude_desktop,
-        next_step=_say(row.pop("next_step")) if "next_step" in row else _quit_claude,
+        files=partial(_listed, by_platform) if "files" in by_platform else _claude_desktop,
+        next_step=partial(_of_platform, by_platform, "next_step"),
         shape=_SHAPES.get(name, _usual),
         **row,
     )
