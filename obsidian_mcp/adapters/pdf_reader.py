@@ -119,11 +119,11 @@ class PdfReader:
             found = json.loads(answer)
             content = search_document.SearchContent(*found["content"])
             digest = bytes.fromhex(found["digest"]) if found["digest"] else None
-            return Record(entry, digest, extract.of_pdf(content, found["starts"], found["problem"]))
+            return Record(entry, digest, extract.extract_pdf(content, found["starts"], found["problem"]))
         except (ValueError, KeyError, TypeError):
             self._end_reader()
             problem = f"takes more than {SECONDS:.0f} seconds to read" if is_late else "takes too much memory"
-            return Record(entry, b"", extract.of_pdf(search_document.compose(path, ""), (), problem))
+            return Record(entry, b"", extract.extract_pdf(search_document.compose(path, ""), (), problem))
 
     def _reader(self) -> subprocess.Popen[bytes]:
         """The process that reads, begun where there is none. Raises: OSError."""

@@ -73,7 +73,7 @@ def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]
     elif list(reading.rest) in [[group] for group in grammar.groups()]:
         yield from _names(f"{reading.rest[0]} ", typed)
     else:
-        yield from _of_command(*grammar.find(reading.rest), typed, options)
+        yield from _complete_command(*grammar.find(reading.rest), typed, options)
 
 
 def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
@@ -85,7 +85,9 @@ def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
             yield word, grammar.groups().get(word) or (command.text.partition(". ")[0] if command else "")
 
 
-def _of_command(command: Subcommand, words: Sequence[str], typed: str, options: Options) -> Iterator[tuple[str, str]]:
+def _complete_command(
+    command: Subcommand, words: Sequence[str], typed: str, options: Options
+) -> Iterator[tuple[str, str]]:
     reading = grammar.scan(command, words)
     vault = reading.options.get("vault", ())
     options = options.with_vaults((vault,) if isinstance(vault, str) else tuple(vault))

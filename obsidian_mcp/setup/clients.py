@@ -90,13 +90,13 @@ def _expand(path: str, system: System) -> Path:
     return Path(_FOLDER.sub(folder, path))
 
 
-def _of_platform(row: Mapping[str, Any], key: str, system: System) -> Any:
+def _select_platform(row: Mapping[str, Any], key: str, system: System) -> Any:
     """The member of a table for a system: that with its name behind the key, else the one for all."""
     return row.get(f"{key}_{system.platform}", row[key])
 
 
-def _listed(row: Mapping[str, Any], system: System) -> tuple[Path, ...]:
-    return tuple(_expand(path, system) for path in _of_platform(row, "files", system))
+def _list_files(row: Mapping[str, Any], system: System) -> tuple[Path, ...]:
+    return tuple(_expand(path, system) for path in _select_platform(row, "files", system))
 
 
 _CLAUDE_PROGRAM = {
@@ -134,8 +134,8 @@ def _client(name: str, row: dict[str, Any]) -> McpClient:
     by_platform = {key: row.pop(key) for key in list(row) if key.startswith(("files", "next_step"))}
     return McpClient(
         id=name,
-        files=partial(_listed, by_platform) if "files" in by_platform else _claude_desktop,
-        next_step=partial(_of_platform, by_platform, "next_step"),
+        files=partial(_list_files, by_platform) if "files" in by_platform else _claude_desktop,
+        next_step=partial(_select_platform, by_platform, "next_step"),
         shape=_SHAPES.get(name, _usual),
         **row,
     )

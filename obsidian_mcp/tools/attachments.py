@@ -74,7 +74,7 @@ def attachments(
         return _read(app, place.find(name), place, pages)
     incomplete, missing = None, None
     if note:
-        found, missing, incomplete = _of_note(place, note)
+        found, missing, incomplete = _list_embeds(place, note)
     elif unused:
         answer = place.graph.orphans(attachments=True)
         found = [
@@ -91,7 +91,7 @@ def attachments(
     return Attachments(list(page), len(found), missing, following, incomplete)
 
 
-def _of_note(place: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
+def _list_embeds(place: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
     """What a note embeds, and what it links to that is no note."""
     outgoing = place.graph.outgoing(place.find(note).path)
     found, missing = [], []

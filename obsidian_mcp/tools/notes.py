@@ -175,7 +175,7 @@ def _fill_template(
     from obsidian_mcp.core.operations.templates import Filled, Templates
 
     templates = Templates(place, day)
-    found = templates.of_folder(parent(path)) if template == "auto" else templates.find(template)
+    found = templates.find_for_folder(parent(path)) if template == "auto" else templates.find(template)
     if found is None:
         return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
     filled = templates.fill(found, path)

@@ -61,7 +61,7 @@ def get_properties(
     of one."""
     place = app.vaults.get(vault)
     if not name:
-        return _of_vault(place, property, limit, offset)
+        return _list_of_vault(place, property, limit, offset)
     entry = place.find(name)
     content = place.shown(entry)
     parsed = note.parse(content.text.body)
@@ -110,7 +110,7 @@ def set_properties(
     return changed_files(bulk.make(place, "set_properties", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
 
 
-def _of_vault(place: Vault, name: str, limit: int, offset: int) -> Properties:
+def _list_of_vault(place: Vault, name: str, limit: int, offset: int) -> Properties:
     if name:
         found = place.graph.with_property(name)
         values = list(found.value[offset : offset + limit])

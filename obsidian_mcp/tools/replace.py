@@ -93,7 +93,7 @@ def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character:
     size = len(body)
     for span, new in pattern.replacements(text, template, Budget(row_units=3 * MAX_FILE_BYTES)):
         place, content = Span(stored(span.start), stored(span.end)), adapted(new)
-        found.append(Edit(place, content if seen is body else edits.keeping_bytes(place.of(body), content)))
+        found.append(Edit(place, content if seen is body else edits.keeping_bytes(place.slice(body), content)))
         size += len(content) - (place.end - place.start)
         check_size(size)
         if len(found) > MOST_MATCHES:

@@ -70,5 +70,5 @@ def _url(app: App, place: Vault, path: VaultPath) -> str:
     """Where a person can open the note: on the public site, without `.md`, or in the app."""
     public = app.config.http.public_url
     if not public:
-        return uri.of_file(place.name, path)
+        return uri.build(place.name, path)
     return f"{public.rstrip('/')}/{quote(path.removesuffix(NOTE_EXTENSION), errors='surrogateescape')}"

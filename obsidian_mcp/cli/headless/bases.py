@@ -29,7 +29,9 @@ def _view(base: Base, call: DropInCall) -> View:
 
 
 def base_views(call: DropInCall) -> str:
-    return call.listed([f"{view.name}\t{view.type}" for view in read(call.body(call.of_kind(EXTENSION, "base"))).views])
+    return call.listed(
+        [f"{view.name}\t{view.type}" for view in read(call.body(call.find_kind(EXTENSION, "base"))).views]
+    )
 
 
 def base_query(call: DropInCall) -> str:
@@ -38,7 +40,7 @@ def base_query(call: DropInCall) -> str:
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
     from obsidian_mcp.core.operations.queries import Query, run_query
 
-    entry = call.of_kind(EXTENSION, "base")
+    entry = call.find_kind(EXTENSION, "base")
     body = call.body(entry)
     view = _view(read(body), call).name
     now = call.vault.calendar.now()
@@ -62,7 +64,7 @@ def base_create(call: DropInCall) -> str:
     """Make a note that a view lists, with its content below the properties that the filters want."""
     from obsidian_mcp.core.bases.new_item import new_item
 
-    body = call.body(call.of_kind(EXTENSION, "base", status=1))
+    body = call.body(call.find_kind(EXTENSION, "base", status=1))
     base = read(body)
     item = new_item(body, base, _view(base, call))
     name = call.text("name") or "Untitled"

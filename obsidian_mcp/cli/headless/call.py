@@ -114,7 +114,7 @@ class DropInCall:
             return self.called(name)
         return self.active()
 
-    def of_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
+    def find_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
         """The file of this kind that is named, though a note may have the same name, else the active one. Raises:
         DropInRefused, with this exit status for a file that is not there."""
         if not self.names_file:

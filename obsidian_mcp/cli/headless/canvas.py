@@ -15,7 +15,7 @@ KINDS = {"text": "text", "note": "file", "url": "link", "label": "group"}
 
 def _edit(call: DropInCall, *operations: dict[str, Any]) -> str:
     """Make the operations as one change; return the id of the last card or edge. Raises: DropInRefused."""
-    edited: Any = edit_canvas(call.app, call.of_kind(".canvas", "canvas").path, list(operations))
+    edited: Any = edit_canvas(call.app, call.find_kind(".canvas", "canvas").path, list(operations))
     return str(edited.ids[-1])
 
 

@@ -76,16 +76,16 @@ def tag(call: DropInCall) -> str:
 
 
 def properties(call: DropInCall) -> str:
-    return _of_file(call) if in_one_file(call) else _of_vault(call)
+    return _print_of_file(call) if in_one_file(call) else _print_of_vault(call)
 
 
-def _of_file(call: DropInCall) -> str:
+def _print_of_file(call: DropInCall) -> str:
     entry = call.note()
     values = call.parsed(entry).properties
     if not values:
         return "No frontmatter found."
     if name := call.text("name"):
-        return written(_value(values, name))
+        return write_value(_value(values, name))
     if call.has("total"):
         return str(len(values))
     if call.words.format == "json":
@@ -104,7 +104,7 @@ def block(values: Mapping[str, Any]) -> str:
     return "\n".join(found)
 
 
-def _of_vault(call: DropInCall) -> str:
+def _print_of_vault(call: DropInCall) -> str:
     from obsidian_mcp.core.graph.results import PropertyUse
 
     found = {use.name.lower(): use for use in call.vault.graph.properties(inline_fields=False).value}
@@ -126,7 +126,7 @@ def _of_vault(call: DropInCall) -> str:
 
 
 def property_read(call: DropInCall) -> str:
-    return written(_value(call.parsed(call.note()).properties, call.text("name")))
+    return write_value(_value(call.parsed(call.note()).properties, call.text("name")))
 
 
 def _value(values: Mapping[str, Any], name: str) -> Any:
@@ -137,7 +137,7 @@ def _value(values: Mapping[str, Any], name: str) -> Any:
     return values[key]
 
 
-def written(value: Any) -> str:
+def write_value(value: Any) -> str:
     """The value of one property: a list one item a line."""
     if isinstance(value, list):
         return "\n".join(map(cell_text, value))

@@ -28,7 +28,7 @@ class FoundTask:
 
 
 def tasks(call: DropInCall) -> str:
-    found = [task for task in _all(call) if _is_wanted(call, task.mark)]
+    found = [task for task in _list_tasks(call) if _is_wanted(call, task.mark)]
     found.sort(key=lambda task: (order(task.path), task.line))
     if found and call.has("verbose") and not call.words.format and not call.has("total"):
         groups = groupby(found, key=lambda task: task.path)
@@ -55,28 +55,28 @@ def _status(call: DropInCall) -> str:
     return status[1] if len(status) == 3 and status[0] == status[2] == '"' else status
 
 
-def _all(call: DropInCall) -> list[FoundTask]:
+def _list_tasks(call: DropInCall) -> list[FoundTask]:
     """The tasks of one note, of the notes below a folder, or of the vault."""
     folder = call.text("path")
     if folder and folder not in call.vault.catalog and call.folder(folder.strip("/")) is not None:
         start = f"{folder.strip('/')}/"
-        return [task for task in _of_vault(call) if task.path.startswith(start)]
+        return [task for task in _list_of_vault(call) if task.path.startswith(start)]
     if call.has("daily") and not call.names_file:
         entry = call.vault.periodic.locate("day").entry
-        return _of_note(call, entry) if entry is not None else []
+        return _list_of_note(call, entry) if entry is not None else []
     if in_one_file(call):
-        return _of_note(call, call.note())
-    return _of_vault(call)
+        return _list_of_note(call, call.note())
+    return _list_of_vault(call)
 
 
-def _of_vault(call: DropInCall) -> list[FoundTask]:
+def _list_of_vault(call: DropInCall) -> list[FoundTask]:
     return [
         FoundTask(str(path), fact.line + 1, fact.mark, fact.text.lstrip(" \t"))
         for path, fact in call.vault.graph.tasks().value
     ]
 
 
-def _of_note(call: DropInCall, entry: FileEntry) -> list[FoundTask]:
+def _list_of_note(call: DropInCall, entry: FileEntry) -> list[FoundTask]:
     body = call.body(entry)
     written = body.split("\n")
     return [
@@ -88,8 +88,8 @@ def _of_note(call: DropInCall, entry: FileEntry) -> list[FoundTask]:
 def task(call: DropInCall) -> str:
     """Print one task, or change its mark."""
     call.writes = bool(_status(call)) or any(map(call.has, ("done", "todo", "toggle")))
-    entry, line = _place(call)
-    found = _at(call, entry, line)
+    entry, line = _find_line(call)
+    found = _find_task(call, entry, line)
     mark = _new_mark(call, found.mark)
     if mark is None:
         return pairs({"file": found.path, "line": found.line, "status": found.mark, "text": found.text})
@@ -102,10 +102,10 @@ def task(call: DropInCall) -> str:
         return f"{body[: box + 1]}{mark}{body[body.index(']', box + 2) :]}"
 
     call.vault.edit("update_task", entry, change)
-    return _at(call, entry, line).text
+    return _find_task(call, entry, line).text
 
 
-def _place(call: DropInCall) -> tuple[FileEntry, int]:
+def _find_line(call: DropInCall) -> tuple[FileEntry, int]:
     """The note and the line, counted from 1. Raises: DropInRefused."""
     path, _, number = call.text("ref").rpartition(":")
     if path:
@@ -130,8 +130,8 @@ def _place(call: DropInCall) -> tuple[FileEntry, int]:
     return entry, int(number)
 
 
-def _at(call: DropInCall, entry: FileEntry, line: int) -> FoundTask:
-    found = next((task for task in _of_note(call, entry) if task.line == line), None)
+def _find_task(call: DropInCall, entry: FileEntry, line: int) -> FoundTask:
+    found = next((task for task in _list_of_note(call, entry) if task.line == line), None)
     if found is None:
         raise DropInRefused(f"No task found at {entry.path}:{line}.")
     return found

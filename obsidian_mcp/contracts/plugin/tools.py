@@ -83,7 +83,7 @@ def read_note(
         inner = (other.span.start for other in parsed.outline if other.span.start > heading.span.start)
         end = min(end, next(inner, end))
     span = Span(below if mode == "content" else heading.span.start, below if mode == "header" else end)
-    content = span.of(body)
+    content = span.slice(body)
     if span.end < len(body):  # the last line end is not part of the section
         content = content.removesuffix("\n").removesuffix("\r")
     if with_line_numbers:

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note
 from .functions import LINK_UNITS, PATTERN, STRING, Method, Parameter, file_of
 from .list_methods import covers_tag
 from .operators import path_of
-from .values import TagValue, is_external, of_property, read_wikilink, text_of
+from .values import TagValue, is_external, read_wikilink, text_of, wrap_property
 
 
 def _name(file: File, _: Scope) -> Value:
@@ -26,7 +26,7 @@ def properties(file: File, scope: Scope) -> dict[str, Value]:
     """All properties of a file as values."""
     raw = scope.context.vault.properties(file.path)
     scope.context.budget.charge_items(len(raw))
-    return {name: of_property(value, file.path, tags=name.lower() == "tags") for name, value in raw.items()}
+    return {name: wrap_property(value, file.path, tags=name.lower() == "tags") for name, value in raw.items()}
 
 
 def tags(file: File, scope: Scope) -> list[Value]:

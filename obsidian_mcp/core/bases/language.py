@@ -19,7 +19,7 @@ from .functions import ANY, GLOBALS, Method, body_of, check, find
 from .list_methods import LIST, LIST_FIELDS, OBJECT
 from .operators import BINARY, LAZY, UNARY
 from .text_methods import NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
-from .values import Html, Icon, Image, RelativeTime, TagValue, is_true, of_property, type_name
+from .values import Html, Icon, Image, RelativeTime, TagValue, is_true, type_name, wrap_property
 
 
 def _on_target(method: Method) -> Method:
@@ -85,7 +85,7 @@ def note_property(name: str) -> Evaluate:
         if value is _UNKNOWN:
             path = row.file.path
             raw = scope.context.vault.column(key).get(path)
-            value = row.properties[key] = of_property(raw, path, tags=tags)
+            value = row.properties[key] = wrap_property(raw, path, tags=tags)
         return value
 
     return read
@@ -136,7 +136,7 @@ def _this_field(name: str) -> Evaluate:
             return None
         if name == "file":
             return this
-        return of_property(scope.context.vault.column(key).get(this.path), this.path, tags=key == "tags")
+        return wrap_property(scope.context.vault.column(key).get(this.path), this.path, tags=key == "tags")
 
     return read
 

@@ -17,7 +17,7 @@ from .values import is_empty
 Summary = Callable[[Sequence[Value], Context], Value]
 
 
-def _of_numbers(compute: Callable[[list[float]], float | None], *, rounded: bool = False) -> Summary:
+def _summarize_numbers(compute: Callable[[list[float]], float | None], *, rounded: bool = False) -> Summary:
     def summarize(values: Sequence[Value], _: Context) -> Value:
         result = compute([value for value in values if type(value) is float])
         if result is None or not rounded:
@@ -44,12 +44,12 @@ def _count(test: Callable[[Value], bool]) -> Summary:
 
 
 BUILT_IN: Mapping[str, Summary] = {
-    "Average": _of_numbers(mean, rounded=True),
-    "Min": _of_numbers(lambda numbers: min(numbers, default=None)),
-    "Max": _of_numbers(lambda numbers: max(numbers, default=None)),
-    "Sum": _of_numbers(lambda numbers: float(sum(numbers))),
-    "Median": _of_numbers(median),
-    "Stddev": _of_numbers(deviation, rounded=True),
+    "Average": _summarize_numbers(mean, rounded=True),
+    "Min": _summarize_numbers(lambda numbers: min(numbers, default=None)),
+    "Max": _summarize_numbers(lambda numbers: max(numbers, default=None)),
+    "Sum": _summarize_numbers(lambda numbers: float(sum(numbers))),
+    "Median": _summarize_numbers(median),
+    "Stddev": _summarize_numbers(deviation, rounded=True),
     "Range": _range,
     "Earliest": lambda values, _: next(iter(_dates(values)), None),
     "Latest": lambda values, _: next(reversed(_dates(values)), None),

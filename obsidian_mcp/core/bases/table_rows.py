@@ -18,7 +18,7 @@ from . import base_file
 from .base_file import View
 from .functions import GLOBALS
 from .language import BODIES, BaseRow
-from .values import of_property
+from .values import wrap_property
 from .view import run_view
 
 _IS_YAML = re.compile(r"^[ \t]*+(?:\w++[ \t]*+:(?:\s|$)|[{-])", re.MULTILINE)
@@ -82,4 +82,4 @@ def _value(text: str, path: str) -> Value:
     if text.lower() in ("", "true", "false"):
         return None if not text else text.lower() == "true"
     number = number_of(text)
-    return of_property(text if number is None else number, path)
+    return wrap_property(text if number is None else number, path)

@@ -177,7 +177,7 @@ def read_wikilink(text: str, source: str) -> LinkValue | None:
     return LinkValue(path, subpath, display.strip() if display is not None else None, source=source)
 
 
-def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
+def wrap_property(raw: Value, source: str, *, tags: bool = False) -> Value:
     """The value of a property as its YAML has it, in the note `source` (BASE-20). `tags`: it is the property `tags`."""
     if type(raw) is str:
         if raw[:2] == "[[" and (link := read_wikilink(raw, source)) is not None:
@@ -189,11 +189,11 @@ def of_property(raw: Value, source: str, *, tags: bool = False) -> Value:
         return raw
     if isinstance(raw, list):
         return [
-            TagValue(item.removeprefix("#")) if tags and type(item) is str else of_property(item, source)
+            TagValue(item.removeprefix("#")) if tags and type(item) is str else wrap_property(item, source)
             for item in raw
         ]
     if isinstance(raw, dict):
-        return {str(key): of_property(item, source) for key, item in raw.items()}
+        return {str(key): wrap_property(item, source) for key, item in raw.items()}
     return from_json(raw)
 
 

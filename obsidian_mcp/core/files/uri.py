@@ -31,7 +31,7 @@ class FileUri:
         return tuple({name_key(path) for path in self.paths})
 
 
-def of_file(vault: str, path: str) -> str:
+def build(vault: str, path: str) -> str:
     """Every character but letters, digits, `_.-~` and the slashes of the path is percent-encoded, as UTF-8."""
     return ROOT + quote(vault, safe="", errors="surrogateescape") + "/" + quote(path, errors="surrogateescape")
 

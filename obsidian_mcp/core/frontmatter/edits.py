@@ -31,7 +31,7 @@ def set_property(body: str, key: str, value: Value) -> str:
     if name is None:
         return note.settle({**note.values, key: value}, note.with_new(key, value), key)
     entry = note.entry(name)
-    if _same(entry.value, value) and (value is not None or entry.value_span.of(body) in _NULLS):
+    if _same(entry.value, value) and (value is not None or entry.value_span.slice(body) in _NULLS):
         return body
     return note.settle({**note.values, name: value}, note.with_value(entry, value), key)
 
@@ -82,7 +82,7 @@ def replace_tag(body: str, old: str, new: str) -> str:
         changed = body
         for span, before, after in reversed(list(zip(spans, items, renamed, strict=True))):
             if before != after:
-                written = yaml_style.like(span.of(body), after)
+                written = yaml_style.like(span.slice(body), after)
                 changed = changed[: span.start] + written + changed[span.end :]
         candidates = chain([changed], candidates)
     return note.settle({**note.values, name: value}, candidates, name)

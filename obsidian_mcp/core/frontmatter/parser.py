@@ -73,7 +73,7 @@ def read(body: str) -> Frontmatter | None:
         return None
     found = Outline(block.yaml_span.start)
     try:
-        values, _ = frontmatter.parse(block.span.of(body), handler=_Handler(block.yaml_span.of(body), found))
+        values, _ = frontmatter.parse(block.span.slice(body), handler=_Handler(block.yaml_span.slice(body), found))
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
@@ -91,7 +91,7 @@ def outline(body: str, block: Block) -> Outline:
     """Return the top-level properties of a block with their positions in the body; without braces, a `span` is whole
     lines. Raises: NoValue for an empty block, InvalidYaml for a broken one."""
     found = Outline(block.yaml_span.start)
-    yaml12.load(block.yaml_span.of(body), found)
+    yaml12.load(block.yaml_span.slice(body), found)
     if found.flow is None:
         for number, entry in enumerate(found.entries):
             start = body.rfind("\n", 0, entry.span.start) + 1

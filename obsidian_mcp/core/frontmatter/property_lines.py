@@ -28,7 +28,7 @@ def first(key: str, value: Value, newline: str) -> str:
 def with_new(body: str, block: Block, entries: Sequence[Entry], key: str, value: Value, newline: str) -> Iterator[str]:
     """Return the body with a property added after all others, before blank lines at the end of the block."""
     indent = _indent(body, entries[0]) if entries else ""
-    text = block.yaml_span.of(body)
+    text = block.yaml_span.slice(body)
     content = text.rstrip()
     before_blanks = block.yaml_span.start + (text.index("\n", len(content)) + 1 if content else 0)
     places = [before_blanks, block.yaml_span.end, *(entry.span.end for entry in entries[-1:])]

@@ -348,7 +348,7 @@ class Graph:
             return self._indexer.ask(run, of_all=True)
 
     @_asked_of_all
-    def of_texts(self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]) -> T:
+    def evaluate_texts(self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]) -> T:
         """Return what a question gives for path and text of every note, the one changed last first."""
         paths, hidden = self._paths_in(rows), self._hides()
         found = ((paths[number], text) for number, text in rows.texts() if number in paths)

@@ -69,12 +69,12 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
             if drawing.is_drawing(path, body):
                 body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
-            found, structured = _of_note(parsed), scopes.structure_of(parsed).pack()
+            found, structured = _extract_note(parsed), scopes.structure_of(parsed).pack()
         elif extension(path) == DRAWING_EXTENSION:
             found, searched = Facts(), searched_text(path, body)
         else:
             cards = canvas.read(body)
-            found, searched = _of_canvas(cards), cards_text(cards)
+            found, searched = _extract_canvas(cards), cards_text(cards)
     except OperationTimeout:
         raise
     except Exception as error:
@@ -97,7 +97,7 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
     )
 
 
-def of_pdf(found: content.SearchContent, starts: Sequence[int], problem: str) -> Facts:
+def extract_pdf(found: content.SearchContent, starts: Sequence[int], problem: str) -> Facts:
     """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
     pages = tuple(HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
     found = found._replace(structure=scopes.structure_of_pages(starts, len(found.text)).pack())
@@ -128,7 +128,7 @@ def _beginning(data: bytes) -> bytes:
     return data[: cut.start()] if cut else data
 
 
-def _of_note(parsed: parser.Note) -> Facts:
+def _extract_note(parsed: parser.Note) -> Facts:
     lines, values, data = parsed.lines, parsed.properties, note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
     links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[:LINKS_LIMIT]]
@@ -149,7 +149,7 @@ def _of_note(parsed: parser.Note) -> Facts:
     )
 
 
-def _of_canvas(parsed: canvas.Canvas) -> Facts:
+def _extract_canvas(parsed: canvas.Canvas) -> Facts:
     """Files on cards are links of kind `card`; the text of a card is parsed as a note without properties."""
     links: list[LinkFact] = []
     tagged: list[TagFact] = []

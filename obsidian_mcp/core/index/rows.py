@@ -81,12 +81,12 @@ class Rows(NamedTuple):
 
     def links_from(self, path: VaultPath) -> list[LinkFact]:
         """Return the links of one file in their order."""
-        return [link for _, link in self._of("links", "files.path = ?", [stored(path)])]
+        return [link for _, link in self._select("links", "files.path = ?", [stored(path)])]
 
     def links_to_check(self, sources: Iterable[VaultPath]) -> list[tuple[VaultPath, LinkFact]]:
         """Return the links of some files, and every link to a part of a file, by path and order in the file."""
         wanted = json.dumps([stored(path) for path in sources])
-        return self._of("links", f"t.subpath != '' OR files.path {IN_LIST}", [wanted])
+        return self._select("links", f"t.subpath != '' OR files.path {IN_LIST}", [wanted])
 
     def text(self, path: VaultPath) -> str:
         """Return the text of a file in which searches look; empty where it has no rows."""
@@ -101,7 +101,7 @@ class Rows(NamedTuple):
 
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
         """Return every link with one of these keys and the file that holds it, by path and order in the file."""
-        return self._of("links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])])
+        return self._select("links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])])
 
     def targets(self, paths: Iterable[VaultPath] | None = None) -> Iterator[tuple[VaultPath, list[Target]]]:
         """Yield the files that have links (of `paths`, or all) with the targets of their links, in order."""
@@ -158,13 +158,13 @@ class Rows(NamedTuple):
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Return the occurrences of a tag and of its descendants."""
-        return self._of("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
+        return self._select("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
 
     def properties(
         self, key: str, tables: Sequence[str] = PROPERTIES
     ) -> list[tuple[VaultPath, PropertyFact | InlineFieldFact]]:
         """Every property with this key, by path and place; see WITH_INLINE_FIELDS."""
-        found = [fact for table in tables for fact in self._of(table, "t.key = ?", [key])]
+        found = [fact for table in tables for fact in self._select(table, "t.key = ?", [key])]
         return found if len(tables) == 1 else sorted(found, key=itemgetter(0))
 
     def written_links(
@@ -226,7 +226,7 @@ class Rows(NamedTuple):
             yield from self.connection.execute(f"SELECT file, key, name, type FROM {table}")  # noqa: S608 - our own names
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
-        return self._of("aliases", "t.key = ?", [key])
+        return self._select("aliases", "t.key = ?", [key])
 
     def tasks(
         self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
@@ -260,7 +260,7 @@ class Rows(NamedTuple):
             return self.connection.execute(f"{sql} ORDER BY file, n")
         return self.connection.execute(f"{sql} AND file {IN_LIST} ORDER BY file, n", (json.dumps(list(files)),))
 
-    def _of(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
+    def _select(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
         """Return rows of a table with the path of their file, by path and position."""
         row = TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)

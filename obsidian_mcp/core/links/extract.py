@@ -43,7 +43,7 @@ class Extraction:
         """Yield the edits of links elsewhere that lead to a heading or block in the part."""
         for referrer in referrers:
             places = [place for place in referrer.places if referrer.path != self.source or self._stays(place)]
-            cards = [edit for card in referrer.card_paths for edit in self._of_card(card)]
+            cards = [edit for card in referrer.card_paths for edit in self._rewrite_card(card)]
             edits = file_edits(referrer.path, places, self._link_to_moved, cards)
             if edits.edits or edits.skipped:
                 yield edits
@@ -81,7 +81,7 @@ class Extraction:
                 edits.append(place.edit(Span(parts[1][0].start, parts[1][len(parts[1]) - kept].start), ""))
         return edits
 
-    def _of_card(self, card: CardPath) -> list[Edit]:
+    def _rewrite_card(self, card: CardPath) -> list[Edit]:
         is_moved = card.subpath is not None and self._holds(card.subpath.value)
         if not is_moved or self.names.at(card.path.value) != self.source:
             return []
@@ -89,7 +89,7 @@ class Extraction:
 
     def _segments_needed(self, subpath: str) -> int:
         """How many of the last headings of a chain are enough in the part alone."""
-        moved = parse(self.span.of(self.parsed.body))
+        moved = parse(self.span.slice(self.parsed.body))
         parts = segments(subpath)
         counts = range(len(parts), 0, -1)
         return next((n for n in counts if resolve_subpath(moved, "#" + "#".join(parts[-n:])) is not None), len(parts))

@@ -56,7 +56,7 @@ class LinkPlace:
     def parts(self) -> tuple[Span, tuple[Span, ...]] | None:
         """The path and the segments of the subpath as they are written; None where escapes hide where they meet."""
         link, target = self.link, self.link.target_span
-        raw = target.of(self.host)
+        raw = target.slice(self.host)
         path, *segments = raw.split("#")
         start = target.start + len(path) - len(path.lstrip())
         path_span = Span(start, start + len(path.strip()))
@@ -101,17 +101,17 @@ class Referrer:
 def read(path: VaultPath, body: str) -> Referrer:
     """The links of a note or canvas; any other file has none."""
     if is_note(path):
-        return of_note(path, parser.parse(body))
+        return read_note(path, parser.parse(body))
     if extension(path) == CANVAS_EXTENSION:
-        return of_canvas(path, canvas.read(body))
+        return read_canvas(path, canvas.read(body))
     return Referrer(path)
 
 
-def of_note(path: VaultPath, parsed: parser.Note) -> Referrer:
+def read_note(path: VaultPath, parsed: parser.Note) -> Referrer:
     return Referrer(path, tuple(_places(parsed)))
 
 
-def of_canvas(path: VaultPath, drawn: canvas.Canvas) -> Referrer:
+def read_canvas(path: VaultPath, drawn: canvas.Canvas) -> Referrer:
     """The links of a canvas: those in the text of its cards, and the files that its cards show."""
     places: list[LinkPlace] = []
     paths: list[CardPath] = []

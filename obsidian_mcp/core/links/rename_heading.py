@@ -125,17 +125,17 @@ class _Outline:
 def _plan(
     names: Names, path: VaultPath, renamed: Renamed, referrers: Iterable[Referrer], own: Edit
 ) -> Iterator[FileEdits]:
-    def of_link(place: LinkPlace, source: VaultPath) -> list[Edit]:
+    def rewrite_link(place: LinkPlace, source: VaultPath) -> list[Edit]:
         leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
-        return _of_link(place, renamed) if leads_here else []
+        return _rewrite_link(place, renamed) if leads_here else []
 
     for referrer in referrers:
-        links = file_edits(referrer.path, referrer.places, of_link)
+        links = file_edits(referrer.path, referrer.places, rewrite_link)
         edits, skipped = [*links.edits], [*links.skipped]
         for card in referrer.card_paths:
             if card.subpath is not None and names.at(card.path.value) == path:
                 try:
-                    edits += _of_card(card.subpath, renamed)
+                    edits += _rewrite_card(card.subpath, renamed)
                 except Unwritable as e:
                     skipped.append(Skipped(card.subpath.value, e.reason))
         if referrer.path == path:
@@ -145,7 +145,7 @@ def _plan(
             yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
 
 
-def _of_card(subpath: Quoted, renamed: Renamed) -> list[Edit]:
+def _rewrite_card(subpath: Quoted, renamed: Renamed) -> list[Edit]:
     """Raises: Unwritable."""
     before = segments(subpath.value)
     after = renamed(before) if before else None
@@ -154,7 +154,7 @@ def _of_card(subpath: Quoted, renamed: Renamed) -> list[Edit]:
     return [Edit(subpath.place(Span(0, len(subpath.value))), subpath.written("#" + "#".join(after)))]
 
 
-def _of_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
+def _rewrite_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
     """Raises: Unwritable."""
     link = place.link
     before = segments(link.subpath)
@@ -176,7 +176,7 @@ def _of_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
 
 
 def _read(place: LinkPlace, span: Span) -> str:
-    raw = span.of(place.host)
+    raw = span.slice(place.host)
     return raw if place.link.style == "wiki" else decode(raw)
 
 
@@ -184,6 +184,6 @@ def _written(place: LinkPlace, part: str) -> str:
     """A segment as the link's own style writes it."""
     if place.link.style == "wiki":
         return part
-    ascii_only = is_percent_encoded(place.link.target_span.of(place.host))
+    ascii_only = is_percent_encoded(place.link.target_span.slice(place.host))
     text = encoded(part, angle=place.angled, ascii_only=ascii_only)
     return text.translate(_ROUND) if needs_angle(part) and not place.angled else text

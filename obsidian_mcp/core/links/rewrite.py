@@ -105,8 +105,8 @@ def plan(
     """The edits after which every link leads where it did; `names` and referrers are from before (RENAME-01)."""
     change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
-        cards = [edit for card in referrer.card_paths for edit in change.of_card(card)]
-        found = file_edits(referrer.path, referrer.places, change.of_link, cards)
+        cards = [edit for card in referrer.card_paths for edit in change.rewrite_card(card)]
+        found = file_edits(referrer.path, referrer.places, change.rewrite_link, cards)
         if found.edits or found.skipped:
             yield found
 
@@ -157,14 +157,14 @@ class _Change:
     resolved: dict[tuple[bool, str, str], VaultPath | None] = field(default_factory=dict)
     """Where links lead, before or after, by the folder of their note: many notes of a folder have the same links."""
 
-    def of_card(self, card: CardPath) -> list[Edit]:
+    def rewrite_card(self, card: CardPath) -> list[Edit]:
         target = self.before.at(card.path.value)
         goal = self.moves.get(target) if target is not None else None
         if goal is None:
             return []
         return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(goal))]
 
-    def of_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+    def rewrite_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
         """Raises: Unwritable."""
         link = place.link
         if not link.path:  # `[[#h]]` goes with its note (RENAME-07)
@@ -235,7 +235,7 @@ class _Change:
         else:
             shown = "" if link.embed else basename(goal)
         display = place.display()
-        label = markdown_label(shown, in_table=display is None or display.of(place.host) != shown)
+        label = markdown_label(shown, in_table=display is None or display.slice(place.host) != shown)
         if place.within is not None and place.host == link.original:
             # a property is a link only when its label holds no bracket
             label = label.translate(_NO_BRACKETS)
@@ -257,7 +257,7 @@ def path_edit(place: LinkPlace, path: str) -> Edit:
     span, segments = parts
     if place.link.style == "wiki":
         return place.edit(span, path)
-    ascii_only = is_percent_encoded(span.of(place.host))
+    ascii_only = is_percent_encoded(span.slice(place.host))
     if place.angled:
         return place.edit(span, encoded(path, angle=True, ascii_only=ascii_only))
     if not needs_angle(path):
@@ -274,7 +274,7 @@ def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> Edit
     if span is None or shown is None or link.size is not None:
         return None
     if link.style == "markdown":
-        return place.edit(span, markdown_label(shown)) if span.of(place.host) == link.display else None
+        return place.edit(span, markdown_label(shown)) if span.slice(place.host) == link.display else None
     if shown == path + link.subpath:
         return place.edit(Span(link.target_span.end, span.end), "")
     return place.edit(span, shown) if wiki_displays(shown) else None

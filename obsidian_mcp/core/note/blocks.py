@@ -246,7 +246,7 @@ class _Reader:
         return i + 2
 
     def _add_heading(self, run: LineRun, level: int, text: Span, span: Span, line: int) -> None:
-        self._found.headings.append(Heading(level, text.of(self._body), run.depth > 0, line, span))
+        self._found.headings.append(Heading(level, text.slice(self._body), run.depth > 0, line, span))
         self._found.regions.append(Region(text.start, text.end))
         self._add(run, "heading", span.start, span.end, self._lines.block_id(line))
 

@@ -155,7 +155,7 @@ def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
     if seen is body:
         return body.replace(find, content)
     spans = [Span(*found.span()) for found in re.finditer(re.escape(find), seen)]
-    return apply(body, [Edit(span, keeping_bytes(span.of(body), content)) for span in spans])
+    return apply(body, [Edit(span, keeping_bytes(span.slice(body), content)) for span in spans])
 
 
 def searched(body: str, find: str) -> str:
@@ -205,8 +205,8 @@ def _put_below_heading(body: str, span: Span, content: str) -> str:
     """`content` in a section without text, with a blank line below the heading if the note has such (EDIT-11)."""
     if not _parts_headings(body, span.start):
         return insert(body, span.start, content)
-    blank = re.match(r"[ \t]*\r?\n", span.of(body))
-    if blank and (span.end == len(body) or span.of(body).count("\n") > 1):  # another one stays below the text
+    blank = re.match(r"[ \t]*\r?\n", span.slice(body))
+    if blank and (span.end == len(body) or span.slice(body).count("\n") > 1):  # another one stays below the text
         return insert(body, span.start + blank.end(), content)
     return insert(body, span.start, newline_of(body, content) + content)
 
@@ -230,7 +230,7 @@ def _parts_headings(body: str, at: int) -> bool:
 
 def trimmed(body: str, span: Span) -> Span:
     """A section without the blank lines at its beginning and end; indentation of its first line stays."""
-    text = span.of(body)
+    text = span.slice(body)
     leading = re.match(r"(?:[ \t]*\r?\n)*", text)
     start = leading.end() if leading else 0
     end = len(text.rstrip())

@@ -90,7 +90,7 @@ def cut(body: str, part: Span, changes: Iterable[Edit]) -> str:
         for edit in changes
         if _holds(part, edit.span)
     ]
-    return apply(part.of(body), inside)
+    return apply(part.slice(body), inside)
 
 
 def removals(body: str, blocks: Iterable[Span]) -> list[Edit]:

@@ -96,7 +96,7 @@ class _Scanner:
             for part in region.parts:
                 self._froms.append(at)
                 at += part.end - part.start + 1
-            self._text = "\n".join(part.of(self._body) for part in region.parts)
+            self._text = "\n".join(part.slice(self._body) for part in region.parts)
             self._first, self._end = 0, at - 1
         self._fresh = self._first
         """Start of the current text run, where a tag may start: the region's start, or the end of another element
@@ -274,7 +274,7 @@ class _Scanner:
         path, subpath = split_subpath(target)
         span = self._span(whole.start, whole.end)
         target_span = self._span(inner.start, inner.end)
-        self.found.links.append(Link(style, embed, path, subpath, display, span.of(self._body), span, target_span))
+        self.found.links.append(Link(style, embed, path, subpath, display, span.slice(self._body), span, target_span))
         self._fresh = whole.end
 
     def _code(self, at: int) -> int:

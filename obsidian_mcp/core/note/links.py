@@ -174,7 +174,7 @@ def read_property(key: str, value: str) -> Link | None:
         found_at = find_destination(value, closing + 1, len(value)) if closing > 0 else None
         if found_at and found_at.end == len(value) and "[" not in value[1:closing]:
             target_span = Span(found_at.start, found_at.stop)
-            destination, label = decode(target_span.of(value)), value[1:closing]
+            destination, label = decode(target_span.slice(value)), value[1:closing]
             if is_internal(destination):
                 return Link("markdown", False, *split_subpath(destination), label, value, whole, target_span, key)
     return None

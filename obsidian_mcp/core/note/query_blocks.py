@@ -41,7 +41,7 @@ def _in_areas(note: Note, inline_prefix: str) -> Iterator[QueryBlock]:
     for area in note.areas:
         if area.kind != "code":
             continue
-        source = area.span.of(note.body)
+        source = area.span.slice(note.body)
         line = note.lines.line(area.span.start) + 1
         if not area.block:
             text = inline_text(source)

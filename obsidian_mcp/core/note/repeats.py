@@ -42,4 +42,4 @@ def _pieces(note: Note) -> Iterator[Span]:
 
 
 def _words(body: str, span: Span) -> str:
-    return "\n".join(line.rstrip() for line in span.of(body).strip().split("\n"))
+    return "\n".join(line.rstrip() for line in span.slice(body).strip().split("\n"))

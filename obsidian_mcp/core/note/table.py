@@ -214,7 +214,7 @@ def read_tables(parsed: Note) -> list[LocatedTable]:
     found = []
     for section in parsed.sections:
         if section.kind == "table":
-            rows = [read_row(line.rstrip("\r\n")) for line in split_lines(section.span.of(parsed.body))]
+            rows = [read_row(line.rstrip("\r\n")) for line in split_lines(section.span.slice(parsed.body))]
             table = Table(rows[0], rows[1], tuple(rows[2:]))
             found.append(LocatedTable(table, section.span, lines.line(section.span.start) + 1))
     return found
@@ -246,7 +246,7 @@ def locate(body: str, number: int = 0, section: str = "", line: int = 0) -> Loca
 def written(body: str, located: LocatedTable, table: Table) -> str:
     """Return the note with its table replaced; line ends stay."""
     newline = "\r\n" if "\r\n" in body else "\n"
-    ends = [line[len(line.rstrip("\r\n")) :] for line in split_lines(located.span.of(body))]
+    ends = [line[len(line.rstrip("\r\n")) :] for line in split_lines(located.span.slice(body))]
     text = "".join(line + (end or newline) for line, end in zip(table.lines, chain(ends, repeat("")), strict=False))
     return body[: located.span.start] + text.rstrip("\r\n") + body[located.span.end :]
 

@@ -101,7 +101,7 @@ def _find_unused_attachments(vault: Vault) -> Iterator[Callable[[], CheckFinding
 
 
 def _find_stubs(vault: Vault) -> Iterable[Callable[[], CheckFinding]]:
-    return vault.graph.of_texts(lambda texts: sorted(_stubs(texts), key=lambda stub: str(stub.args[0]))).value
+    return vault.graph.evaluate_texts(lambda texts: sorted(_stubs(texts), key=lambda stub: str(stub.args[0]))).value
 
 
 def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> Iterator[partial[CheckFinding]]:
@@ -115,7 +115,7 @@ def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> Iterator[partial[CheckFind
 
 
 def _find_near_duplicates(vault: Vault) -> Findings:
-    pairs, is_whole = vault.graph.of_texts(near_duplicates).value
+    pairs, is_whole = vault.graph.evaluate_texts(near_duplicates).value
     findings = [partial(CheckFinding, one, None, f"{same:.0%} the same as {other}") for one, other, same in pairs]
     return Findings(findings, None if is_whole else "Only the notes that were changed last were compared.")
 

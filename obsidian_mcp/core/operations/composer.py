@@ -132,7 +132,7 @@ def extract(
     found_names = After(vault.catalog, {}, [target])
     notes = footnotes.divide(parsed, span)
     extraction = Extraction(vault.catalog, found_names, vault.settings, parsed, span, source.path, target, notes)
-    own = extraction.own_edits(link_spans.of_note(source.path, parsed))
+    own = extraction.own_edits(link_spans.read_note(source.path, parsed))
     moved = _moved(body, span, own.edits, notes, before.text.newline)
     there = vault.read_text(existing) if existing is not None else None
     text = _with_template(

@@ -164,7 +164,7 @@ def linked(
         return Linked(body, 0, [])
     written = cache(partial(_spellings, vault.catalog, settings, target, path))
     leads = cache(lambda link: resolve(vault.catalog, path, link) == target)
-    spellings = [list(written(mention.span.of(body))) for mention in mentions]
+    spellings = [list(written(mention.span.slice(body))) for mention in mentions]
     for _ in range(ATTEMPTS):
         chosen = [(mention, left) for mention, left in zip(mentions, spellings, strict=True) if left]
         after = apply(body, [Edit(mention.span, left[0]) for mention, left in chosen])

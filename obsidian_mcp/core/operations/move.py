@@ -269,7 +269,7 @@ def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.Fil
     for edits in planned:
         content = contents[edits.path]
         body = content.text.body
-        if changes := [edit for edit in edits.edits if edit.span.of(body) != edit.text]:
+        if changes := [edit for edit in edits.edits if edit.span.slice(body) != edit.text]:
             lines = Lines(body)
             changed = sorted({lines.line(edit.span.start) + 1 for edit in changes})
             found.append(Rewritten(content, apply(body, changes), tuple(changed)))

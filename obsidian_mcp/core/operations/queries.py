@@ -61,7 +61,7 @@ Language = Callable[["Vault", Query], Found]
 
 def run_query(vault: Vault, query: Query) -> Found:
     """The answer of one query (QUERIES-01). Raises: QueryInvalid, NoteNotFound for a base, InvalidArguments."""
-    query = _of_file(vault, query)
+    query = _load_base(vault, query)
     if not query.language:
         query = _told_from_text(query)
     elif (block := unfenced(query.text))[0] == query.language:
@@ -76,7 +76,7 @@ def run_query(vault: Vault, query: Query) -> Found:
 
 def view_type(vault: Vault, query: Query) -> str:
     """Return the type that a base gives its view, such as `cards`, else "". Raises: QueryInvalid, NoteNotFound."""
-    query = _of_file(vault, query)
+    query = _load_base(vault, query)
     query = query if query.language else _told_from_text(query)
     if query.language != "base":
         return ""
@@ -85,7 +85,7 @@ def view_type(vault: Vault, query: Query) -> str:
     return read(query.text).view(query.view or None).type
 
 
-def _of_file(vault: Vault, query: Query) -> Query:
+def _load_base(vault: Vault, query: Query) -> Query:
     """Where the query is the path of a base, the text of that file; `this` is then the base (QUERIES-02)."""
     path, _, view = query.text.strip().partition("#")
     if query.language not in ("", "base") or "\n" in path or not path.lower().endswith(EXTENSION):

@@ -69,7 +69,7 @@ def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
     found = frontmatter.read(body)
     if found is None or not found.error:
         return False
-    return any(covers(tag, word) for word in _WORD.findall(found.block.yaml_span.of(body)))
+    return any(covers(tag, word) for word in _WORD.findall(found.block.yaml_span.slice(body)))
 
 
 def _queries_with(vault: Vault, tag: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_nam
 from obsidian_mcp.core.tasks.query import TasksQuery, parse_query
 from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Task, TaskPlace, of_line, read_line, read_task
+from obsidian_mcp.core.tasks.task import Task, TaskPlace, parse_line, read_line, read_task
 from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
@@ -258,7 +258,7 @@ class _Source:
                     (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1), None
                 )
                 place = TaskPlace(path, box.line, heading)
-                found[box.line] = of_line(line, place, self.settings, self._file_date(path))
+                found[box.line] = parse_line(line, place, self.settings, self._file_date(path))
         return found
 
     def _file_date(self, path: str) -> date | None:

@@ -81,7 +81,7 @@ class Templates:
             advice = "No templates folder is set in Obsidian; give the path of a note."
         raise NoteNotFound(f"There is no template {name!r}. {advice}", template=name, templates=shown[:SHOWN])
 
-    def of_folder(self, folder: str) -> FileEntry | None:
+    def find_for_folder(self, folder: str) -> FileEntry | None:
         """Return the template that Templater has for new notes of a folder; None where it has none."""
         templater = self._settings.templater
         name = templater.template_for(folder) if templater else ""
@@ -140,6 +140,6 @@ class Templates:
             return None
         try:
             body = Text.decode(self._vault.read(self._vault.catalog[found]).data).body
-            return sections.locate(body, subpath).whole.of(body) if mark else body
+            return sections.locate(body, subpath).whole.slice(body) if mark else body
         except AppError:
             return None

@@ -80,7 +80,7 @@ class Place:
     @property
     def text(self) -> str:
         """The content of the place, for a search that sees nothing around it."""
-        return self.subject.text if self.span is None else self.span.of(self.subject.text)
+        return self.subject.text if self.span is None else self.span.slice(self.subject.text)
 
 
 class Condition(Protocol):

@@ -357,7 +357,7 @@ class _Parser:
 
     def unexpected(self, expected: str, hint: str = "") -> NoReturn:
         token = self.token
-        source = token.span.of(self.text)
+        source = token.span.slice(self.text)
         found = (
             "the end of the query" if token.kind == "end" else repr(source if len(source) < 50 else f"{source[:49]}…")
         )

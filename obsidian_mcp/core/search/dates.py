@@ -64,9 +64,9 @@ class DatePattern(NamedTuple):
             yield from (f"{year}-{month}", f"{year}年{self.month}月", f"{month}/{year}")
             yield from (f"{name} {year}" for name in names)
         else:
-            yield from self._of_day(year, month, day, names)
+            yield from self._spell_day(year, month, day, names)
 
-    def _of_day(self, year: int | None, month: str, day: str, names: Sequence[str]) -> Iterator[str]:
+    def _spell_day(self, year: int | None, month: str, day: str, names: Sequence[str]) -> Iterator[str]:
         yield f"{self.month}月{self.day}日" if year is None else f"{year}年{self.month}月{self.day}日"
         yield f"{month}-{day}" if year is None else f"{year}-{month}-{day}"
         if year is not None:

@@ -14,7 +14,7 @@ from .recurrence import Rule
 from .rule_text import write_rule
 from .settings import TaskSettings
 from .statuses import LINE_ENDS, Status
-from .task import Line, Task, TaskPlace, of_line, read_line, reference_order
+from .task import Line, Task, TaskPlace, parse_line, read_line, reference_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def change_status(
     line = read_line(text, settings.notation)
     if line is None:
         raise ValueError(f"not a task: {text!r}")
-    task = of_line(line, TaskPlace("", 0), settings)
+    task = parse_line(line, TaskPlace("", 0), settings)
     if status.symbol == line.symbol:
         return StatusChange(text)
     completes = status.type == "DONE" and task.status.type != "DONE"

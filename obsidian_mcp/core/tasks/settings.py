@@ -64,10 +64,10 @@ WITHOUT_PLUGIN = TaskSettings(plugin_enabled=False, notation="both")
 @lru_cache(maxsize=16)
 def read(enabled: bytes | None, data: bytes | None) -> TaskSettings:
     """Return the settings in ENABLED_PLUGINS_FILE and SETTINGS_FILE; a missing or broken file means the defaults."""
-    return of_members(read_json(data)) if PLUGIN_ID in enabled_plugins(enabled) else WITHOUT_PLUGIN
+    return parse_settings(read_json(data)) if PLUGIN_ID in enabled_plugins(enabled) else WITHOUT_PLUGIN
 
 
-def of_members(said: object) -> TaskSettings:
+def parse_settings(said: object) -> TaskSettings:
     """Return the settings in the object of the plugin's file. Members of another type than expected are ignored."""
     members: Mapping[str, Any] = said if isinstance(said, dict) else {}
     value = Members(said).value

@@ -156,10 +156,10 @@ def read_task(text: str, place: TaskPlace, settings: TaskSettings, file_date: da
     line = read_line(text, settings.notation)
     if line is None or not settings.is_task(line.body):
         return None
-    return of_line(line, place, settings, file_date)
+    return parse_line(line, place, settings, file_date)
 
 
-def of_line(line: Line, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task:
+def parse_line(line: Line, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task:
     """Return the task in a line that is known to hold one."""
     values = {field.name: field.value for field in leftmost(line.fields)} if line.fields else NOTHING
     invalid = dict(NOTHING)

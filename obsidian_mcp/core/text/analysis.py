@@ -281,7 +281,7 @@ def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
 
 def stems(word: str, known: Sequence[str]) -> list[str]:
     """Return the stems of a word, without accents, in those of some languages that its script may belong to."""
-    return [plain(_stem(language, word)) for language in _of_script(word, known)]
+    return [plain(_stem(language, word)) for language in _select_languages(word, known)]
 
 
 class Family:
@@ -295,7 +295,7 @@ class Family:
         self._stems: list[tuple[str, str, str]] = []
         if len(plain_word) < SHORTEST_STEMMED or not plain_word.isalpha():
             return
-        for language in _of_script(word, known):
+        for language in _select_languages(word, known):
             stem = plain(_stem(language, word))
             start = commonprefix((plain_word, stem[: max(SHORTEST_STEMMED, len(stem) - 1)]))  # noqa: RUF071 - of letters
             if len(start) >= SHORTEST_STEM:
@@ -314,7 +314,7 @@ class Family:
         )
 
 
-def _of_script(word: str, known: Sequence[str]) -> Sequence[str]:
+def _select_languages(word: str, known: Sequence[str]) -> Sequence[str]:
     """Return the languages whose script a word is written in."""
     script = unicodedata.name(word[0], "").partition(" ")[0]
     if script == "LATIN":

@@ -38,7 +38,7 @@ class Span(NamedTuple):
     start: int
     end: int
 
-    def of(self, text: str) -> str:
+    def slice(self, text: str) -> str:
         return text[self.start : self.end]
 
 

@@ -98,7 +98,7 @@ def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
 
 def _file(place: Vault, entry: FileEntry) -> types.Resource:
     return types.Resource(
-        uri=uri.of_file(place.name, entry.path),
+        uri=uri.build(place.name, entry.path),
         name=str(entry.path),
         title=basename(entry.path),
         mime_type=media.mime_of(entry.path),
@@ -208,4 +208,4 @@ def _recent(place: Vault) -> str:
 
 
 def _line(place: Vault, entry: FileEntry) -> str:
-    return f"- {entry.modified} [{entry.path}]({uri.of_file(place.name, entry.path)})"
+    return f"- {entry.modified} [{entry.path}]({uri.build(place.name, entry.path)})"

@@ -15,7 +15,7 @@ PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 
 @given(NAMES, PATHS)
 def test_what_is_written_is_read_back_whatever_the_names(vault: str, path: str) -> None:
-    address = uri.of_file(vault, path)
+    address = uri.build(vault, path)
     named = uri.parse(address)
 
     assert address.isascii()
@@ -27,7 +27,7 @@ def test_what_is_written_is_read_back_whatever_the_names(vault: str, path: str) 
 
 @given(NAMES, PATHS)
 def test_a_uri_that_is_not_encoded_at_all_still_names_the_file(vault: str, path: str) -> None:
-    named = uri.parse(f"{uri.ROOT}{uri.of_file(vault, 'x').split('/')[3]}/{path}")
+    named = uri.parse(f"{uri.ROOT}{uri.build(vault, 'x').split('/')[3]}/{path}")
 
     assert named is not None
     assert path in (named.path, named.literal)
@@ -42,7 +42,7 @@ def test_any_text_at_all_is_a_uri_or_none(text: str) -> None:
 
 def test_a_name_with_bytes_that_are_no_text_keeps_them() -> None:
     broken = b"caf\xe9.md".decode("utf-8", "surrogateescape")
-    named = uri.parse(uri.of_file("v", broken))
+    named = uri.parse(uri.build("v", broken))
 
     assert named is not None
     assert named.path == broken

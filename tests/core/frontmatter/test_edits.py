@@ -124,7 +124,7 @@ def test_removing_a_property_takes_its_lines_alone(body: str, data: st.DataObjec
     assert is_inside(changed, body)
     if len(outline.entries) == 1:
         return
-    assert all(other.span.of(body).strip() in changed for other in outline.entries if other.key != entry.key)
+    assert all(other.span.slice(body).strip() in changed for other in outline.entries if other.key != entry.key)
     if not outline.flow:
         end = entry.span.start + len(body) - len(changed)
         assert changed == body[: entry.span.start] + body[end:]

@@ -90,8 +90,8 @@ def test_the_block_ends_with_its_dashes_and_the_text_starts_on_the_next_line() -
     block = parser.locate(body)
 
     assert block is not None
-    assert block.span.of(body) == "---\r\na: 😀\r\n---"
-    assert block.yaml_span.of(body) == "a: 😀\r\n"
+    assert block.span.slice(body) == "---\r\na: 😀\r\n---"
+    assert block.yaml_span.slice(body) == "a: 😀\r\n"
     assert body[block.body_start :] == "Text"
 
 
@@ -158,8 +158,8 @@ def test_every_property_stands_where_its_spans_say(body: str) -> None:
     for entry in outline.entries:
         assert end <= entry.span.start <= entry.key_span.start < entry.key_span.end
         assert entry.key_span.end <= entry.value_span.start <= entry.value_span.end <= entry.span.end
-        assert yaml12.load(f"{entry.key_span.of(body)}: 1\n") == {entry.key: 1}
-        lines = entry.span.of(body)
+        assert yaml12.load(f"{entry.key_span.slice(body)}: 1\n") == {entry.key: 1}
+        lines = entry.span.slice(body)
         assert yaml12.load("{" + lines + "}" if outline.flow else lines) == {entry.key: entry.value}
         end = entry.span.end
         if isinstance(entry.value, list):
@@ -213,7 +213,7 @@ def test_spans_of_an_entry_give_its_source_back() -> None:
     first, second = parser.outline(body, block).entries
 
     def source(*spans: Span) -> list[str]:
-        return [span.of(body) for span in spans]
+        return [span.slice(body) for span in spans]
 
     assert source(first.key_span, first.value_span, first.span) == [
         '"a b"',

@@ -55,7 +55,7 @@ def test_a_card_has_its_texts_where_they_stand() -> None:  # semantics 10 #2
     for card in cards:
         for name in canvas.FIELDS:
             if quoted := getattr(card, name):
-                assert json.loads(quoted.span.of(body)) == quoted.value
+                assert json.loads(quoted.span.slice(body)) == quoted.value
     assert cards[1].text is not None
     assert body.count("\n", 0, cards[1].text.place(Span(0, 0)).start) == 1
 
@@ -74,7 +74,7 @@ def test_of_a_repeated_key_the_last_one_counts() -> None:
     cards = canvas.read(body).cards
     assert [card.file.value if card.file else None for card in cards] == ["b", None]
     assert cards[0].file is not None
-    assert cards[0].file.span.of(body) == '"b"'
+    assert cards[0].file.span.slice(body) == '"b"'
     assert cards[1].text is None
 
 

@@ -28,15 +28,15 @@ def test_the_links_of_a_text_are_those_of_the_table(case: dict[str, Any]) -> Non
 def test_a_link_knows_where_its_target_stands_in_the_source() -> None:
     body = "[[a#b|c]] ![x](<d e.md#f> 'g') [y](h%20i.md)\n\n| x |\n|---|\n| [[n\\|d]] |\n\n> [[ j ]]"
     note = parse(body)
-    assert [link.target_span.of(body) for link in note.links] == ["a#b", "d e.md#f", "h%20i.md", "n", " j "]
-    assert [link.span.of(body) for link in note.links] == [link.original for link in note.links]
+    assert [link.target_span.slice(body) for link in note.links] == ["a#b", "d e.md#f", "h%20i.md", "n", " j "]
+    assert [link.span.slice(body) for link in note.links] == [link.original for link in note.links]
 
 
 def test_a_link_over_the_lines_of_a_quote_covers_its_marks() -> None:  # NOTE-26
     body = "> see [a\n> b](c.md) and [[d]]"
     note = parse(body)
     assert [link.original for link in note.links] == ["[a\n> b](c.md)", "[[d]]"]
-    assert [link.target_span.of(body) for link in note.links] == ["c.md", "d"]
+    assert [link.target_span.slice(body) for link in note.links] == ["c.md", "d"]
 
 
 @pytest.mark.parametrize(

@@ -25,17 +25,17 @@ def seen(note: Note) -> dict[str, Any]:
     """Everything a case may ask for, in the shapes of the table."""
     body = note.body
     return {
-        "sections": [[section.kind, section.span.of(body)] for section in note.sections],
+        "sections": [[section.kind, section.span.slice(body)] for section in note.sections],
         "headings": [[heading.level, heading.text] for heading in note.outline],
         "nested": [[heading.level, heading.text] for heading in note.headings if heading.nested],
-        "items": [[item.line, item.parent, item.mark, item.span.of(body)] for item in note.list_items],
+        "items": [[item.line, item.parent, item.mark, item.span.slice(body)] for item in note.list_items],
         "marks": [item.mark for item in note.tasks],
         "links": [link.target for link in note.links],
         "tags": [tag.name for tag in note.tags],
-        "blocks": {block.id: block.span.of(body) for block in note.block_ids},
+        "blocks": {block.id: block.span.slice(body) for block in note.block_ids},
         "footnotes": [footnote.id for footnote in note.footnotes],
         "refs": [reference.id for reference in note.footnote_refs],
-        "areas": [[area.kind, area.block, area.span.of(body)] for area in note.areas],
+        "areas": [[area.kind, area.block, area.span.slice(body)] for area in note.areas],
         "infos": [area.info for area in note.areas if area.kind == "code"],
         "properties": note.frontmatter.values if note.frontmatter else None,
     }
@@ -68,7 +68,7 @@ def test_nested_items_stay_items_whatever_line_follows(indent: str, after: str) 
     """NOTE-29: an unindented line below them goes on with the last one."""
     note = parse(f"- [ ] parent\n{indent}- [ ] child\n{indent}- [x] second{after}")
     assert [(item.line, item.parent, item.mark) for item in note.list_items] == [(0, -1, " "), (1, 0, " "), (2, 0, "x")]
-    texts = [item.span.of(note.body).strip() for item in note.list_items]
+    texts = [item.span.slice(note.body).strip() for item in note.list_items]
     assert texts[:2] == ["- [ ] parent", "- [ ] child"]
     assert texts[2] == ("- [x] second\nunindented" if "unindented" in after else "- [x] second")
 
@@ -77,14 +77,14 @@ def test_nested_items_stay_items_whatever_line_follows(indent: str, after: str) 
 def test_white_space_at_the_ends_of_its_rows_leaves_a_table_a_table(white: str) -> None:
     """NOTE-22"""
     text = f"| a | b |{white}\n|---|:-:|{white}\n| 1 | [[x]] |{white}\n"
-    assert [(section.kind, section.span.of(text)) for section in parse(text).sections] == [("table", text[:-1])]
+    assert [(section.kind, section.span.slice(text)) for section in parse(text).sections] == [("table", text[:-1])]
     assert parse(f"| a | b |\n| x |{white}\n").sections[0].kind != "table"
 
 
 def test_the_content_of_an_item_is_what_stands_behind_its_marker_and_box() -> None:  # NOTE-33
     body = "- a\n  more\n  1. [x]  b ^id\n- [ ] \n-"
     items = parse(body).list_items
-    assert [item.content.of(body) for item in items] == ["a\n  more", " b ^id", "", ""]
+    assert [item.content.slice(body) for item in items] == ["a\n  more", " b ^id", "", ""]
     assert [item.marker for item in items] == ["-", "1.", "-", "-"]
 
 
@@ -158,10 +158,10 @@ def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> No
     for element in everything:
         assert 0 <= element.span.start <= element.span.end <= len(text), element
     for link in note.links:
-        assert link.span.of(text) == link.original
+        assert link.span.slice(text) == link.original
         assert link.span.start <= link.target_span.start <= link.target_span.end <= link.span.end
     for tag in note.tags:
-        assert tag.span.of(text) == "#" + tag.name
+        assert tag.span.slice(text) == "#" + tag.name
     for item in note.list_items:
         assert item.span.start <= item.content.start <= item.content.end <= item.span.end
     for elements in (note.sections, note.headings, note.list_items, note.links, note.tags, note.footnote_refs):

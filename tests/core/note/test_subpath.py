@@ -12,7 +12,7 @@ OUTLINE = parse("# A\na\n## X\nx1\n# B\nb\n## X\nx2\n### Y\ny\n")
 
 def text_at(note: Note, subpath: str) -> str | None:
     place = resolve_subpath(note, subpath)
-    return place.span.of(note.body) if place else None
+    return place.span.slice(note.body) if place else None
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_chain_of_headings_leads_to_the_first_that_is_deeper_each_time(subpath
 def test_an_empty_subpath_is_the_whole_note(subpath: str) -> None:  # NOTE-62
     place = resolve_subpath(OUTLINE, subpath)
     assert place is not None
-    assert (place.heading, place.span.of(OUTLINE.body)) == (None, OUTLINE.body)
+    assert (place.heading, place.span.slice(OUTLINE.body)) == (None, OUTLINE.body)
 
 
 def test_a_heading_is_found_by_the_text_a_person_writes_for_it() -> None:  # NOTE-62

@@ -193,7 +193,7 @@ def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> No
     found = Matcher(parse(word)).find(file)
     if found is not None:
         assert found or Matcher(parse(f"path:{word}")).matches(file)
-        assert {fold(span.of(plain.text)) for span in found} <= {fold(word)}
+        assert {fold(span.slice(plain.text)) for span in found} <= {fold(word)}
 
 
 @pytest.mark.skipif(not VAULT.is_dir(), reason="the vaults of other people are not here (../shared/data/vaults)")

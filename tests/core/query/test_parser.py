@@ -113,22 +113,22 @@ def test_any_text_is_read_or_refused_and_every_term_knows_its_place(text: str) -
         return
     for term in whole_terms(tree):
         assert 0 <= term.span.start < term.span.end <= len(text)
-        assert parse(term.span.of(text)) == term
+        assert parse(term.span.slice(text)) == term
 
 
 def test_spans_are_those_of_the_source() -> None:  # QUERY-09
     text = 'a -(b OR "c") line:(d [e:>5])'
     tree = parse(text)
     assert isinstance(tree, And)
-    assert [part.span.of(text) for part in tree.parts] == ["a", '-(b OR "c")', "line:(d [e:>5])"]
+    assert [part.span.slice(text) for part in tree.parts] == ["a", '-(b OR "c")', "line:(d [e:>5])"]
     scope = tree.parts[2]
     assert isinstance(scope, ScopedQuery)
     assert isinstance(scope.part, And)
-    assert scope.part.span.of(text) == "(d [e:>5])"
+    assert scope.part.span.slice(text) == "(d [e:>5])"
     prop = scope.part.parts[1]
     assert isinstance(prop, Property)
     assert prop.value is not None
-    assert (prop.key.span.of(text), prop.value.span.of(text)) == ("e", ">5")
+    assert (prop.key.span.slice(text), prop.value.span.slice(text)) == ("e", ">5")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_spans_are_those_of_the_source() -> None:  # QUERY-09
 def test_fifty_levels_are_read(deep: str, node: Node) -> None:  # QUERY-08
     tree = parse(deep)
     assert tree == node
-    assert tree.span.of(deep) == deep
+    assert tree.span.slice(deep) == deep
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_only_the_parts_with_a_word_are_looked_at(plain: PlainFile, word: str) -
     text, must = plain.text, first_of(fold(word))
 
     def with_word(parts: Iterable[Span]) -> list[Span]:
-        return [part for part in parts if fold(word) in fold(part.of(text))]
+        return [part for part in parts if fold(word) in fold(part.slice(text))]
 
     structure = structure_of(parse(text))
     assert list(lines_within(0, len(text), text, must)) == with_word(lines_within(0, len(text), text, None))
@@ -58,13 +58,13 @@ def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     structure = structure_of(parse(text))
 
     def shown(scope: Scope) -> list[str]:
-        return [span.of(text) for span in parts_within(structure.parts(scope), 0, len(text), text, None)]
+        return [span.slice(text) for span in parts_within(structure.parts(scope), 0, len(text), text, None)]
 
     assert shown("block")[1:] == ["# One #t/", "text #b", "## Two", "- [ ] x", "- [-] y", "# Three"]
     assert [part.split("\n")[0] for part in shown("section")] == ["---", "# One #t/", "## Two", "# Three"]
     assert shown("section-tree")[1].endswith("[-] y")
     assert (shown("task"), shown("task-todo"), shown("task-done")) == (["- [ ] x", "- [-] y"], ["- [ ] x"], ["- [-] y"])
-    assert [(name, span.of(text)) for name, span in Document("N.md", text).text_tags] == [("t", "#t"), ("b", "#b")]
+    assert [(name, span.slice(text)) for name, span in Document("N.md", text).text_tags] == [("t", "#t"), ("b", "#b")]
 
 
 @pytest.mark.parametrize("operator", ["line", "section"])

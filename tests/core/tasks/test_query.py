@@ -9,7 +9,7 @@ import pytest
 
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment
 from obsidian_mcp.core.tasks.query import Result, parse_query
-from obsidian_mcp.core.tasks.settings import TaskSettings, of_members
+from obsidian_mcp.core.tasks.settings import TaskSettings, parse_settings
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task
 from obsidian_mcp.core.text.collation import collation_key
@@ -49,7 +49,7 @@ def found(query: str, settings: TaskSettings | None = None, note: QueryNote | No
 
 def _vault_and_result(case: Case, vaults: Case) -> tuple[dict[tuple[str, int], int], Result]:
     vault = vaults[case["vault"]]
-    settings = of_members(members(vault["settings"]))
+    settings = parse_settings(members(vault["settings"]))
     tasks = tasks_of(vault["files"], settings, today_of(case))
     numbers = {(path, line): number for number, (path, line) in enumerate(vault["tasks"])}
     assert {(task.path, task.place.line) for task in tasks} == set(numbers)

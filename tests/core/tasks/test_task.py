@@ -14,7 +14,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.operations.tasks import file_date
 from obsidian_mcp.core.tasks.fields import DATES
 from obsidian_mcp.core.tasks.rule_text import write_rule
-from obsidian_mcp.core.tasks.settings import DEFAULT_PRESETS, WITHOUT_PLUGIN, TaskSettings, of_members, read
+from obsidian_mcp.core.tasks.settings import DEFAULT_PRESETS, WITHOUT_PLUGIN, TaskSettings, parse_settings, read
 from obsidian_mcp.core.tasks.statuses import DEFAULTS, Status, StatusRegistry
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_line, read_task
 
@@ -122,7 +122,7 @@ def test_settings_are_the_plugins_defaults_where_they_are_missing_or_broken() ->
     assert read(None, b"{}") == read(b"[]", None) == read(b"{", None) == WITHOUT_PLUGIN
     assert read(ENABLED, None) == read(ENABLED, b"{") == read(ENABLED, b"[]") == TaskSettings()
     broken = {"globalFilter": 3, "setDoneDate": "no", "presets": [], "statusSettings": 1, "filenameAsDateFolders": 2}
-    assert of_members(broken) == TaskSettings()
+    assert parse_settings(broken) == TaskSettings()
 
 
 def test_settings_are_read() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.operations.tasks import file_date
-from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings, of_members
+from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings, parse_settings
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_task
 
@@ -32,7 +32,7 @@ def measured(name: str) -> Any:
 
 def settings_of(case: Case) -> TaskSettings:
     """The plugin's settings of a case."""
-    return WITHOUT_PLUGIN if case.get("plugin") is False else of_members(members(case.get("settings") or {}))
+    return WITHOUT_PLUGIN if case.get("plugin") is False else parse_settings(members(case.get("settings") or {}))
 
 
 def members(settings: Mapping[str, Any]) -> dict[str, Any]:

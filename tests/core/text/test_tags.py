@@ -20,7 +20,7 @@ CASES: list[dict[str, Any]] = json.loads(
 def test_the_tags_of_a_text_are_those_of_the_table(case: dict[str, Any]) -> None:
     note = parse(case["text"])
     assert [tag.name for tag in note.tags] == case["tags"]
-    assert [tag.span.of(note.body) for tag in note.tags] == ["#" + name for name in case["tags"]]
+    assert [tag.span.slice(note.body) for tag in note.tags] == ["#" + name for name in case["tags"]]
 
 
 def test_a_tag_covers_itself_in_any_case_and_what_is_nested_below_it() -> None:  # TAG-21
