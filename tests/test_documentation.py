@@ -92,7 +92,7 @@ def test_every_command_in_a_document_works(
         assert status == 0, f"{line}: {status}: {capfdbinary.readouterr().err.decode()}"
 
 
-COMMANDS = {name: command for name in grammar.names() if (command := grammar.named(name)) is not None}
+COMMANDS = {name: command for name in grammar.names() if (command := grammar.get(name)) is not None}
 NEED_THE_APP = {"app-info", "open", "app-command"}
 
 

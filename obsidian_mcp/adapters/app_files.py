@@ -61,7 +61,7 @@ class AppFiles:
             self._disk.write(disk, data)
 
     def create(self, disk: str, data: bytes) -> None:
-        text = _text(data)
+        text = _decode(data)
         if text is None or not is_note(disk) or not _is_sendable(disk) or self._disk.exists(disk):
             self._disk.create(disk, data)
             return
@@ -155,9 +155,9 @@ class AppFiles:
         before = self._content(disk)
         if before is None:
             return None
-        if (text := _text(data)) is not None:
+        if (text := _decode(data)) is not None:
             return lambda command: command.create(disk, text, overwrite=True)
-        added = _text(data[len(before) :]) if data.startswith(before) else None
+        added = _decode(data[len(before) :]) if data.startswith(before) else None
         if added is not None and added.strip():
             return lambda command: command.append(disk, added, inline=True)
         return None
@@ -230,7 +230,7 @@ class _Unsuited(Exception):
     """The app is not to make this change."""
 
 
-def _text(data: bytes) -> str | None:
+def _decode(data: bytes) -> str | None:
     """The text that the command can carry, None where it cannot."""
     try:
         text = data.decode()

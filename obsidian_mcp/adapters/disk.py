@@ -28,7 +28,7 @@ class Disk(VaultFolder):
             if place.there():
                 if not os.access(place.name, os.W_OK, dir_fd=place.folder):  # a rename would replace it all the same
                     os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))  # fails with the reason
-                with self._opened(place, disk) as (old, _):
+                with self._open(place, disk) as (old, _):
                     temporary = temporary_file(place, data, old)
             else:
                 self._check_stub(place, disk)
@@ -62,7 +62,7 @@ class Disk(VaultFolder):
 
     def _check_unchanged(self, place: DiskPlace, disk: str, expected: bytes) -> None:
         """Raises: StaleEtag where the file at a place does not hold `expected`."""
-        with self._opened(place, disk) as (descriptor, size):
+        with self._open(place, disk) as (descriptor, size):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
                     f"{printable(disk)!r} was changed by another program in this moment. Nothing was written; read it "

@@ -285,7 +285,7 @@ class VaultFolder:
     def read(self, disk: str, limit: int | None = None) -> bytes:
         most = MAX_FILE_BYTES if limit is None else limit
         try:
-            with self.place(disk) as place, self._opened(place, disk) as (descriptor, size):
+            with self.place(disk) as place, self._open(place, disk) as (descriptor, size):
                 if size > most:
                     raise StorageFailed(
                         f"{printable(disk)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
@@ -298,13 +298,13 @@ class VaultFolder:
 
     def head(self, disk: str, most: int) -> bytes:
         try:
-            with self.place(disk) as place, self._opened(place, disk) as (descriptor, size):
+            with self.place(disk) as place, self._open(place, disk) as (descriptor, size):
                 return read_bytes(descriptor, size, most)
         except OSError as error:
             raise translated(error, disk, "reading") from error
 
     @contextlib.contextmanager
-    def _opened(self, place: DiskPlace, disk: str) -> Iterator[tuple[int, int]]:
+    def _open(self, place: DiskPlace, disk: str) -> Iterator[tuple[int, int]]:
         """Open the regular file at a place for reading: its descriptor and its size in bytes. Raises: OSError,
         StorageFailed, PermissionDenied."""
         opening = partial(os.open, place.name, _READING, dir_fd=place.folder)

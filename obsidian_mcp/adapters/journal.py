@@ -120,7 +120,7 @@ class SqliteJournal:
             except Timeout as error:
                 raise self._too_long() from error
             except OSError as error:
-                raise _failed(error, self._folder) from error
+                raise _failure(error, self._folder) from error
             with held:
                 yield
         finally:
@@ -154,8 +154,8 @@ class SqliteJournal:
                         number,
                         position,
                         step.kind,
-                        _raw(step.disk),
-                        _raw(step.target),
+                        _encode(step.disk),
+                        _encode(step.target),
                         self._keep(database, step.before),
                         self._keep(database, step.after),
                     )
@@ -200,7 +200,7 @@ class SqliteJournal:
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
     ) -> tuple[list[Recorded], int]:
-        where, values = "done = 1", {"disk": _raw(disk)}
+        where, values = "done = 1", {"disk": _encode(disk)}
         if disk is not None:
             matches = "disk = :disk OR target = :disk"
             if anywhere:
@@ -221,7 +221,7 @@ class SqliteJournal:
         changes = []
         with self._database() as database:
             rows = database.execute(f"SELECT {columns} FROM change WHERE {condition}", values).fetchall()  # noqa: S608
-            undone = _undone(database) if rows else {}
+            undone = _find_undone(database) if rows else {}
             for number, moment, tool, undoes, *author in rows:
                 steps = []
                 for kind, disk, target, before, after in database.execute(
@@ -229,7 +229,7 @@ class SqliteJournal:
                 ).fetchall():
                     old = self._content(database, before) if content else None
                     new = self._content(database, after) if content else None
-                    steps.append(Step(kind, _text(disk) or "", _text(target), old, new))
+                    steps.append(Step(kind, _decode(disk) or "", _decode(target), old, new))
                 record = Recorded(number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author))
                 changes.append(record)
         return changes
@@ -248,7 +248,7 @@ class SqliteJournal:
             "WHERE disk = ? AND digest >= ? AND digest < ?"
         )
         with self._database() as database:
-            rows = database.execute(sql, (_raw(disk), etag, etag + "g")).fetchall()
+            rows = database.execute(sql, (_encode(disk), etag, etag + "g")).fetchall()
             return zlib.decompress(rows[0][0]) if len(rows) == 1 else None
 
     def prune(self) -> None:
@@ -297,16 +297,16 @@ class SqliteJournal:
         with self._mutex:
             try:
                 if self._connection is None:
-                    self._connection = self._opened()
+                    self._connection = self._open()
                 with self._connection:
                     yield self._connection
             except (OSError, sqlite3.Error, zlib.error) as error:
-                raise _failed(error, self._folder) from error
+                raise _failure(error, self._folder) from error
             finally:
                 if self._closed:  # `close` came while this call ran
                     self._disconnect()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         self._make_folder()
         file = self._folder / "journal.sqlite3"
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite would make it readable for everybody
@@ -326,7 +326,7 @@ class SqliteJournal:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-def _undone(database: sqlite3.Connection) -> dict[int, int]:
+def _find_undone(database: sqlite3.Connection) -> dict[int, int]:
     """Return the changes that are undone, each with the undo that has not been undone itself."""
     undone: dict[int, int] = {}
     for number, undoes in database.execute(
@@ -337,16 +337,16 @@ def _undone(database: sqlite3.Connection) -> dict[int, int]:
     return undone
 
 
-def _raw(disk: str | None) -> bytes | None:
+def _encode(disk: str | None) -> bytes | None:
     """Disk spellings may hold surrogate escapes, which SQLite's text cannot."""
     return None if disk is None else disk.encode("utf-8", "surrogateescape")
 
 
-def _text(raw: bytes | None) -> str | None:
+def _decode(raw: bytes | None) -> str | None:
     return None if raw is None else raw.decode("utf-8", "surrogateescape")
 
 
-def _failed(error: Exception, folder: Path) -> StorageFailed:
+def _failure(error: Exception, folder: Path) -> StorageFailed:
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     if "I/O" in reason:  # SQLite says so too where a full disk has no room for its memory shared between processes
         import shutil

@@ -77,7 +77,7 @@ class EmbeddingEndpoint:
         answer = _decode(response)
         try:
             rows = sorted(answer["data"], key=lambda row: row["index"])
-            vectors = [_unit(row["embedding"]) for row in rows]
+            vectors = [_normalize(row["embedding"]) for row in rows]
         except (KeyError, TypeError, ValueError, OverflowError, struct.error):
             vectors = []
         if response.is_error or len(vectors) != len(texts) or len(set(map(len, vectors))) != 1 or not vectors[0]:
@@ -110,6 +110,6 @@ def _own_words(answer: Any) -> str | None:
     return message if isinstance(message, str) else None
 
 
-def _unit(values: Sequence[float]) -> bytes:
+def _normalize(values: Sequence[float]) -> bytes:
     length = math.sqrt(sum(value * value for value in values)) or 1.0
     return struct.pack(f"<{len(values)}f", *(value / length for value in values))

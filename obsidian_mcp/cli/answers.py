@@ -56,7 +56,7 @@ def check(data: Answer) -> str:
     parts = []
     for result in data["results"]:
         title = f"{result['check'].replace('_', ' ')}: {result['total']}{' (broken)' if 'broken' in result else ''}"
-        lines = [f"  {_place(found)}{safe(found.get('text', ''))}".rstrip(": ") for found in result["findings"]]
+        lines = [f"  {_format_place(found)}{safe(found.get('text', ''))}".rstrip(": ") for found in result["findings"]]
         notes = [result["note"]] if "note" in result else []
         parts.append("\n".join([title, *lines, *notes, in_command_words(result["repair"]), ""]))
     return "\n".join(parts) if parts else "Nothing was found.\n"
@@ -77,7 +77,7 @@ def github_annotations(data: Answer) -> str:
     )
 
 
-def _place(found: Answer) -> str:
+def _format_place(found: Answer) -> str:
     return "".join(f"{safe(str(found[key]))}:" for key in ("path", "line") if key in found) + " "
 
 

@@ -81,7 +81,7 @@ def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
     found = {name.removeprefix(group).partition(" ")[0]: name for name in grammar.names() if name.startswith(group)}
     for word, name in found.items():
         if word.startswith(typed):
-            command = grammar.named(name)
+            command = grammar.get(name)
             yield word, grammar.groups().get(word) or (command.text.partition(". ")[0] if command else "")
 
 

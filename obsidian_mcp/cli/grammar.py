@@ -138,7 +138,7 @@ def root() -> Subcommand:
 def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:
     """Return the command that words begin with, and the words behind its name. Raises: InvalidArguments."""
     for count in (2, 1):
-        if len(words) >= count and (command := named(" ".join(words[:count]))) is not None:
+        if len(words) >= count and (command := get(" ".join(words[:count]))) is not None:
             return command, words[count:]
     if words[0] in groups():
         of_group = [name.removeprefix(f"{words[0]} ") for name in names() if name.startswith(f"{words[0]} ")]
@@ -147,7 +147,7 @@ def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:
     raise InvalidArguments(f"There is no command {words[0]!r}.{near} obsidian-mcp --help shows all.")
 
 
-def named(name: str) -> Subcommand | None:
+def get(name: str) -> Subcommand | None:
     """Return the command of this name; None where there is none."""
     row = _table()["commands"].get(name, {})
     entry = _tools().get(name) if "run" not in row or "omitted" in row else None
@@ -261,11 +261,11 @@ def values(command: Subcommand, reading: Reading) -> dict[str, Any]:
         raise InvalidArguments(
             f"{reading.waiting.option} wants a value: {reading.waiting.placeholder}.{_see(command.name)}"
         )
-    given = {**reading.options, **_placed(command, reading)}
+    given = {**reading.options, **_place_words(command, reading)}
     missing = [command.arguments[name].placeholder for name in command.places if name in command.required - set(given)]
     if missing:
         raise InvalidArguments(f"Missing: {' '.join(missing)}. Usage: {command.usage}")
-    return {name: _checked(command, command.arguments[name], value) for name, value in given.items()}
+    return {name: _check_value(command, command.arguments[name], value) for name, value in given.items()}
 
 
 def slots(command: Subcommand, reading: Reading) -> list[str]:
@@ -273,7 +273,7 @@ def slots(command: Subcommand, reading: Reading) -> list[str]:
     return [name for name in command.places if name not in reading.options]
 
 
-def _placed(command: Subcommand, reading: Reading) -> dict[str, Any]:
+def _place_words(command: Subcommand, reading: Reading) -> dict[str, Any]:
     """The values of the words in their places; a list takes all but those of the places behind it."""
     words, open_slots = list(reading.placed), slots(command, reading)
     found: dict[str, Any] = {}
@@ -293,12 +293,12 @@ def _placed(command: Subcommand, reading: Reading) -> dict[str, Any]:
     return found
 
 
-def _checked(command: Subcommand, argument: CommandArgument, value: Any) -> Any:
+def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> Any:
     """A value in its type. Raises: InvalidArguments."""
     if not argument.is_checked or isinstance(value, bool):
         return value
     if isinstance(value, list):
-        return [_checked(command, argument, item) for item in value]
+        return [_check_value(command, argument, item) for item in value]
     if not value:
         raise InvalidArguments(f"The value of {argument.name} is empty. Give one, or leave it out.{_see(command.name)}")
     if argument.choices and value not in argument.choices:

@@ -18,13 +18,13 @@ WIDEST_TERM = 32
 def command_help(command: Subcommand) -> str:
     """Return the help of a command, or of the program for the words before a command."""
     options = [
-        (_option_forms(argument), _described(argument))
+        (_option_forms(argument), _describe(argument))
         for name, argument in command.arguments.items()
         if name not in command.places or (argument.description and name == "content")
     ]
     parts = [f"Usage: {command.usage}{'' if command.name else ' COMMAND [ARGUMENTS]'}", _paragraph(command.text)]
     described = [
-        (command.arguments[name].placeholder, _described(command.arguments[name]))
+        (command.arguments[name].placeholder, _describe(command.arguments[name]))
         for name in command.places
         if command.arguments[name].description
     ]
@@ -50,7 +50,7 @@ def _commands(group: str = "") -> Iterable[tuple[str, str]]:
         if not group and second:
             shown[first] = grammar.groups()[first]
         elif first == group or not group:
-            command = grammar.named(name)
+            command = grammar.get(name)
             shown[second or first] = command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
     return [(name, " ".join(text.split()).rstrip(".")) for name, text in shown.items()]
 
@@ -62,7 +62,7 @@ def _option_forms(argument: CommandArgument) -> str:
     return ", ".join(forms) + ("" if argument.is_flag else f" {argument.placeholder}")
 
 
-def _described(argument: CommandArgument) -> str:
+def _describe(argument: CommandArgument) -> str:
     """The text of an argument, with its default where that says something."""
     says = argument.default not in (None, "", False, True) and "[default" not in argument.description
     return argument.description + (f"  [default: {argument.default}]" if says else "")

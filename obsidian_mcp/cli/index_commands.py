@@ -13,7 +13,7 @@ from .stdout import write_answer
 
 def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
     """Print where the index is, what it holds and what is missing."""
-    with options.opened(tuple(vault)) as opened:
+    with options.open_vault(tuple(vault)) as opened:
         opened.indexer.begin()
         pending = opened.indexer.pending()
         status = opened.indexer.index.status()
@@ -41,7 +41,7 @@ def rebuild(options: Options, **given: Any) -> None:
 
 
 def _build(options: Options, *, vault: Sequence[str] = (), json: bool = False, is_new: bool = False) -> None:
-    with options.opened(tuple(vault)) as opened:
+    with options.open_vault(tuple(vault)) as opened:
         indexer = opened.indexer
         if is_new:
             indexer.index.database.begin_anew()

@@ -61,7 +61,7 @@ class Options(NamedTuple):
             app.vaults.close()
 
     @contextmanager
-    def opened(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
+    def open_vault(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
         """The first of the vaults, open for one command. Raises: VaultNotFound."""
         with self.app(vaults) as app:
             yield app.vaults.get()

@@ -22,16 +22,16 @@ def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
     if form == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     if "blocks" not in data:
-        return _written(data, form, offset)
+        return _format(data, form, offset)
     mark = "## " if form == "markdown" else "== "
     parts = []
     for block in data["blocks"]:
         title = f"{mark}line {block['line']} ({block['language']})"
-        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _written(block, form, offset)))
+        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _format(block, form, offset)))
     return "\n".join(parts)
 
 
-def _written(data: Mapping[str, Any], form: str, offset: int) -> str:
+def _format(data: Mapping[str, Any], form: str, offset: int) -> str:
     """A list of tasks in lines, whatever the form; rows in the form."""
     if "tasks" in data:
         return tasks_text(data)
@@ -65,7 +65,7 @@ def remarks(data: Mapping[str, Any]) -> str:
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
-def _grouped(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Rows]]:
+def _split_groups(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Rows]]:
     """Each group with its rows; the whole answer, which has no key, where nothing is grouped."""
     if not data.get("groups"):
         yield data, data["rows"]
@@ -89,7 +89,7 @@ def _table(data: Mapping[str, Any]) -> str:
     ] or [False] * len(titles)
     lines = align([titles, *cells], numeric)
     parts = [f"{next(lines)}\n"]
-    for group, rows in _grouped(data):
+    for group, rows in _split_groups(data):
         parts += [f"== {safe(_title(group))}\n"] if "key" in group else []
         parts += [f"{line}\n" for line in islice(lines, len(rows))]
         parts += [f"{safe(text)}\n" for text in _summaries(group, data)]
@@ -107,7 +107,7 @@ def _csv(data: Mapping[str, Any]) -> str:
     """The key of a group is the first column."""
     titles = [column["name"] for column in data["columns"]]
     rows = [["group", *titles] if data.get("groups") else titles]
-    for group, found in _grouped(data):
+    for group, found in _split_groups(data):
         first = [group["key"]] if "key" in group else []
         rows += [[*first, *row] for row in found]
     return separate(rows, "csv") + "\n"
@@ -117,7 +117,7 @@ def _markdown(data: Mapping[str, Any]) -> str:
     """One table, or one for each group below a heading."""
     titles = [column["name"] for column in data["columns"]]
     parts = []
-    for group, rows in _grouped(data):
+    for group, rows in _split_groups(data):
         title = f"### {_title(group)}\n\n" if "key" in group else ""
         found = list(_summaries(group, data))
         parts.append(title + "\n".join([markdown(titles, rows), *(["", *found] if found else [])]) + "\n")

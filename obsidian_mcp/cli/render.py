@@ -31,13 +31,13 @@ class Screen:
 
 def listing(found: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False) -> str:
     """The files and their lines; `on` None is no terminal. `paths_only`: without what they were sorted by."""
-    paint = _Paint(on, _named(query), paths_only)
+    paint = _Paint(on, _read_words(query), paths_only)
     if isinstance(found, Hits):
-        return _listed(found.hits, paint)
+        return _format_hits(found.hits, paint)
     parts = []
     for group in found.groups:
         title = paint.coloured(f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET)
-        parts.append(f"{title}\n{_listed(group.hits, paint)}" if group.hits else f"{title}\n")
+        parts.append(f"{title}\n{_format_hits(group.hits, paint)}" if group.hits else f"{title}\n")
     return "".join(parts)
 
 
@@ -57,7 +57,7 @@ def remarks(found: Hits | Grouped, offset: int, *, in_one: bool = False) -> str:
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
-def _listed(hits: Iterable[Hit], paint: _Paint) -> str:
+def _format_hits(hits: Iterable[Hit], paint: _Paint) -> str:
     return "".join(f"{line}\n" for hit in hits for line in _lines(hit, paint))
 
 
@@ -121,7 +121,7 @@ def _in(text: str, colour: str) -> str:
     return f"{colour}{text}{RESET}" if text and colour else text
 
 
-def _named(query: str) -> list[str]:
+def _read_words(query: str) -> list[str]:
     """The words and phrases that a query looks for in paths, among other places."""
     try:
         return [fold(text) for text in _texts(parse(query)) if text]

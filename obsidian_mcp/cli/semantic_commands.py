@@ -39,7 +39,7 @@ def set_up(
             folder = setup.download(config, model)
         choice = Choice(folder=str(folder.absolute()), model=model)
     size = setup.choose(config, choice)
-    with options.opened() as opened:
+    with options.open_vault() as opened:
         opened.indexer.begin()
         with show_progress():
             opened.indexer.complete()
@@ -72,7 +72,7 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
     if choice is None:
         facts["setup"] = "obsidian-mcp semantic setup"
     else:
-        with options.opened() as opened:
+        with options.open_vault() as opened:
             opened.indexer.begin()
             opened.indexer.complete()
             facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": opened.name}

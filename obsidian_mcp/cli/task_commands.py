@@ -23,10 +23,10 @@ def run(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None
         if "status" in arguments:
             raise InvalidArguments(f"{action} is a status already: leave --status out.", argument="status")
         arguments["status"] = action
-    call_tool(options, command, arguments | _meant(action, task, note))
+    call_tool(options, command, arguments | _read_task(action, task, note))
 
 
-def _meant(action: str, task: str, note: str) -> dict[str, Any]:
+def _read_task(action: str, task: str, note: str) -> dict[str, Any]:
     """Which task is meant, as arguments of the tool."""
     if action == "add":
         return {"action": "add", "text": task, **({"name": note} if note else {"daily": True})}

@@ -17,7 +17,7 @@ from obsidian_mcp.cli.completion import completions
 from obsidian_mcp.tools import TOOLS
 from tests.system import needs
 
-COMMANDS = {name: command for name in grammar.names() if (command := grammar.named(name)) is not None}
+COMMANDS = {name: command for name in grammar.names() if (command := grammar.get(name)) is not None}
 TYPED = {"integer": "1", "object": "a=1", "boolean": ""}
 
 

@@ -18,7 +18,7 @@ WORKSPACES = "workspaces.json"
 
 
 def recents(call: DropInCall) -> str:
-    return call.listed(call.recent(), "No recent files.")
+    return call.join_lines(call.recent(), "No recent files.")
 
 
 # Layout
@@ -26,18 +26,18 @@ def recents(call: DropInCall) -> str:
 
 def workspaces(call: DropInCall) -> str:
     active = call.config(WORKSPACES).get("active")
-    found = [f"{name} (active)" if name == active else name for name in in_order(_saved(call))]
-    return call.listed(found, "No workspaces saved.")
+    found = [f"{name} (active)" if name == active else name for name in in_order(_read_workspaces(call))]
+    return call.join_lines(found, "No workspaces saved.")
 
 
-def _saved(call: DropInCall) -> Mapping[str, object]:
+def _read_workspaces(call: DropInCall) -> Mapping[str, object]:
     found = call.config(WORKSPACES).get("workspaces")
     return found if isinstance(found, dict) else {}
 
 
 def workspace_delete(call: DropInCall) -> str:
     name = call.text("name")
-    if name not in _saved(call):
+    if name not in _read_workspaces(call):
         raise DropInRefused(f'Workspace "{name}" not found.')
     call.change_settings("delete_workspace", WORKSPACES, lambda text: json_text.remove(text, ["workspaces", name]))
     return f"Deleted workspace: {name}"
@@ -45,7 +45,7 @@ def workspace_delete(call: DropInCall) -> str:
 
 def tabs(call: DropInCall) -> str:
     items = _items(call, call.config(WORKSPACE_FILE).get("main"))
-    return call.listed([text for _, text, is_tab in items if is_tab], "No tabs found.")
+    return call.join_lines([text for _, text, is_tab in items if is_tab], "No tabs found.")
 
 
 def workspace(call: DropInCall) -> str:
@@ -87,7 +87,7 @@ def bookmarks(call: DropInCall) -> str:
     for found in stored.visible(None if data is None else Text.decode(data).body, call.vault.policy):
         target = {"target": found.target or found.title}
         table.append({"type": found.kind, **target, "title": found.title} if call.has("verbose") else target)
-    return call.rows(table, "No bookmarks found.")
+    return call.format_rows(table, "No bookmarks found.")
 
 
 def bookmark(call: DropInCall) -> str:

@@ -18,7 +18,7 @@ APPEARANCE = "appearance.json"
 ENABLED, THEME = "enabledCssSnippets", "cssTheme"
 
 
-def _inside(call: DropInCall, folder: str) -> list[Path]:
+def _list_folder(call: DropInCall, folder: str) -> list[Path]:
     """What lies directly in a folder of the settings; nothing where there is no such folder."""
     try:
         return list((call.root / SETTINGS_FOLDER / folder).iterdir())
@@ -50,7 +50,7 @@ def _community(call: DropInCall) -> dict[str, str]:
     """The versions of the installed plugins, by id."""
     return {
         str(manifest.get("id") or folder.name): str(manifest.get("version") or "")
-        for folder in _inside(call, "plugins")
+        for folder in _list_folder(call, "plugins")
         if (manifest := _manifest(folder)) is not None
     }
 
@@ -73,7 +73,7 @@ def _plugins(call: DropInCall, core: Mapping[str, str], community: Mapping[str, 
         {"id": name, **({"version": found[name]} if with_versions and (found[name] or call.words.format) else {})}
         for name in sorted(found, key=order)
     ]
-    return call.rows(table, "No plugins found.")
+    return call.format_rows(table, "No plugins found.")
 
 
 # Themes
@@ -81,14 +81,14 @@ def _plugins(call: DropInCall, core: Mapping[str, str], community: Mapping[str, 
 
 def _themes(call: DropInCall) -> dict[str, dict[str, Any]]:
     """What each installed theme says of itself, by name."""
-    folders = (folder for folder in _inside(call, "themes") if (folder / "theme.css").is_file())
+    folders = (folder for folder in _list_folder(call, "themes") if (folder / "theme.css").is_file())
     return {folder.name: _manifest(folder) or {} for folder in folders}
 
 
 def themes(call: DropInCall) -> str:
     found = _themes(call)
     versions = {name: str(found[name].get("version") or "") for name in found if call.has("versions")}
-    return call.listed(
+    return call.join_lines(
         [f"{name}\t{versions[name]}" if versions.get(name) else name for name in in_order(found)], "No themes found."
     )
 
@@ -121,18 +121,18 @@ def _existing_theme(call: DropInCall, name: str) -> dict[str, Any]:
 
 
 def snippets(call: DropInCall) -> str:
-    return call.listed(in_order(_snippets(call)), "No snippets found.")
+    return call.join_lines(in_order(_snippets(call)), "No snippets found.")
 
 
 def snippets_enabled(call: DropInCall) -> str:
-    return call.listed(in_order(_enabled(call)), "No snippets found.")
+    return call.join_lines(in_order(_read_enabled(call)), "No snippets found.")
 
 
 def _snippets(call: DropInCall) -> list[str]:
-    return [path.stem for path in _inside(call, "snippets") if path.suffix == ".css"]
+    return [path.stem for path in _list_folder(call, "snippets") if path.suffix == ".css"]
 
 
-def _enabled(call: DropInCall) -> list[str]:
+def _read_enabled(call: DropInCall) -> list[str]:
     found = call.config(APPEARANCE).get(ENABLED)
     return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
@@ -146,7 +146,7 @@ def snippet_disable(call: DropInCall) -> str:
 
 
 def _switch(call: DropInCall, *, is_on: bool) -> str:
-    name, before = call.text("name"), _enabled(call)
+    name, before = call.text("name"), _read_enabled(call)
     if name not in _snippets(call) and (is_on or name not in before):
         raise DropInRefused(f'Snippet "{name}" not found.')
     if (name in before) != is_on:

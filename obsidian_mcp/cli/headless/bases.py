@@ -11,12 +11,12 @@ from obsidian_mcp.core.text.vault_path import extension
 from .call import DropInCall
 from .output import as_json, in_order
 from .words import DropInRefused
-from .writing import check_name, made, new_notes_folder, parsed_path
+from .writing import check_name, make_file, new_notes_folder, parsed_path
 
 
 def bases(call: DropInCall) -> str:
     found = [entry.path for entry in call.vault.entries() if extension(entry.path) == EXTENSION]
-    return call.listed(in_order(found), "No base files found in vault")
+    return call.join_lines(in_order(found), "No base files found in vault")
 
 
 def _view(base: Base, call: DropInCall) -> View:
@@ -29,7 +29,7 @@ def _view(base: Base, call: DropInCall) -> View:
 
 
 def base_views(call: DropInCall) -> str:
-    return call.listed(
+    return call.join_lines(
         [f"{view.name}\t{view.type}" for view in read(call.body(call.find_kind(EXTENSION, "base"))).views]
     )
 
@@ -54,7 +54,7 @@ def base_query(call: DropInCall) -> str:
     ]
     form = call.words.format
     if form == "paths":
-        return call.listed([row[0] or "" for row in table])
+        return call.join_lines([row[0] or "" for row in table])
     if form in ("csv", "tsv", "md"):
         return markdown(labels, table) if form == "md" else separate(table, form)
     return as_json([dict(zip(labels, row, strict=True)) for row in table])
@@ -73,4 +73,4 @@ def base_create(call: DropInCall) -> str:
     content = call.words.content
     for key, value in item.properties.items():
         content = set_property(content, key, value)
-    return made(call, path, content, numbered=True)
+    return make_file(call, path, content, numbered=True)

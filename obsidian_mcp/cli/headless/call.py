@@ -39,7 +39,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path 
     """Return the folder of the vault that is meant; None where none is, or none of that name is known."""
     known = next(registries(settings.app_folders), ())
     if name is not None:
-        return _named(name, known, settings)
+        return _find_vault(name, known, settings)
     if options.vaults:
         return settings.vaults[0]
     here = Path.cwd()
@@ -55,7 +55,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path 
     return next(iter(registered_vaults(settings.app_folders)), None)
 
 
-def _named(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path | None:
+def _find_vault(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path | None:
     """The vault of a folder's name or a registered id."""
     folders = [(vault.id, Path(vault.path)) for vault in known] + [("", path.absolute()) for path in settings.vaults]
     there = [(id_, path) for id_, path in folders if path.is_dir()]
@@ -111,7 +111,7 @@ class DropInCall:
         if path := self.text("path"):
             return self.at(path)
         if name := self.text("file"):
-            return self.called(name)
+            return self.find_by_link(name)
         return self.active()
 
     def find_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
@@ -123,7 +123,7 @@ class DropInCall:
             return active
         path, name = self.text("path"), self.text("file")
         with suppress(DropInRefused):
-            entry = self.at(path) if path else self.called(name if name.endswith(suffix) else f"{name}{suffix}")
+            entry = self.at(path) if path else self.find_by_link(name if name.endswith(suffix) else f"{name}{suffix}")
             if entry.path.lower().endswith(suffix):
                 return entry
         raise DropInRefused(f"{kind.capitalize()} file not found: {path or name}", status)
@@ -144,7 +144,7 @@ class DropInCall:
             raise DropInRefused(f'File "{path}" not found.')
         return entry
 
-    def called(self, name: str) -> FileEntry:
+    def find_by_link(self, name: str) -> FileEntry:
         """The file that a link of this name in the root leads to. Raises: DropInRefused."""
         from obsidian_mcp.core.links.resolve import clean, resolve
 
@@ -184,7 +184,7 @@ class DropInCall:
         """The text of a file behind its byte order mark."""
         return self.unlisted.read_text(entry).text.body
 
-    def parsed(self, entry: FileEntry) -> Note:
+    def parse(self, entry: FileEntry) -> Note:
         from obsidian_mcp.core.note.parser import parse
 
         return parse(self.body(entry))
@@ -239,11 +239,11 @@ class DropInCall:
 
     # -- answers -----------------------------------------------------------------------------------------------
 
-    def listed(self, found: Sequence[str], empty: str = "") -> str:
+    def join_lines(self, found: Sequence[str], empty: str = "") -> str:
         """One text a line, the sentence for none, or with `total` the number."""
         return str(len(found)) if self.has("total") else "\n".join(found) or empty
 
-    def rows(self, found: Sequence[Mapping[str, object]], empty: str) -> str:
+    def format_rows(self, found: Sequence[Mapping[str, object]], empty: str) -> str:
         """As `listed`, for rows of cells in the format that is asked for, else with tabs between the cells."""
         if self.has("total"):
             return str(len(found))

@@ -19,7 +19,7 @@ def _edit(call: DropInCall, *operations: dict[str, Any]) -> str:
     return str(edited.ids[-1])
 
 
-def _given(call: DropInCall, names: tuple[str, ...]) -> dict[str, Any]:
+def _read_keys(call: DropInCall, names: tuple[str, ...]) -> dict[str, Any]:
     """The keys that were given, as the tool takes them. Raises: DropInRefused."""
     found: dict[str, Any] = {}
     for name in names:
@@ -34,17 +34,17 @@ def canvas_add(call: DropInCall) -> str:
     kind = next((kind for key, kind in KINDS.items() if call.text(key)), None)
     if kind is None:
         raise DropInRefused("Missing required parameter: text, note, url or label")
-    values = _given(call, (*KINDS, *PLACE, *LOOK))
+    values = _read_keys(call, (*KINDS, *PLACE, *LOOK))
     return f"Added: {_edit(call, {'op': 'add', 'type': kind, **values})}"
 
 
 def canvas_connect(call: DropInCall) -> str:
-    return f"Connected: {_edit(call, {'op': 'connect', **_given(call, ('from', 'to', 'label', 'color'))})}"
+    return f"Connected: {_edit(call, {'op': 'connect', **_read_keys(call, ('from', 'to', 'label', 'color'))})}"
 
 
 def canvas_edit(call: DropInCall) -> str:
-    card = _given(call, ("card",))
-    changes, place = _given(call, (*KINDS, *LOOK)), _given(call, PLACE)
+    card = _read_keys(call, ("card",))
+    changes, place = _read_keys(call, (*KINDS, *LOOK)), _read_keys(call, PLACE)
     operations = [{"op": "edit", **card, **changes}] if changes or not place else []
     if place:  # a card that is named by its text is found before the text changes
         operations.insert(0, {"op": "move", **card, **place})
@@ -52,5 +52,5 @@ def canvas_edit(call: DropInCall) -> str:
 
 
 def canvas_remove(call: DropInCall) -> str:
-    operation = {"op": "remove", **_given(call, ("card",)), "contents": call.has("contents")}
+    operation = {"op": "remove", **_read_keys(call, ("card",)), "contents": call.has("contents")}
     return f"Removed: {_edit(call, operation)}"

@@ -55,7 +55,7 @@ def run(arguments: Sequence[str], options: Options) -> int:
     """Run one command line, print its answer and return the exit status."""
     words, status = read(arguments), 0
     try:
-        answer = _answered(words, options)
+        answer = _answer(words, options)
     except DropInRefused as refusal:
         answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
@@ -84,7 +84,7 @@ def first_sentence(message: str) -> str:
     return (found[0] if found else message).replace("\n", " ")
 
 
-def _answered(words: Words, options: Options) -> str | int:
+def _answer(words: Words, options: Options) -> str | int:
     """Return the text to print, or the exit status of a command of the app. Raises: DropInRefused, AppError."""
     from . import own
 

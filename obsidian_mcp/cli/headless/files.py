@@ -33,7 +33,7 @@ def files(call: DropInCall) -> str:
     found = [entry.path for entry in call.below(folder)]
     if wanted := call.text("ext"):
         found = [path for path in found if _suffix(path) == f".{wanted.removeprefix('.')}"]
-    return call.listed(in_order(found))
+    return call.join_lines(in_order(found))
 
 
 def _suffix(path: str) -> str:
@@ -87,14 +87,14 @@ def folders(call: DropInCall) -> str:
     path = call.text("folder")
     disk = _existing(call, path) if path else ""
     found = in_order(map(normal_form, subfolders(call, disk)))
-    return call.listed([normal_form(disk) or "/", *found])
+    return call.join_lines([normal_form(disk) or "/", *found])
 
 
 def read(call: DropInCall) -> str:
-    return _text(call, call.file())
+    return _read_text(call, call.file())
 
 
-def _text(call: DropInCall, entry: FileEntry) -> str:
+def _read_text(call: DropInCall, entry: FileEntry) -> str:
     """A file as it is. Raises: DropInRefused for binary data."""
     try:
         return call.unlisted.shown(entry).data.decode("utf-8", "surrogateescape")
@@ -117,7 +117,7 @@ def random(call: DropInCall) -> str:
 
 def random_read(call: DropInCall) -> str:
     entry = _random(call)
-    return f"{entry.path}\n\n{_text(call, entry)}" if entry else "No markdown files found."
+    return f"{entry.path}\n\n{_read_text(call, entry)}" if entry else "No markdown files found."
 
 
 def wordcount(call: DropInCall) -> str:
@@ -134,7 +134,7 @@ def wordcount(call: DropInCall) -> str:
 
 
 def outline(call: DropInCall) -> str:
-    note = call.parsed(call.note())
+    note = call.parse(call.note())
     headings = note.outline
     if not headings:
         return "No headings found."

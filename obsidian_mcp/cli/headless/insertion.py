@@ -6,14 +6,14 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.note.edits import adapted, newline_of
 
 
-def appended(body: str, content: str, *, inline: bool) -> str:
+def append_text(body: str, content: str, *, inline: bool) -> str:
     """A note with text at its end, on a line of its own unless `inline`."""
     content = adapted(content, body)
     between = "" if inline or not body or body.endswith("\n") else newline_of(body, content)
     return f"{body}{between}{content}"
 
 
-def prepended(body: str, content: str, *, inline: bool) -> str:
+def prepend_text(body: str, content: str, *, inline: bool) -> str:
     """A note with text behind its frontmatter, and a newline behind that unless `inline`."""
     content = adapted(content, body)
     newline = newline_of(body, content)

@@ -11,7 +11,7 @@ from .output import in_order, order
 def links(call: DropInCall) -> str:
     found = call.vault.graph.outgoing(call.file().path).value
     shown = {reference.target or f"{reference.link.path} (unresolved)" for reference in found}
-    return call.listed(in_order(shown), "No links found.")
+    return call.join_lines(in_order(shown), "No links found.")
 
 
 def backlinks(call: DropInCall) -> str:
@@ -21,7 +21,7 @@ def backlinks(call: DropInCall) -> str:
         return str(counts.total())
     with_counts = call.has("counts")
     table = [{"file": path, **({"count": str(counts[path])} if with_counts else {})} for path in in_order(counts)]
-    return call.rows(table, "No backlinks found.")
+    return call.format_rows(table, "No backlinks found.")
 
 
 def unresolved(call: DropInCall) -> str:
@@ -33,15 +33,15 @@ def unresolved(call: DropInCall) -> str:
         if call.has("verbose"):
             row["sources"] = ", ".join(in_order(found.sources))
         table.append(row)
-    return call.rows(table, "No unresolved links found.")
+    return call.format_rows(table, "No unresolved links found.")
 
 
 def orphans(call: DropInCall) -> str:
-    return call.listed(in_order(call.vault.graph.orphans(attachments=True).value), "No orphan files found.")
+    return call.join_lines(in_order(call.vault.graph.orphans(attachments=True).value), "No orphan files found.")
 
 
 def deadends(call: DropInCall) -> str:
     resolved = call.vault.graph.link_maps().value.resolved
     hidden = call.vault.hides()
     found = [entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)]
-    return call.listed(in_order(found), "No dead-end files found.")
+    return call.join_lines(in_order(found), "No dead-end files found.")

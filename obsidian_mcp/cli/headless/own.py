@@ -54,7 +54,7 @@ def _entry(command: DropInCommand) -> str:
     note = " [needs the app]" if command.verdict == "app" else ""
     parts = [f"  {command.name:<{NAME_WIDTH}}{command.summary}{note}\n"]
     for parameter in command.parameters:
-        shown = parameter.shown
+        shown = parameter.form
         padded = f"{shown:<{KEY_WIDTH}}" if len(shown) < KEY_WIDTH else f"{shown}  "
         parts.append(f"    {padded}- {KEYS[parameter.name][1]}{' (required)' if parameter.required else ''}\n")
     return "".join(parts) + "\n"

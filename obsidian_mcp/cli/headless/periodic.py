@@ -12,7 +12,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.errors import NoteNotFound
 
 from .call import DropInCall
-from .insertion import appended, prepended
+from .insertion import append_text, prepend_text
 from .output import in_order, pairs
 from .words import DropInRefused
 
@@ -30,22 +30,22 @@ def _period(call: DropInCall) -> Period:
     return ADJECTIVES[_adjective(call)]
 
 
-def _located(call: DropInCall) -> Located:
+def _locate(call: DropInCall) -> Located:
     return call.vault.periodic.locate(_period(call), call.text("date") or "today")
 
 
 def daily_path(call: DropInCall) -> str:
-    return str(_located(call).path)
+    return str(_locate(call).path)
 
 
 def daily_read(call: DropInCall) -> str:
-    located = _located(call)
+    located = _locate(call)
     if located.entry is None:
         raise DropInRefused(f'File "{located.path}" not found.')
     return call.vault.shown(located.entry).data.decode("utf-8", "surrogateescape")
 
 
-def _opened(call: DropInCall, change: Callable[[str], str] | None = None) -> str:
+def _open(call: DropInCall, change: Callable[[str], str] | None = None) -> str:
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
     try:
@@ -57,17 +57,17 @@ def _opened(call: DropInCall, change: Callable[[str], str] | None = None) -> str
 
 
 def daily(call: DropInCall) -> str:
-    return _opened(call)
+    return _open(call)
 
 
 def daily_append(call: DropInCall) -> str:
     content, inline = call.words.content, call.has("inline")
-    return f"Appended to: {_opened(call, lambda body: appended(body, content, inline=inline))}"
+    return f"Appended to: {_open(call, lambda body: append_text(body, content, inline=inline))}"
 
 
 def daily_prepend(call: DropInCall) -> str:
     content, inline = call.words.content, call.has("inline")
-    return f"Prepended to: {_opened(call, lambda body: prepended(body, content, inline=inline))}"
+    return f"Prepended to: {_open(call, lambda body: prepend_text(body, content, inline=inline))}"
 
 
 def daily_date(call: DropInCall) -> str:
@@ -95,7 +95,7 @@ def daily_list(call: DropInCall) -> str:
     except NoteNotFound:
         folder = call.vault.periodic.settings.rules[_period(call)].folder.strip("/")
         raise DropInRefused(f'Folder "{folder}" not found.') from None
-    return call.listed(in_order(entry.path for entry, _ in found))
+    return call.join_lines(in_order(entry.path for entry, _ in found))
 
 
 # Templates
@@ -135,15 +135,15 @@ def unique(call: DropInCall) -> str:
     vault = call.vault
     with vault.changing():
         path_, template = PeriodicNotes(vault).unique(call.text("name"))
-        text = filled(call, Templates(vault).find(template), basename(path_)) if template else ""
-        content = appended(text, call.words.content, inline=False)
+        text = fill_template(call, Templates(vault).find(template), basename(path_)) if template else ""
+        content = append_text(text, call.words.content, inline=False)
         path, disk = names.new_path(vault.catalog, path_)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"
 
 
 def templates(call: DropInCall) -> str:
-    return call.listed(in_order(_templates(call)), "No templates found.")
+    return call.join_lines(in_order(_templates(call)), "No templates found.")
 
 
 def template_text(call: DropInCall, name: str, title: str | None) -> str:
@@ -152,10 +152,10 @@ def template_text(call: DropInCall, name: str, title: str | None) -> str:
     entry = next((entry for known, entry in _templates(call).items() if name_key(known) == wanted), None)
     if entry is None:
         raise DropInRefused(f'Template "{name}" not found.')
-    return call.body(entry) if title is None else filled(call, entry, title)
+    return call.body(entry) if title is None else fill_template(call, entry, title)
 
 
-def filled(call: DropInCall, template: FileEntry, title: str) -> str:
+def fill_template(call: DropInCall, template: FileEntry, title: str) -> str:
     """A template's text with its variables replaced."""
     from obsidian_mcp.core.operations.templates import Templates
     from obsidian_mcp.core.periodic.template import fill

@@ -31,7 +31,7 @@ def in_one_file(call: DropInCall) -> bool:
 def tags(call: DropInCall) -> str:
     if in_one_file(call):
         entry = call.file()
-        written = call.parsed(entry).all_tags if is_note(entry.path) else []
+        written = call.parse(entry).all_tags if is_note(entry.path) else []
         counted = counts_of([tag] for tag in written)
     else:
         found = call.vault.graph.evaluate(_tags_of_notes, lambda _: 0).value
@@ -41,7 +41,7 @@ def tags(call: DropInCall) -> str:
         names.sort(key=lambda name: -counted[name])
     with_counts = call.has("counts")
     table = [{"tag": f"#{name}", **({"count": str(counted[name])} if with_counts else {})} for name in names]
-    return call.rows(table, "No tags found.")
+    return call.format_rows(table, "No tags found.")
 
 
 def _tags_of_notes(view: IndexedVault) -> dict[str, Sequence[str]]:
@@ -81,7 +81,7 @@ def properties(call: DropInCall) -> str:
 
 def _print_of_file(call: DropInCall) -> str:
     entry = call.note()
-    values = call.parsed(entry).properties
+    values = call.parse(entry).properties
     if not values:
         return "No frontmatter found."
     if name := call.text("name"):
@@ -122,11 +122,11 @@ def _print_of_vault(call: DropInCall) -> str:
         types = [assigned.assigned(use.name) or next(iter(use.types)) for use in uses]
         table = zip(uses, types, strict=True)
         return as_json([{"name": use.name, "type": kind, "count": use.files} for use, kind in table])
-    return call.listed([f"{use.name}\t{use.files}" if call.has("counts") else use.name for use in uses])
+    return call.join_lines([f"{use.name}\t{use.files}" if call.has("counts") else use.name for use in uses])
 
 
 def property_read(call: DropInCall) -> str:
-    return write_value(_value(call.parsed(call.note()).properties, call.text("name")))
+    return write_value(_value(call.parse(call.note()).properties, call.text("name")))
 
 
 def _value(values: Mapping[str, Any], name: str) -> Any:
@@ -147,7 +147,7 @@ def write_value(value: Any) -> str:
 def aliases(call: DropInCall) -> str:
     if in_one_file(call):
         entry = call.file()
-        found = {str(entry.path): call.parsed(entry).aliases if is_note(entry.path) else []}
+        found = {str(entry.path): call.parse(entry).aliases if is_note(entry.path) else []}
     else:
         found = _aliases_of_vault(call)
     sources: dict[str, list[str]] = defaultdict(list)
@@ -156,7 +156,7 @@ def aliases(call: DropInCall) -> str:
             sources[alias].append(path)
     with_sources = call.has("verbose")
     shown = [f"{name}\t{', '.join(sources[name])}" if with_sources else name for name in in_order(sources)]
-    return call.listed(shown, "No aliases found.")
+    return call.join_lines(shown, "No aliases found.")
 
 
 def _aliases_of_vault(call: DropInCall) -> dict[str, list[str]]:

@@ -21,24 +21,24 @@ BY_PATH = Order(Facet("path"), descending=False)
 
 
 def search(call: DropInCall) -> str:
-    found = _found(call)
+    found = _find(call)
     as_json = call.words.format == "json"
     if call.has("total"):
         return compact_json({"total": len(found)}) if as_json else str(len(found))
-    found = _limited(call, found)
+    found = _limit(call, found)
     if not found:
         return NOTHING
     return compact_json(found) if as_json else "\n".join(found)
 
 
 def search_context(call: DropInCall) -> str:
-    found = _limited(call, _found(call))
+    found = _limit(call, _find(call))
     if not found:
         return NOTHING
     table = _matches(call, found)
     if call.words.format == "json":
         return compact_json([{"file": path, "matches": matches} for path, matches in table.items()])
-    return "\n".join(line for path, matches in table.items() for line in _shown(path, matches))
+    return "\n".join(line for path, matches in table.items() for line in _format_file(path, matches))
 
 
 def _query(call: DropInCall) -> str:
@@ -46,7 +46,7 @@ def _query(call: DropInCall) -> str:
     return f"match-case:({query})" if call.has("case") else query
 
 
-def _found(call: DropInCall) -> list[str]:
+def _find(call: DropInCall) -> list[str]:
     """The paths of the notes that the query finds, in order."""
     found = call.vault.search.find(
         Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, order=BY_PATH, characters=sys.maxsize)
@@ -57,12 +57,12 @@ def _found(call: DropInCall) -> list[str]:
     return in_order(str(hit.path) for hit in found.hits if is_note(hit.path) and hit.path.startswith(start))
 
 
-def _limited(call: DropInCall, found: list[str]) -> list[str]:
+def _limit(call: DropInCall, found: list[str]) -> list[str]:
     limit = call.words.number("limit")
     return found[:limit] if limit > 0 else found
 
 
-def _shown(path: str, matches: list[dict[str, Any]]) -> list[str]:
+def _format_file(path: str, matches: list[dict[str, Any]]) -> list[str]:
     return [f"{path}:{match['line']}: {match['text']}" for match in matches] or [path]
 
 

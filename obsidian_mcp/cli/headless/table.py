@@ -22,7 +22,7 @@ class DropInKey(NamedTuple):
     """Whether the official command does not have it."""
 
     @property
-    def shown(self) -> str:
+    def form(self) -> str:
         return f"{self.name}={self.placeholder}" if self.placeholder else self.name
 
     @property
@@ -66,7 +66,7 @@ class DropInCommand(NamedTuple):
     @property
     def usage(self) -> str:
         shown = [
-            parameter.shown if parameter.required else f"[{parameter.shown}]"
+            parameter.form if parameter.required else f"[{parameter.form}]"
             for parameter in self.parameters
             if not parameter.is_ours
         ]

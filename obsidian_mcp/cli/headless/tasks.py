@@ -36,8 +36,8 @@ def tasks(call: DropInCall) -> str:
         return "\n\n".join(shown)
     if call.words.format:
         table = [{"status": task.mark, "text": task.text, "file": task.path, "line": str(task.line)} for task in found]
-        return call.rows(table, NONE)
-    return call.listed([task.text for task in found], NONE)
+        return call.format_rows(table, NONE)
+    return call.join_lines([task.text for task in found], NONE)
 
 
 def _is_wanted(call: DropInCall, mark: str) -> bool:

@@ -118,10 +118,10 @@ def check_values(command: DropInCommand, words: Words) -> None:
         if parameter.name == "content" and words.has("stdin"):
             continue
         if parameter.required:
-            missing = parameter.name if given else parameter.shown
+            missing = parameter.name if given else parameter.form
             raise DropInRefused(f"Missing required parameter: {missing}\n{command.usage}")
         if given:
-            raise DropInRefused(f"The value of {parameter.name} is empty. Give {parameter.shown}, or leave it out.")
+            raise DropInRefused(f"The value of {parameter.name} is empty. Give {parameter.form}, or leave it out.")
 
 
 def unknown(name: str) -> DropInRefused:

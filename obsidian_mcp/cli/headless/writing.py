@@ -21,7 +21,7 @@ from obsidian_mcp.core.vault.planned_change import Write, removal
 from obsidian_mcp.errors import NoteExists
 
 from .call import DropInCall
-from .insertion import appended, prepended
+from .insertion import append_text, prepend_text
 from .words import DropInRefused
 
 _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
@@ -33,13 +33,13 @@ _NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\Z")
 
 def append(call: DropInCall) -> str:
     entry, content, inline = call.note(), call.words.content, call.has("inline")
-    call.vault.edit("edit_note", entry, lambda body: appended(body, content, inline=inline))
+    call.vault.edit("edit_note", entry, lambda body: append_text(body, content, inline=inline))
     return f"Appended to: {entry.path}"
 
 
 def prepend(call: DropInCall) -> str:
     entry, content, inline = call.note(), call.words.content, call.has("inline")
-    call.vault.edit("edit_note", entry, lambda body: prepended(body, content, inline=inline))
+    call.vault.edit("edit_note", entry, lambda body: prepend_text(body, content, inline=inline))
     return f"Prepended to: {entry.path}"
 
 
@@ -47,10 +47,12 @@ def create(call: DropInCall) -> str:
     path = parsed_path(_new_path(call))
     content = _content(call, path)
     numbered = os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
-    return made(call, path, content, overwrite=call.has("overwrite"), numbered=numbered)
+    return make_file(call, path, content, overwrite=call.has("overwrite"), numbered=numbered)
 
 
-def made(call: DropInCall, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False) -> str:
+def make_file(
+    call: DropInCall, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False
+) -> str:
     """Make a file, or with `overwrite` replace it; `numbered`: `Name 1.md` for a taken name. Raises: DropInRefused."""
     from obsidian_mcp.core.operations.move import create_file
 
@@ -65,7 +67,7 @@ def made(call: DropInCall, path: VaultPath, content: str, *, overwrite: bool = F
         if entry is not None:
             if not numbered:
                 raise DropInRefused(f'File "{entry.path}" already exists. Add overwrite to replace it.')
-            path, disk = _numbered(call, path)
+            path, disk = _find_free_path(call, path)
         check_creatable(path)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"
@@ -120,7 +122,7 @@ def _content(call: DropInCall, path: VaultPath) -> str:
     return call.words.content
 
 
-def _numbered(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
+def _find_free_path(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
     """The first free path with a number behind the name."""
     suffix = _EXTENSION.search(path)
     stem, end = (path[: suffix.start()], suffix[0]) if suffix else (str(path), "")
@@ -144,7 +146,7 @@ def move(call: DropInCall) -> str:
         target = f"{inside}/{own_name}" if inside else own_name
     else:
         target = _with_extension(inside, entry.path)
-    return f"Moved: {entry.path} -> {_relocated(call, entry.path, target)}"
+    return f"Moved: {entry.path} -> {_relocate(call, entry.path, target)}"
 
 
 def rename(call: DropInCall) -> str:
@@ -152,7 +154,7 @@ def rename(call: DropInCall) -> str:
     check_name(name, "Use move to change the folder.")
     folder = entry.path.rpartition("/")[0]
     target = _with_extension(f"{folder}/{name}" if folder else name, entry.path)
-    return f"Renamed: {entry.path} -> {_relocated(call, entry.path, target)}"
+    return f"Renamed: {entry.path} -> {_relocate(call, entry.path, target)}"
 
 
 def _with_extension(target: str, source: VaultPath) -> str:
@@ -163,7 +165,7 @@ def _with_extension(target: str, source: VaultPath) -> str:
     return target + source[-len(suffix) :]
 
 
-def _relocated(call: DropInCall, source: VaultPath, target: str) -> str:
+def _relocate(call: DropInCall, source: VaultPath, target: str) -> str:
     """Move a file with the links to it; return its new path. Raises: DropInRefused."""
     from obsidian_mcp.core.operations import bulk
     from obsidian_mcp.core.operations.move import relocate
@@ -191,7 +193,7 @@ def property_remove(call: DropInCall) -> str:
 
 def property_set(call: DropInCall) -> str:
     entry, name, given = call.note(), call.text("name"), call.text("value")
-    value, kind = _typed(call, name, given, call.parsed(entry).properties)
+    value, kind = _convert(call, name, given, call.parse(entry).properties)
 
     def change(body: str) -> str:
         return property_edits.set_property(body, name, value)
@@ -219,7 +221,7 @@ def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) ->
     return json_text.put(text, ["types", key], kind)
 
 
-def _typed(call: DropInCall, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
+def _convert(call: DropInCall, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
     """Return the value that a text means, of the named type, else the vault's type of the property where the text fits
     it, else text; and its type. A JSON array is a list. Raises: DropInRefused."""
     if given.startswith("[") and (items := read_json(given)) is not None:
@@ -269,7 +271,7 @@ def _compose(call: DropInCall, action: Literal["merge", "extract"]) -> str:
     given: dict[str, Any] = {name: call.text(name) for name in ("part", "position", "leave") if call.text(name)}
     entry, into = call.note(), call.text("into")
     if action == "merge":
-        into = (call.at(into) if into in call.vault.catalog else call.called(into)).path
+        into = (call.at(into) if into in call.vault.catalog else call.find_by_link(into)).path
     done: Any = compose_notes(call.app, action, entry.path, into, **given)
     return f"{done.path} -> {done.into}"
 

@@ -128,9 +128,9 @@ def test_a_program_reads_every_command_and_key_out_of_the_help(run: Run) -> None
             assert lines[0].endswith("[needs the app]") == (command.verdict == "app")
             keys = [re.fullmatch(r"    (\S+) *- (.+?)( \(required\))?", line) for line in lines[1:]]
             shown = [(key[1], bool(key[3])) for key in keys if key is not None]
-            assert shown == [(parameter.shown, parameter.required) for parameter in command.parameters]
+            assert shown == [(parameter.form, parameter.required) for parameter in command.parameters]
             for line, parameter in zip(lines[1:], command.parameters, strict=True):
-                width = len(parameter.shown)
+                width = len(parameter.form)
                 assert line.index("- ", 4 + width) == 4 + (20 if width < 20 else width + 2)
 
 
