@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools import call
 from tests.conftest import app_on

@@ -1,13 +1,17 @@
-"""Create and rename files atomically and never over another file (specs/files.md)."""
+"""Create and rename files atomically and never over another file (specs/files.md). The new file that replaces a note
+takes over its owner, group, mode, access control list, attributes and time of creation (FILE-01, FILE-02); Linux lets
+nobody set the last."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
+import stat as stat_module
+import sys
+from pathlib import Path
 from typing import Literal
 
-from . import metadata
 from .place import BINARY, CLOEXEC, NOFOLLOW, DiskPlace, patiently
 
 TEMP_PREFIX = ".obsidian-mcp-"
@@ -25,7 +29,7 @@ def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> st
             file.write(data)
             file.flush()
             if like is not None:
-                metadata.take_over(like, descriptor)
+                take_over(like, descriptor)
             os.fsync(descriptor)
     except BaseException:
         discard(place, name)
@@ -62,7 +66,7 @@ def rename(old: DiskPlace, new: DiskPlace) -> None:
 
 def replace(place: DiskPlace, temporary: str) -> None:
     """Put a temporary file in its place. Raises: OSError."""
-    patiently(lambda: metadata.replace(temporary, place.name, place.folder))
+    patiently(lambda: _replace(temporary, place.name, place.folder))
     place.sync()
 
 
@@ -100,3 +104,62 @@ def discard(place: DiskPlace, name: str) -> None:
     """Remove a temporary file beside a place if it is there."""
     with contextlib.suppress(OSError):
         patiently(lambda: os.unlink(name, dir_fd=place.folder))
+
+
+COPYFILE_ACL_AND_XATTR = 0b101
+
+
+def take_over(source: int, target: int) -> None:
+    """Copy permissions, owner and attributes from the open file `source` to `target`, as far as the system allows."""
+    if sys.platform == "win32":  # `replace` does it
+        return
+    facts = os.fstat(source)
+    own = os.fstat(target)
+    if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
+        try:
+            os.fchown(target, facts.st_uid, facts.st_gid)
+        except OSError:  # only the administrator may give a file away; a group of one's own is possible
+            with contextlib.suppress(OSError):
+                os.fchown(target, -1, facts.st_gid)
+    os.fchmod(target, stat_module.S_IMODE(facts.st_mode))
+    _take_over_attributes(source, target)
+    born = getattr(facts, "st_birthtime", None)
+    if born is not None and sys.platform == "darwin":
+        # A modification time before the time of creation sets that too (utimes(2)); then the real one is set.
+        os.utime(target, ns=(facts.st_atime_ns, int(born * 1e9)))
+        os.utime(target)
+
+
+def _take_over_attributes(source: int, target: int) -> None:
+    """The access control list is one of the attributes on Linux, and has a call of its own on macOS."""
+    if sys.platform == "darwin":
+        import ctypes  # readers do without
+
+        ctypes.CDLL(None).fcopyfile(source, target, None, COPYFILE_ACL_AND_XATTR)
+    elif sys.platform == "linux":
+        with contextlib.suppress(OSError):  # a disk without attributes
+            wanted = os.listxattr(source)
+            for name in os.listxattr(target):
+                if name not in wanted:  # the folder's default list
+                    with contextlib.suppress(OSError):
+                        os.removexattr(target, name)
+            for name in wanted:
+                with contextlib.suppress(OSError):  # one that only the system may set
+                    os.setxattr(target, name, os.getxattr(source, name))
+
+
+def _replace(temporary: str, name: str, folder: int | None) -> None:
+    """Rename the file `temporary` over the file `name`, both in one open folder or whole paths. Raises: OSError."""
+    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces. Where it
+    # may choose the name of the replaced file itself, it can leave that in the folder.
+    if sys.platform == "win32":
+        import ctypes
+
+        replaced = Path(f"{temporary.removesuffix('.tmp')}-replaced.tmp")
+        if ctypes.windll.kernel32.ReplaceFileW(name, temporary, str(replaced), 0x2, None, None):
+            with contextlib.suppress(OSError):
+                patiently(replaced.unlink)
+            return
+        if replaced.exists() and not Path(name).exists():  # it stopped half-way
+            replaced.rename(name)
+    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

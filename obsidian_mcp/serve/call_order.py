@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline
 
 UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
 """Requests that do not look at a vault, and so have no place in the order."""

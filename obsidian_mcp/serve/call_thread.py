@@ -9,8 +9,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from obsidian_mcp.core.text.call import Client, ProgressReport, set_call
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Client, Deadline, ProgressReport, set_call
 
 from .throttle import throttled
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from obsidian_mcp.core.text.call import ProgressReport
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, ProgressReport
 
 INTERVAL_SECONDS: Final = 0.2
 """Shortest time between two notifications about one request."""

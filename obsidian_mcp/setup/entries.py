@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from obsidian_mcp.core.text import json_text
-from obsidian_mcp.core.text.line_matcher import common_ends
+from obsidian_mcp.core.text.diff import common_ends
 from obsidian_mcp.core.text.text import Text, split_lines
 
 from . import yaml_entries

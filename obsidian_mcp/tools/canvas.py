@@ -26,13 +26,12 @@ from obsidian_mcp.core.note.canvas_edits import (
 from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
 from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
 from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.core.text.text import Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
-from obsidian_mcp.core.vault.edit import stale
-from obsidian_mcp.core.vault.planned_change import Create, Write
+from obsidian_mcp.core.vault.planned_change import Create, Write, stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 

@@ -13,8 +13,7 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.operations import bulk, move
-from obsidian_mcp.core.vault.edit import stale
-from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.planned_change import PlannedChange, stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

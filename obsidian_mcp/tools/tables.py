@@ -8,8 +8,8 @@ from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import table
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.note.table import LocatedTable, Table
+from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from .arguments import Argument, read_boolean, read_integer, read_json

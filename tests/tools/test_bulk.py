@@ -12,10 +12,10 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter.edits import set_property
-from obsidian_mcp.core.note.edits import diff
 from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.text.call import call_with, current_call, limited_to
+from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, OperationTimeout, PropertiesUnreadable
 from obsidian_mcp.tools import TOOLS, call, history
 from obsidian_mcp.tools.registry import Tool

@@ -10,8 +10,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.index import indexer
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on

@@ -13,14 +13,14 @@ from operator import itemgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index.facts import BODY_LIMIT, Facts, LinkFact, TaskFact, indexable
+from obsidian_mcp.core.index.facts import BODY_LIMIT, Facts, LinkFact, TaskFact
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint, limited_to
-from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
+from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
 from .indexed_vault import IndexedVault, Moment, Paths

@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, DRAWING_EXTENSION, extension, is_note
-
 from .search_document import SearchContent
 
 VERSION = "8"
@@ -18,8 +16,6 @@ BODY_LIMIT = 4 * 1024 * 1024
 
 PARSE_SECONDS = 60.0
 """Limit of the parser for one file, whoever waits for it: 4 MB of the slowest notes known take 10 s."""
-
-PDF = ".pdf"
 
 LINKS_LIMIT = 50_000
 """Links stored of one file; the others are left out with a warning."""
@@ -144,13 +140,3 @@ class Facts:
     """One sentence for everything that could not be read."""
     content: SearchContent = field(default=SearchContent(), compare=False)
     """The searchable contents; empty when the facts come from rows."""
-
-
-def indexable(path: str) -> bool:
-    """Return whether the index stores a file's contents, as of notes, canvases and drawings (INDEX-07)."""
-    return is_note(path) or extension(path) in (CANVAS_EXTENSION, DRAWING_EXTENSION)
-
-
-def is_pdf(path: str) -> bool:
-    """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
-    return extension(path) == PDF

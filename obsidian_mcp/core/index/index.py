@@ -15,9 +15,8 @@ from obsidian_mcp import __version__
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
 from obsidian_mcp.core.text import analysis
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.call import Deadline, call_with
+from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
 from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts, fulltext, search_document
@@ -122,8 +121,8 @@ class Index:
             others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
             rest = {path for (path,) in others}
         other = [entry for entry in given if entry not in same]
-        changed, new = self._stale([entry for entry in other if facts.indexable(entry.path)])
-        pdfs = self.stale([entry for entry in other if facts.is_pdf(entry.path)])
+        changed, new = self._stale([entry for entry in other if indexable(entry.path)])
+        pdfs = self.stale([entry for entry in other if is_pdf(entry.path)])
         if len(given) - len(other) < len(same):
             rest.update(row[0] for row in same.difference(given))
         if rest:

@@ -11,9 +11,8 @@ from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import Change
-from obsidian_mcp.core.text.call import current_call, report_progress
-from obsidian_mcp.core.text.deadline import Deadline
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.call import Deadline, current_call, report_progress
+from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
 from obsidian_mcp.errors import AppError, OperationTimeout, StorageFailed
 
 from . import facts
@@ -147,8 +146,8 @@ class Indexer:
             epoch = self.index.database.epoch
             with contextlib.suppress(Replaced, Busy):
                 return epoch, self.index.outdated(entries)
-        changed = tuple(entry for entry in entries if facts.indexable(entry.path))
-        pdfs = tuple(entry for entry in entries if facts.is_pdf(entry.path))
+        changed = tuple(entry for entry in entries if indexable(entry.path))
+        pdfs = tuple(entry for entry in entries if is_pdf(entry.path))
         return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed), pdfs)
 
     def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
@@ -157,7 +156,7 @@ class Indexer:
             if self._epoch < 0 and self._meanwhile is None:
                 return
             for change in changes:
-                if facts.indexable(change.path) or facts.is_pdf(change.path):
+                if indexable(change.path) or is_pdf(change.path):
                     entry = None if change.gone else entry_of(change.path)
                     self._note(change.path, entry)
                     if self._meanwhile is not None:
@@ -166,7 +165,7 @@ class Indexer:
 
     def _note(self, path: VaultPath, entry: FileEntry | None) -> None:
         self._deferred.discard(path)
-        if facts.is_pdf(path):
+        if is_pdf(path):
             self._gone[path] = None  # what was read of it is no longer true
             self.pdfs.files.pop(path, None)
             if entry is not None:

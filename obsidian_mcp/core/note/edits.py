@@ -5,23 +5,20 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, zip_longest
 from os.path import commonprefix
 
 from obsidian_mcp.core.frontmatter.parser import text_start
-from obsidian_mcp.core.text.line_matcher import LineMatcher
 from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, check_size, printable, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
 from . import blocks
 
 LINES_SHOWN = 10
-CONTEXT_LINES = 2
 TEXT_SHOWN = 200
-DIFF_IN_ERROR = 5_000
 PLACES_COMPARED = 50
 LONGEST_COMPARED = 2_000
 """Code points of the longest text that is looked for in other characters: half a second in a large note."""
@@ -235,56 +232,6 @@ def trimmed(body: str, span: Span) -> Span:
     start = leading.end() if leading else 0
     end = len(text.rstrip())
     return Span(span.start + start, span.start + end) if end > start else Span(span.start, span.start)
-
-
-def diff(path: str, before: str, after: str, context: int = CONTEXT_LINES) -> str:
-    """Return the unified diff, with so many lines around each change; a missing last newline is said as by diff(1)."""
-    old, new = split_lines(before), split_lines(after)
-    parts = [f"--- a/{path}\n+++ b/{path}\n"]
-    for hunk in _hunks(old, new, context):
-        counts = [sum(line[0] != other for line in hunk.lines) for other in "+-"]
-        ranges = [_range(first, count) for first, count in zip((hunk.old, hunk.new), counts, strict=True)]
-        parts += [f"@@ -{ranges[0]} +{ranges[1]} @@\n", *hunk.lines]
-    shown = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts]
-    return "".join(shown) if len(shown) > 1 else ""
-
-
-def short_diff(path: str, before: str, after: str) -> str:
-    """Return `diff` for an error, which shows at most `DIFF_IN_ERROR` characters of it."""
-    shown = diff(path, before, after)
-    return shown if len(shown) <= DIFF_IN_ERROR else f"{shown[:DIFF_IN_ERROR]}\n… (cut)\n"
-
-
-def _range(first: int, count: int) -> str:
-    return str(first) if count == 1 else f"{first if count else first - 1},{count}"
-
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """Lines of a file that change, with those around them. `old` and `new` number the first line, from 1."""
-
-    old: int
-    new: int
-    lines: list[str]
-    """The first character is a space, `-` or `+`."""
-
-
-def hunks(before: str, after: str) -> list[Hunk]:
-    """Return what `diff` shows, as lines without line ends."""
-    found = _hunks(split_lines(before), split_lines(after), CONTEXT_LINES)
-    return [Hunk(hunk.old, hunk.new, [line.removesuffix("\n") for line in hunk.lines]) for hunk in found]
-
-
-def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hunk]:
-    for group in LineMatcher(old, new).get_grouped_opcodes(context):
-        lines = []
-        for kind, start, end, new_start, new_end in group:
-            if kind == "equal":
-                lines += [f" {line}" for line in old[start:end]]
-            else:
-                lines += [f"-{line}" for line in old[start:end]]
-                lines += [f"+{line}" for line in new[new_start:new_end]]
-        yield Hunk(group[0][1] + 1, group[0][3] + 1, lines)
 
 
 def _ended(content: str, newline: str) -> str:

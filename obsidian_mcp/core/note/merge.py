@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.line_matcher import LineMatcher
+from obsidian_mcp.core.text.diff import LineMatcher
 from obsidian_mcp.core.text.text import split_lines
 
 Hunk = tuple[int, int, tuple[str, ...]]

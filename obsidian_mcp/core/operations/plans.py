@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import DiskFile, Recorded
 from obsidian_mcp.core.note import parser
-from obsidian_mcp.core.note.edits import Hunk, hunks
 from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.diff import Hunk, hunks
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.changes import Done

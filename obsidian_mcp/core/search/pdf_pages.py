@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.index.facts import PDF
 from obsidian_mcp.core.index.rows import to_path
 from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, ScopedQuery, Word
+from obsidian_mcp.core.text.vault_path import PDF
 
 from .snapshot import Snapshot
 

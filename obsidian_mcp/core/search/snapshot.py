@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.database import Connection
-from obsidian_mcp.core.index.facts import PDF, indexable, is_pdf
 from obsidian_mcp.core.index.rows import IN_LIST, PROPERTIES
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.query.scopes import Structure
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import Span, Text
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, PDF, VaultPath, indexable, is_note, is_pdf
 from obsidian_mcp.errors import AppError
 
 from .vocabulary import Vocabulary

@@ -15,6 +15,7 @@ VaultPath = NewType("VaultPath", str)
 NOTE_EXTENSION = ".md"
 CANVAS_EXTENSION = ".canvas"
 DRAWING_EXTENSION = ".excalidraw"
+PDF = ".pdf"
 TEXT_EXTENSIONS = (".md", ".canvas", ".base")
 """Kinds of file whose text the tools create and edit."""
 
@@ -123,3 +124,13 @@ def is_note(path: str) -> bool:
 def parent(path: str) -> str:
     """Return the folder of a path; "" for the root."""
     return path.rpartition("/")[0]
+
+
+def indexable(path: str) -> bool:
+    """Return whether the index stores a file's contents, as of notes, canvases and drawings (INDEX-07)."""
+    return is_note(path) or extension(path) in (CANVAS_EXTENSION, DRAWING_EXTENSION)
+
+
+def is_pdf(path: str) -> bool:
+    """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
+    return extension(path) == PDF

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     from .changes import Changes, Done
-    from .edit import Edited
     from .located import PeriodicNames
-    from .planned_change import Operation
+    from .planned_change import Edited, Operation
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
@@ -389,8 +388,7 @@ class Vault:
         """Replace a note's text, without its byte order mark, by `change(text)` as one step; `dry_run`: only return the
         result. With the `etag` of an older version, the change to that one is merged with what happened since. Raises:
         StaleEtag, NotText, and what `change` raises, with nothing written."""
-        from .edit import edited
-        from .planned_change import Write
+        from .planned_change import Write, edited
 
         version = partial(self.journal.version, entry.disk)
         if dry_run:

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from obsidian_mcp.core.text.call import CallRecord, Client, ProgressReport, current_call
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import CallRecord, Client, Deadline, ProgressReport, current_call
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, progress_token
 from obsidian_mcp.serve.jsonrpc import Message, RequestId

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.bases.base_file import parse_or_problem
 from obsidian_mcp.core.expressions.answer import QueryAnswer
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 from tests.core.expressions.text_vault import TextVault
 from tests.examples import examples

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 
 from .note_vault import NoteVault

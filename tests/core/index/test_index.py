@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph
-from obsidian_mcp.core.index import facts
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.text.vault_path import VaultPath, is_note
+from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note
 from tests.core.memory import MemoryVault, apply
 from tests.examples import examples
 from tests.index_dump import dump
@@ -94,7 +93,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
         for kind, name, what in sequence:
             do(vault, kind, name, what)
             changes = vault.look()
-            entries = [vault.catalog.get(change.path) for change in changes if facts.indexable(change.path)]
+            entries = [vault.catalog.get(change.path) for change in changes if indexable(change.path)]
             upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
             apply(vault.index, upserts, [change.path for change in changes if change.gone])
 

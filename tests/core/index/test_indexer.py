@@ -17,8 +17,7 @@ from obsidian_mcp.core.index.freshness import CURRENT, Progress
 from obsidian_mcp.core.index.index import Busy
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FIRST_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.links.resolve import keys_of
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import OperationTimeout, PermissionDenied
 from tests.core.memory import MemoryVault, apply

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from obsidian_mcp.contracts.plugin.patch import apply, parse
 from obsidian_mcp.core.note import edits, parser
-from obsidian_mcp.core.text import line_matcher
-from obsidian_mcp.core.text.text import Lines, Span, Text, split_lines
+from obsidian_mcp.core.text.text import Lines, Span, Text
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
 LINES = st.lists(st.text("ab \t#-é日😀", max_size=8), max_size=8)
@@ -254,47 +250,3 @@ def test_a_last_section_without_a_last_newline_gets_none() -> None:
 
     assert edits.append_to_span(body, Span(4, len(body)), "x\n") == "# A\n\n  text\nx"
     assert edits.replace_span(body, Span(4, len(body)), "x\n") == "# A\n\nx"
-
-
-def test_a_diff_tells_of_a_missing_last_newline() -> None:
-    assert edits.diff("n.md", "a\nb", "a\nc\n") == (
-        "--- a/n.md\n+++ b/n.md\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n"
-    )
-
-
-@given(LINES, LINES, st.booleans())
-def test_a_diff_shows_what_is_between_the_lines_that_both_begin_and_end_with_as_diff_does(
-    old: list[str], new: list[str], ended: bool
-) -> None:
-    before, after = "\n".join(["first", *old, "last"]) + "\n" * ended, "\n".join(["start", *new, "end"])
-    wanted = difflib.unified_diff(split_lines(before), split_lines(after), "a/n.md", "b/n.md", n=edits.CONTEXT_LINES)
-    lines = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in wanted]
-
-    assert edits.diff("n.md", before, after) == "".join(lines)
-    assert apply(before, parse("".join(lines))) == after
-
-
-def test_a_diff_of_a_note_of_the_same_lines_shows_the_one_that_changes() -> None:  # EDIT-07
-    before = "# Log\n[[Alpha]]\n" + "- nothing\n" * 9_000
-    after = before.replace("Alpha", "Omega")
-
-    assert edits.diff("n.md", before, after) == (
-        "--- a/n.md\n+++ b/n.md\n@@ -1,4 +1,4 @@\n # Log\n-[[Alpha]]\n+[[Omega]]\n - nothing\n - nothing\n"
-    )
-
-
-@given(LINES, LINES)
-def test_a_diff_of_very_many_lines_makes_the_new_text_of_the_old_one(old: list[str], new: list[str]) -> None:
-    before, after = "\n".join(old), "\n".join(new)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(line_matcher, "MOST_COMPARISONS", 0)
-        shown = edits.diff("n.md", before, after)
-
-    assert apply(before, parse(shown)) == after if before != after else shown == ""
-
-
-def test_a_diff_of_very_many_changes_is_made_at_once() -> None:
-    before = "\n".join(f"## {n}\n[[A]] {n}" for n in range(20_000))  # otherwise minutes
-    shown = edits.hunks(before, before.replace("[[A]]", "[[B]]"))
-
-    assert sum(line.startswith("+[[B]]") for hunk in shown for line in hunk.lines) == 20_000

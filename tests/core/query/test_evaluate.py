@@ -19,8 +19,7 @@ from obsidian_mcp.core.query.document import Document, Kind
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text.analysis import fold
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 from tests.core.search.naive_search import REGEXES, PlainFile, plain_matches

@@ -16,8 +16,7 @@ from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.query.regexp import InvalidRegExp, RegExp, translate
 from obsidian_mcp.core.query.regexp_reader import MAX_DEPTH
 from obsidian_mcp.core.text.analysis import fold
-from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout
 from tests.examples import examples
 

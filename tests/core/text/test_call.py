@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.text.call import call_with, checkpoint
-from obsidian_mcp.core.text.deadline import Deadline
+from obsidian_mcp.core.text.call import Deadline, call_with, checkpoint
 from obsidian_mcp.errors import OperationTimeout
 
 
