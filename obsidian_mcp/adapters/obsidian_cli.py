@@ -125,10 +125,10 @@ class ObsidianCommand(Channel):
         return match[1]
 
     def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
-        """Return the paths of the notes that match a query in the app's search language, in the app's order."""
+        """Return the paths of the notes, below a folder if given, that match a query of the app, in the app's order."""
         parameters = {"query": _require(query, "query"), "format": "json"}
-        if folder is not None and (inside := vault_path.parse_folder(folder)) is not None:
-            parameters["path"] = inside
+        if folder:
+            parameters["path"] = folder
         found = self._json(ProgramRequest("search", parameters))
         if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
             raise unexpected_error(found)

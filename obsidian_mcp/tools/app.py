@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text.text import printable
-from obsidian_mcp.core.text.vault_path import VaultPath, extension, parse
+from obsidian_mcp.core.text.vault_path import VaultPath, extension
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
@@ -105,7 +105,7 @@ def _path(place: Vault, name: str) -> VaultPath:
     try:
         return place.find(name).path
     except NoteNotFound:
-        path = parse(name)
+        path = place.catalog.parse(name)
         path = path if extension(path) else VaultPath(f"{path}.md")
         if not place.policy.visible(path):
             raise

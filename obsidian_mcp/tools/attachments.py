@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import generate
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
-from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent, parse
+from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent
 from obsidian_mcp.core.vault.planned_change import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
@@ -259,9 +259,9 @@ def _decode(data: str) -> bytes:
 
 def _target(place: Vault, name: str, note: str) -> VaultPath:
     """Where the settings of the app put a new attachment (semantics 6.2)."""
-    path = parse(name)
+    path = place.catalog.parse(name)
     folder, _, own = path.rpartition("/")
-    path = parse(f"{folder}/{heading_for_link(own)}".removeprefix("/"))
+    path = place.catalog.parse(f"{folder}/{heading_for_link(own)}".removeprefix("/"))
     if extension(path) in ("", *(".md", ".canvas", ".base")):
         raise InvalidName(f"{name!r} needs the extension of an attachment, such as .png or .pdf.", name=name)
     if "/" not in path:
@@ -269,8 +269,8 @@ def _target(place: Vault, name: str, note: str) -> VaultPath:
         if folder == "." or folder.startswith("./"):
             folder = f"{parent(note)}/{folder.removeprefix('.').strip('/')}"
         folder = place.folders.configured(folder, "the folder of attachments")
-        path = parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
-    check_creatable(path)
+        path = place.catalog.parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
+    check_creatable(path, place.catalog.known_folder(path))
     return path
 
 

@@ -11,7 +11,7 @@ from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import is_note, parse
+from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
@@ -84,10 +84,10 @@ def edit_bookmarks(
         data = place.files.config(stored.FILE)
         body = _body(data)
         if action == "add":
-            found = _bookmark(place, target.strip(), title, group)
+            found = _bookmark(place, target, title, group)
             after = stored.add(body, found, clock.nanoseconds(place.calendar.now()) // 1_000_000)
         else:
-            after, found = _remove(place, body, target.strip())
+            after, found = _remove(place, body, target)
         changed = after != body
         if changed:
             place.commit("edit_bookmarks", [_operation(data, after)])
@@ -120,14 +120,13 @@ def _body(data: bytes | None) -> str | None:
 
 def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
     """What is to be bookmarked. Raises: NoteNotFound, AmbiguousName, SectionNotFound."""
-    if target.startswith(("http://", "https://")):
-        return Bookmark("url", target, title, group)
-    if target.lower().startswith("search:"):
-        return Bookmark("search", target[len("search:") :].strip(), title, group)
-    if target.endswith("/"):
-        spelled, disk = place.folders.spelled(parse(target.strip("/")))
-        if place.folders.below(disk) is None:
-            raise NoteNotFound(f"There is no folder {target!r} in the vault.", folder=target)
+    plain = target.strip()
+    if plain.startswith(("http://", "https://")):
+        return Bookmark("url", plain, title, group)
+    if plain.lower().startswith("search:"):
+        return Bookmark("search", plain[len("search:") :].strip(), title, group)
+    if plain.endswith("/"):
+        spelled, _ = place.folders.existing(place.folders.named(target) or "")
         return Bookmark("folder", spelled, title, group)
     name, mark, subpath = target.partition("#")
     entry = place.find(name)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
 from obsidian_mcp.core.files.settings import last_open_files
-from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, is_note, name_key, parse_folder
+from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, is_note, name_key
 from obsidian_mcp.core.text.vault_path import extension as extension_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
@@ -61,7 +61,7 @@ def list_files(
 ) -> FileListing:
     """List the files of a folder: notes and attachments."""
     place = app.vaults.get(vault)
-    inside = parse_folder(folder)
+    inside = place.folders.named(folder)
     prefix = name_key(inside) + "/" if inside else ""
     wanted = f".{extension.lower().removeprefix('.')}" if extension else ""
     with place.lock:

@@ -12,7 +12,6 @@ from obsidian_mcp.core.operations import undo as core_undo
 from obsidian_mcp.core.operations.undo import Wins
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
@@ -104,7 +103,7 @@ def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
     try:
         return vault.find(name).disk, False
     except NoteNotFound:
-        path = parse(name)
+        path = vault.catalog.parse(name)
         return path if path.lower().endswith(".md") else path + ".md", True
 
 

@@ -25,7 +25,6 @@ from obsidian_mcp.core.text.vault_path import (
     link_warning,
     name_key,
     parent,
-    parse_folder,
 )
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
@@ -404,7 +403,7 @@ def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
 
 def _random(place: Vault, folder: str) -> FileEntry:
     """A note at random, below a folder where one is given; what the user hides is left out."""
-    inside = parse_folder(folder)
+    inside = place.folders.named(folder)
     prefix = name_key(inside) + "/" if inside else ""
     hidden = place.hides()
     found = [

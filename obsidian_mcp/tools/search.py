@@ -17,7 +17,7 @@ from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, 
 from obsidian_mcp.core.search.sort import order
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.core.text.vault_path import name_key, parse_folder
+from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -68,7 +68,7 @@ def search(
     request = Request(
         EVERYTHING if everything else query,
         match,
-        parse_folder(folder) if folder else None,
+        place.folders.named(folder) if folder else None,
         limit,
         offset,
         0 if show == "paths" else snippets,

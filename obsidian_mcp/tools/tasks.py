@@ -9,7 +9,6 @@ from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations.tasks import VaultTasks
 from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
@@ -56,7 +55,7 @@ def list_tasks(
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     place = app.vaults.get(vault)
-    below = parse_folder(folder)
+    below = place.folders.named(folder)
     request = ListRequest(
         status=status or ("all" if query.strip() else "todo"),
         dates={

@@ -67,6 +67,56 @@ def test_an_odd_name_needs_no_folder_and_no_extension(opened: Opened) -> None:  
         call(app, "obsidian_read_note", {"name": "c:e"})
 
 
+@on_posix
+@pytest.mark.parametrize("folder", [" space", "\u00a0nbsp", "a:b", "c\\d", "tail ", "deep/ x:y", "\u2028line"])
+def test_a_folder_is_reached_under_the_name_that_lists_show(opened: Opened, tmp_path: Path, folder: str) -> None:
+    # NAME-14
+    app = opened({f"{folder}/in.md": "- [ ] zebroid\n", "Other.md": "- [ ] zebroid\n# Part\nx\n"})
+    root = tmp_path / "vault"
+    (root / folder / " empty").mkdir()
+
+    def run(tool: str, **arguments: Any) -> dict[str, Any]:
+        return call(app, f"obsidian_{tool}", arguments).data
+
+    above = folder.rpartition("/")[0]
+    assert folder in run("list_files", folder=above)["folders"]
+    listed = run("list_files", folder=folder)
+    assert [file["path"] for file in listed["files"]] == [f"{folder}/in.md"]
+    assert listed["folders"] == [f"{folder}/ empty"]
+    assert run("list_files", folder=f"{folder}/ empty") == {
+        "folder": f"{folder}/ empty",
+        "folders": [],
+        "files": [],
+        "total": 0,
+    }
+    assert [hit["path"] for hit in run("search", query="zebroid", folder=folder)["hits"]] == [f"{folder}/in.md"]
+    assert [task["path"] for task in run("list_tasks", folder=f"{folder}/")["tasks"]] == [f"{folder}/in.md"]
+    assert run("read_note", name=f"random:{folder}")["path"] == f"{folder}/in.md"
+    assert run("create_note", name=f"{folder}/New", content="x")["path"] == f"{folder}/New.md"
+    assert run("create_note", name=f"{folder}/deeper/New", content="x")["path"] == f"{folder}/deeper/New.md"
+    assert run("move_note", name="Other", to=f"{folder}/")["to"] == f"{folder}/Other.md"
+    extracted = run("compose_notes", action="extract", name="Other", part="Part", into=f"{folder}/Part")
+    assert extracted["into"] == f"{folder}/Part.md"
+    assert run("move_note", name=f"{folder}/Other.md", to=f"{folder}/Renamed")["to"] == f"{folder}/Renamed.md"
+    assert run("move_note", names=["Renamed"], to=f"{folder}/new/")["moved"]
+    assert run("read_note", name=f"{folder}/new/Renamed")["path"] == f"{folder}/new/Renamed.md"
+    attached = run("add_attachment", name=f"{folder}/x.csv", data="eA==")
+    assert attached["path"] == f"{folder}/x.csv"
+    assert run("edit_bookmarks", action="add", target=f"{folder}/")["target"] == folder
+    assert run("edit_bookmarks", action="remove", target=f"{folder}/")["changed"]
+    assert run("move_note", name=f"{folder}/", to="/plain")["to"] == "plain"
+    assert not (root / folder).exists()
+
+
+def test_a_plain_folder_is_meant_by_a_name_with_spaces_around_it(opened: Opened) -> None:  # NAME-01, NAME-14
+    app = opened({"dir/a.md": "x"})
+    assert call(app, "obsidian_list_files", {"folder": " dir/ "}).data["folder"] == "dir"
+    assert call(app, "obsidian_create_note", {"name": " dir/b "}).data["path"] == "dir/b.md"
+    for folder in ("//dir", "c:dir", "dir/../dir", "../dir", ".hidden"):
+        with pytest.raises(AppError):
+            call(app, "obsidian_list_files", {"folder": folder})
+
+
 @pytest.mark.parametrize("character", ["\u2028", "\u2029", "\u0085", "\u202e", "\u202a", "\u2066", "\u2069", "\x7f"])
 def test_new_names_hold_no_line_ends_and_nothing_that_turns_the_direction_of_writing(
     app: App, basic: Path, character: str

@@ -86,11 +86,11 @@ def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:
     """Return the file without the bookmark of a target or title that the policy shows, and it.
 
     Raises: NoteNotFound, AmbiguousName."""
-    wanted = name.strip().casefold()
+    wanted = {name.casefold(), name.strip().casefold()}
     found = [
         (bookmark, node, array)
         for bookmark, node, array in _walk(_items(_root(body)))
-        if wanted in (bookmark.target.casefold(), bookmark.title.casefold()) and _is_visible(bookmark, policy)
+        if wanted & {bookmark.target.casefold(), bookmark.title.casefold()} and _is_visible(bookmark, policy)
     ]
     if not found:
         raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_list_bookmarks lists them.", name=name)

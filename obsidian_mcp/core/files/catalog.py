@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -176,6 +177,29 @@ class Catalog:
             self._folders = (generation, found)
         return self._folders[1]
 
+    def known_folder(self, path: str) -> str:
+        """Return the longest beginning of a path that is a folder with files, "" for none."""
+        known, end = self.folders(), 0
+        while end < len(path):
+            further = path.find("/", end + 1)
+            further = further if further >= 0 else len(path)
+            if name_key(path[:further]) not in known:  # and so is everything below it
+                break
+            end = further
+        return path[:end]
+
+    def parse(self, raw: str) -> VaultPath:
+        """Return the normal form of a path, in a folder that is listed exactly so as it is, however odd its name
+        (NAME-14). Raises: PermissionDenied, InvalidName."""
+        with suppress(AppError):
+            if (path := parse(raw)) == raw:
+                return path
+        listed = normal_form(raw)
+        folder = self.known_folder(listed.rpartition("/")[0])
+        if folder and listed.startswith(f"{folder}/"):
+            return VaultPath(f"{folder}/{parse(f'.{listed[len(folder) :]}')}")
+        return parse(raw)
+
     def _reassign(self, normal: str, group: list[str], new: dict[str, DiskFile]) -> list[Change]:
         """Give the spellings of one normal form their paths; the changes that follow."""
         group.sort(key=lambda disk: (disk != normal, disk))
@@ -260,7 +284,7 @@ class Catalog:
 
     def _look_up(self, raw: str) -> FileEntry | None:
         try:
-            path = parse(raw)
+            path = self.parse(raw)
         except AppError:
             if (entry := self._find_odd(raw)) is None:
                 raise

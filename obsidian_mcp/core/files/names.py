@@ -16,7 +16,6 @@ from obsidian_mcp.core.text.vault_path import (
     check_creatable,
     extension,
     name_key,
-    parse,
 )
 from obsidian_mcp.errors import AppError, NoteNotFound
 
@@ -40,7 +39,7 @@ def link_target(raw: str) -> str | None:
 
 def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotFound:
     """The error for a name that no file has, with the nearest names; `notice` says why it may yet be an alias."""
-    path = parse(raw)
+    path = catalog.parse(raw)
     paths = list(map(str, near(catalog, path)))
     note, _, part = raw.partition("#")
     whole = None
@@ -83,10 +82,10 @@ def similar(key: str, names: Iterable[str]) -> list[str]:
 def new_path(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:
     """The path of a new file of this name, and its spelling for the disk: with `.md` unless it ends as a text file that
     the app makes, in folders as they are spelled (NAME-07, NAME-08). Raises: InvalidName, PermissionDenied."""
-    path = parse(link_target(raw) or raw)
+    path = catalog.parse(link_target(raw) or raw)
     if extension(path) not in TEXT_EXTENSIONS:
         path = VaultPath(path + NOTE_EXTENSION)
-    check_creatable(path)
+    check_creatable(path, catalog.known_folder(path))
     return spelled(catalog, path)
 
 
@@ -101,13 +100,6 @@ def spelled(catalog: Catalog, path: VaultPath) -> tuple[VaultPath, str]:
 
 def existing_folder(catalog: Catalog, folder: str) -> tuple[str, str]:
     """The spelling that the longest known part of `folder` has, in the vault and on disk."""
-    known = catalog.folders()
-    spelled, end = ("", ""), 0
-    while end < len(folder):
-        further = folder.find("/", end + 1)
-        further = further if further >= 0 else len(folder)
-        deeper = known.get(name_key(folder[:further]))
-        if deeper is None:  # and so is everything below it
-            break
-        spelled, end = deeper, further
-    return spelled[0] + folder[end:], spelled[1] + folder[end:]
+    known = catalog.known_folder(folder)
+    spelled = catalog.folders()[name_key(known)] if known else ("", "")
+    return spelled[0] + folder[len(known) :], spelled[1] + folder[len(known) :]

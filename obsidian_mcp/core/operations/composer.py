@@ -28,7 +28,6 @@ from obsidian_mcp.core.text.vault_path import (
     is_note,
     link_warning,
     parent,
-    parse,
 )
 from obsidian_mcp.core.vault.planned_change import Create, PlannedChange, removal, rewritten
 from obsidian_mcp.core.vault.vault import Vault
@@ -238,8 +237,8 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
 
 def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[VaultPath, str, FileEntry | None]:
     """Path and spelling on disk of the note that the part goes into, and the note where it exists."""
-    name = to.strip()
-    if name:
+    name = to
+    if name.strip():
         try:
             entry = vault.find(name)
         except NoteNotFound:
@@ -257,7 +256,7 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
     if "/" not in name:
         folder = vault.folders.for_notes(vault.settings, parent(source.path))
         name = f"{folder}/{name}".strip("/")
-    path, disk = names.new_path(vault.catalog, parse(name))
+    path, disk = names.new_path(vault.catalog, name)
     entry_there = vault.at(path) or vault.look_for(disk)
     if entry_there is not None:
         raise NoteExists(

@@ -27,7 +27,6 @@ from obsidian_mcp.core.text.vault_path import (
     is_note,
     name_key,
     parent,
-    parse,
 )
 from obsidian_mcp.core.vault.content import Content
 from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, PlannedChange, Rewritten
@@ -82,7 +81,7 @@ def relocate(
 def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> PlannedChange:
     """Plan to move files into a folder, which may be new; files in it stay. Raises: NoteExists, InvalidName,
     PermissionDenied, InvalidArguments for the name of a note."""
-    folder = parse(to.strip().strip("/")) if to.strip().strip("/") else VaultPath("")
+    folder = vault.folders.named(to) or VaultPath("")
     if is_note(folder) and name_key(folder) not in vault.catalog.folders():
         raise InvalidArguments(
             f"{to!r} is the name of a note, and names and query move notes into a folder. Give the folder, or the one "
@@ -131,14 +130,14 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
         return name.path, name.disk, False
     folder: tuple[VaultPath, str, bool] | None = None
     with suppress(PermissionDenied, InvalidName):
-        path, disk = vault.folders.spelled(parse(name.strip().strip("/")))
-        if vault.folders.below(disk) is not None:
+        path, disk = vault.folders.spelled(vault.folders.named(name) or VaultPath(""))
+        if path and vault.folders.below(disk) is not None:
             folder = VaultPath(path), disk, True
     if folder is not None and name.strip().endswith("/"):
         return folder
     try:
         entry = vault.find(name)
-    except NoteNotFound:
+    except (NoteNotFound, PermissionDenied):
         if folder is None:
             raise
         return folder
@@ -151,13 +150,12 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
 def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -> tuple[VaultPath, str]:
     """Return the target: a new path, a place in an existing folder, or a new name beside the old one (MOVE-01)."""
     wanted = to.strip()
-    from_root = wanted.startswith("/") and not wanted.startswith("//")
     into = wanted.endswith("/")
     if wanted.strip("/") == "":
         if not into:
             raise InvalidName("The target is empty. Give a new path, a folder, or a new name.", to=to)
         return _placed(vault, VaultPath(source.rpartition("/")[2]), source)
-    path = parse(wanted.strip("/") if from_root or into else wanted)
+    path = vault.folders.named(to) or VaultPath("")
     spelled, disk = vault.folders.spelled(path)
     if into or (vault.folders.below(disk) is not None and name_key(path) != name_key(source)):
         return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"), source)
@@ -170,7 +168,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
 
 def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a new name."""
-    check_creatable(path, known=source)
+    check_creatable(path, known=f"{source}/{vault.catalog.known_folder(path)}")
     return names.spelled(vault.catalog, path)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
 from obsidian_mcp.core.files.settings import AppSettings
-from obsidian_mcp.core.text.vault_path import VaultPath, name_key
-from obsidian_mcp.errors import NoteNotFound
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
+from obsidian_mcp.errors import AppError, NoteNotFound
 
 from .sync_tree import Listing
 
@@ -20,6 +22,28 @@ class Folders:
         self._files = files
         self._policy = policy
         self._listing = listing
+
+    def named(self, raw: str) -> VaultPath | None:
+        """Return the folder that a person names, None for the root: one that is listed exactly so, however odd its name
+        (NAME-14), else the normal form, which may be new. Raises: PermissionDenied."""
+        listed = normal_form(raw).removeprefix("/").rstrip("/")
+        with suppress(AppError):
+            path = parse_folder(raw)
+            if path is None or path == listed:
+                return path
+        if self._is_listed(listed):
+            return VaultPath(listed)
+        return self._listing.catalog.parse(listed)
+
+    def _is_listed(self, path: str) -> bool:
+        """Whether a folder is spelled exactly so; folders without files are looked for on disk, in those listed."""
+        with self._listing.lock:
+            known = self._listing.catalog.folders().get(name_key(path), ("", ""))[0]
+        if known == path:
+            return True
+        above = path.rpartition("/")[0]
+        below = self.below(self.spelled(VaultPath(above))[1]) if self._is_listed(above) else None
+        return path in map(normal_form, below or ())
 
     def spelled(self, path: VaultPath) -> tuple[str, str]:
         """Return a folder's spelling in the vault and on disk."""

@@ -24,7 +24,7 @@ from obsidian_mcp.core.files.settings import (
     property_types,
 )
 from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, parse
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 
 from .content import Content, check_is_note
@@ -251,7 +251,7 @@ class Vault:
                 raise self.periodic.missing(located)
             return located.entry, None
         with self.lock:
-            path, disk = names.spelled(self.catalog, parse(raw))
+            path, disk = names.spelled(self.catalog, self.catalog.parse(raw))
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
                 return unnoticed, None

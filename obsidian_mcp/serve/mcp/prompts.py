@@ -14,7 +14,7 @@ import mcp_types as types
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
-from obsidian_mcp.core.text.vault_path import name_key, parse_folder
+from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.dispatch import require_first_page
@@ -114,7 +114,7 @@ def number(text: str, name: str, least: int, most: int) -> int:
 
 def chosen(place: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
     """Return a filter for notes below the folder and with the tag, where given. Raises: NoteNotFound."""
-    inside = parse_folder(folder) if folder else None
+    inside = place.folders.named(folder) if folder else None
     if inside:
         place.folders.existing(inside)
     prefix = name_key(inside) + "/" if inside else ""
