@@ -110,9 +110,9 @@ def _held(config: Config, key: policy.ApiKey | None) -> Config:
     if key is None:
         return config
     if key.tools:
-        from .tools.entries import narrowed  # reads the table of tools, which most commands do without
+        from .tools.entries import narrow  # reads the table of tools, which most commands do without
 
-        config = config._replace(tools=narrowed(config.tools, key.tools))
+        config = config._replace(tools=narrow(config.tools, key.tools))
     if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
         read_only = config.read_only or key.limits.read_only
         config = config._replace(read_only=read_only, import_folders=(), app=config.app._replace(allow_eval=False))

@@ -180,13 +180,13 @@ class Dispatcher:
         """Return the tools that a peer is told of. Raises: InvalidArguments for a profile that names no tools."""
         audience = self._audience(peer)
         others = (entry for entry in self._others().values() if entry.read_only or not audience.read_only)
-        return [*entries.listed(audience), *(entries.shown(entry, audience) for entry in others)]
+        return [*entries.list_tools(audience), *(entries.publish(entry, audience) for entry in others)]
 
     def _audience(self, peer: Peer) -> entries.Audience:
         config, vaults = self.app.config, self.app.vaults
         shows = shows_views(config, peer)
         audience = entries.Audience(config.tools, config.read_only, vaults.asks(), shows_views=shows)
-        if any(entry.needs_app for entry in entries.offered(audience).values()):
+        if any(entry.needs_app for entry in entries.select_tools(audience).values()):
             return audience._replace(has_app=vaults.has_app())
         return audience
 
@@ -252,13 +252,13 @@ class Dispatcher:
     def instructions(self) -> str:
         """Return what the server says of itself to models. Raises: InvalidArguments for a profile without tools."""
         config = self.app.config
-        offered = entries.offered(entries.Audience(config.tools, config.read_only))
+        offered = entries.select_tools(entries.Audience(config.tools, config.read_only))
         return " ".join(filter(None, (self.app.vaults.problem(), introduction(offered))))
 
     def _list_can_change(self) -> bool:
         """Whether the list of tools depends on more than how this process was started."""
         config = self.app.config
-        offered = entries.offered(entries.Audience(config.tools, config.read_only))
+        offered = entries.select_tools(entries.Audience(config.tools, config.read_only))
         return self._offers_views() or any(entry.needs_app for entry in offered.values())
 
 

@@ -34,9 +34,9 @@ def add(
         )
     opened = [_vault(config, vault) for vault in vaults]
     if tools:
-        from obsidian_mcp.tools.entries import narrowed
+        from obsidian_mcp.tools.entries import narrow
 
-        narrowed("all", tools)  # refuses unknown ones
+        narrow("all", tools)  # refuses unknown ones
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"
     folder = parse_folder(scope)  # None for the whole vault
     limits = {"vaults": opened, "scope": folder and str(folder), "read_only": read_only, "tools": tools}

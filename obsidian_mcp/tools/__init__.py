@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .entries import CONFIRM
     from .outcome import Outcome
-    from .registry import TOOLS, Tool, call, listed
+    from .registry import TOOLS, Tool, call, list_tools
 
-__all__ = ["CONFIRM", "TOOLS", "Outcome", "Tool", "call", "listed"]
+__all__ = ["CONFIRM", "TOOLS", "Outcome", "Tool", "call", "list_tools"]
 
 
 def __getattr__(name: str) -> Any:

@@ -50,9 +50,9 @@ def app_info(
     """Read from the running Obsidian app: commands, plugins, state of Sync, older versions of a note."""
     if topic.startswith("history") and not name.strip():
         raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
-    place = app.vaults.get(vault)
-    path = _path(place, name) if name else VaultPath("")
-    if topic in ("commands", "sync") and place.policy.restricts_reading:
+    opened = app.vaults.get(vault)
+    path = _path(opened, name) if name else VaultPath("")
+    if topic in ("commands", "sync") and opened.policy.restricts_reading:
         # Commands of plugins bear the names of notes, such as templates and bookmarks (POL-18).
         raise PermissionDenied(f"{topic.capitalize()} tell of the whole vault, of which only a part may be read here.")
     obsidian = app.vaults.obsidian(vault)
@@ -90,24 +90,24 @@ def app_command(
     """Run a command of the running Obsidian app, or JavaScript in it."""
     if bool(command.strip()) == bool(javascript.strip()):
         raise InvalidArguments("Give either command (an id) or javascript.", argument="command")
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if javascript and not app.config.app.allow_eval:
         raise PermissionDenied(
             "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval."
         )
-    place.policy.check_free_hand(f"run the app's command {command!r}" if command else "run JavaScript in the app")
+    opened.policy.check_free_hand(f"run the app's command {command!r}" if command else "run JavaScript in the app")
     obsidian = app.vaults.obsidian(vault)
     return _cut_answer(obsidian.run_command(command) if command else obsidian.evaluate(javascript))
 
 
-def _path(place: Vault, name: str) -> VaultPath:
+def _path(vault: Vault, name: str) -> VaultPath:
     """The file that is meant, also one that is not there any more, of which the app has versions."""
     try:
-        return place.find(name).path
+        return vault.find(name).path
     except NoteNotFound:
-        path = place.catalog.parse(name)
+        path = vault.catalog.parse(name)
         path = path if extension(path) else VaultPath(f"{path}.md")
-        if not place.policy.visible(path):
+        if not vault.policy.visible(path):
             raise
         return path
 

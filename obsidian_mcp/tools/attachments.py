@@ -69,20 +69,20 @@ def attachments(
     vault: VaultName = "",
 ) -> Attachments | DocumentAnswer | PictureAnswer | ReadAttachment:
     """List images, PDFs and other files; with name, look at an image or read a PDF's text."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if name:
-        return _read(app, place.find(name), place, pages)
+        return _read(app, opened.find(name), opened, pages)
     incomplete, missing = None, None
     if note:
-        found, missing, incomplete = _list_embeds(place, note)
+        found, missing, incomplete = _list_embeds(opened, note)
     elif unused:
-        answer = place.graph.orphans(attachments=True)
+        answer = opened.graph.orphans(attachments=True)
         found = [
-            _describe(entry) for path in answer.value if (entry := place.at(path)) and media.is_attachment(entry.path)
+            _describe(entry) for path in answer.value if (entry := opened.at(path)) and media.is_attachment(entry.path)
         ]
         incomplete = answer.notice
     else:
-        found = [_describe(entry) for entry in place.entries() if media.is_attachment(entry.path)]
+        found = [_describe(entry) for entry in opened.entries() if media.is_attachment(entry.path)]
     wanted = name_key(query.strip())
     found = [
         attachment for attachment in found if wanted in (attachment.kind, "") or wanted in name_key(attachment.path)
@@ -91,13 +91,13 @@ def attachments(
     return Attachments(list(page), len(found), missing, following, incomplete)
 
 
-def _list_embeds(place: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
+def _list_embeds(vault: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
     """What a note embeds, and what it links to that is no note."""
-    outgoing = place.graph.outgoing(place.find(note).path)
+    outgoing = vault.graph.outgoing(vault.find(note).path)
     found, missing = [], []
     for reference in outgoing.value:
         embed = reference.link.kind == "embed"
-        entry = place.at(reference.target) if reference.target is not None else None
+        entry = vault.at(reference.target) if reference.target is not None else None
         if entry is not None and (embed or media.is_attachment(entry.path)):
             found.append(_describe(entry, reference.link.original))
         elif entry is None and embed:
@@ -126,12 +126,12 @@ class ReadAttachment:
     note: str | None = None
 
 
-def _read(app: App, entry: FileEntry, place: Vault, pages: str) -> DocumentAnswer | PictureAnswer | ReadAttachment:
+def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswer | PictureAnswer | ReadAttachment:
     kind = media.kind_of(entry.path)
     facts = ReadAttachment(entry.path, kind, media.mime_of(entry.path), entry.size)
     if kind in ("audio", "video"):
         return replace(facts, note="Sound and film cannot be shown to a model.")
-    data = place.files.read(entry.disk, MOST_READ)
+    data = vault.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
         text = data[: TEXT_CHARACTERS * 4].decode("utf-8", "replace")[:TEXT_CHARACTERS]
         return DocumentAnswer(facts, text)
@@ -213,31 +213,31 @@ def add_attachment(
     vault: VaultName = "",
 ) -> Added:
     """Add an image or other file, into the attachment folder unless name has one; returns the embed."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if bool(data) == bool(source):
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
     content = app.read_outside(source, MOST_ADDED) if source else _decode(data)
-    with place.changing():
-        source_path = place.find(note).path if note else ""
-        target, entry = _free(place, _target(place, name, source_path), content)
-        path, disk = names.spelled(place.catalog, target)
-        warnings = [*place.settings.warnings]
+    with opened.changing():
+        source_path = opened.find(note).path if note else ""
+        target, entry = _free(opened, _target(opened, name, source_path), content)
+        path, disk = names.spelled(opened.catalog, target)
+        warnings = [*opened.settings.warnings]
         if entry is None:
-            warnings += _taken_over(place, path)
-            place.commit("add_attachment", [Create(disk, content)])
+            warnings += _taken_over(opened, path)
+            opened.commit("add_attachment", [Create(disk, content)])
         is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
         try:
-            link = generate(place.catalog, path, source_path, settings=place.settings, embed=is_shown)
+            link = generate(opened.catalog, path, source_path, settings=opened.settings, embed=is_shown)
         except InvalidName:  # the file is there, whatever its name holds
             link = f"![[{path}]]"
     return Added(path, len(content), link, None if entry is None else True, warnings or None)
 
 
-def _taken_over(place: Vault, path: VaultPath) -> list[str]:
+def _taken_over(vault: Vault, path: VaultPath) -> list[str]:
     """A warning with the files whose links lead to a new file and no longer to another one of its name (RENAME-04)."""
-    if not place.catalog.named(path.rpartition("/")[2]):
+    if not vault.catalog.named(path.rpartition("/")[2]):
         return []
-    links = move.displaced(place, path)
+    links = move.displaced(vault, path)
     if not links.rewritten:
         return [*links.warnings]
     changed = move.listed([file.path for file in links.rewritten])
@@ -257,33 +257,33 @@ def _decode(data: str) -> bytes:
     return content
 
 
-def _target(place: Vault, name: str, note: str) -> VaultPath:
+def _target(vault: Vault, name: str, note: str) -> VaultPath:
     """Where the settings of the app put a new attachment (semantics 6.2)."""
-    path = place.catalog.parse(name)
+    path = vault.catalog.parse(name)
     folder, _, own = path.rpartition("/")
-    path = place.catalog.parse(f"{folder}/{heading_for_link(own)}".removeprefix("/"))
+    path = vault.catalog.parse(f"{folder}/{heading_for_link(own)}".removeprefix("/"))
     if extension(path) in ("", *(".md", ".canvas", ".base")):
         raise InvalidName(f"{name!r} needs the extension of an attachment, such as .png or .pdf.", name=name)
     if "/" not in path:
-        folder = place.settings.attachment_folder.strip()
+        folder = vault.settings.attachment_folder.strip()
         if folder == "." or folder.startswith("./"):
             folder = f"{parent(note)}/{folder.removeprefix('.').strip('/')}"
-        folder = place.folders.configured(folder, "the folder of attachments")
-        path = place.catalog.parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
-    check_creatable(path, place.catalog.known_folder(path))
+        folder = vault.folders.configured(folder, "the folder of attachments")
+        path = vault.catalog.parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
+    check_creatable(path, vault.catalog.known_folder(path))
     return path
 
 
-def _free(place: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, FileEntry | None]:
+def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, FileEntry | None]:
     """The path, or with a number where it is taken, as the app does; and the file that has these very bytes."""
     stem, dot, ending = path.rpartition(".")
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
-        disk = names.spelled(place.catalog, candidate)[1]
-        place.check_target(disk, is_folder=False)
-        entry = place.at(candidate)
-        if entry is not None and entry.size == len(content) and place.read(entry).data == content:
+        disk = names.spelled(vault.catalog, candidate)[1]
+        vault.check_target(disk, is_folder=False)
+        entry = vault.at(candidate)
+        if entry is not None and entry.size == len(content) and vault.read(entry).data == content:
             return entry.path, entry
-        if entry is None and not place.files.exists(disk):
+        if entry is None and not vault.files.exists(disk):
             return candidate, None
     raise NoteExists(f"{str(path)!r} and {COPIES} numbered copies exist already. Choose another name.", path=path)

@@ -55,8 +55,8 @@ def list_bookmarks(
     vault: VaultName = "",
 ) -> Bookmarks:
     """List the app's bookmarks with their groups."""
-    place = app.vaults.get(vault)
-    known = stored.visible(_body(place.files.config(stored.FILE)), place.policy)
+    opened = app.vaults.get(vault)
+    known = stored.visible(_body(opened.files.config(stored.FILE)), opened.policy)
     wanted = text.casefold()
     shown = [bookmark for bookmark in known if wanted in f"{bookmark.target} {bookmark.title}".casefold()]
     listed = [
@@ -78,32 +78,32 @@ def edit_bookmarks(
     """Add a bookmark to the app's bookmarks, or remove one."""
     if not target.strip():
         raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
-    place = app.vaults.get(vault)
-    with place.changing():
-        place.policy.check_write(f"{SETTINGS_FOLDER}/{stored.FILE}")  # before an error names other bookmarks
-        data = place.files.config(stored.FILE)
+    opened = app.vaults.get(vault)
+    with opened.changing():
+        opened.policy.check_write(f"{SETTINGS_FOLDER}/{stored.FILE}")  # before an error names other bookmarks
+        data = opened.files.config(stored.FILE)
         body = _body(data)
         if action == "add":
-            found = _bookmark(place, target, title, group)
-            after = stored.add(body, found, clock.nanoseconds(place.calendar.now()) // 1_000_000)
+            found = _bookmark(opened, target, title, group)
+            after = stored.add(body, found, clock.nanoseconds(opened.calendar.now()) // 1_000_000)
         else:
-            after, found = _remove(place, body, target)
+            after, found = _remove(opened, body, target)
         changed = after != body
         if changed:
-            place.commit("edit_bookmarks", [_operation(data, after)])
+            opened.commit("edit_bookmarks", [_operation(data, after)])
     return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
 
 
-def _remove(place: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
+def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
     """The file without a bookmark named as it is listed, or as `add` takes it. Raises: NoteNotFound, AmbiguousName."""
     try:
-        return stored.remove(body, target, place.policy)
+        return stored.remove(body, target, vault.policy)
     except NoteNotFound as missing:
         try:
-            named = _bookmark(place, target, "", "").target
+            named = _bookmark(vault, target, "", "").target
         except AppError:
             raise missing from None
-        return stored.remove(body, named, place.policy)
+        return stored.remove(body, named, vault.policy)
 
 
 def _operation(data: bytes | None, after: str) -> Operation:
@@ -118,7 +118,7 @@ def _body(data: bytes | None) -> str | None:
     return None if data is None else Text.decode(data).body
 
 
-def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
+def _bookmark(vault: Vault, target: str, title: str, group: str) -> Bookmark:
     """What is to be bookmarked. Raises: NoteNotFound, AmbiguousName, SectionNotFound."""
     plain = target.strip()
     if plain.startswith(("http://", "https://")):
@@ -126,14 +126,14 @@ def _bookmark(place: Vault, target: str, title: str, group: str) -> Bookmark:
     if plain.lower().startswith("search:"):
         return Bookmark("search", plain[len("search:") :].strip(), title, group)
     if plain.endswith("/"):
-        spelled, _ = place.folders.existing(place.folders.named(target) or "")
+        spelled, _ = vault.folders.existing(vault.folders.named(target) or "")
         return Bookmark("folder", spelled, title, group)
     name, mark, subpath = target.partition("#")
-    entry = place.find(name)
+    entry = vault.find(name)
     if mark:
         if not is_note(entry.path):
             raise InvalidArguments(f"{str(entry.path)!r} is no note, so it has no headings.", argument="target")
         from obsidian_mcp.core.note import parser, sections  # what listing them does without
 
-        sections.find(parser.parse(place.read_text(entry).text.body), f"#{subpath}", by_link=True)
+        sections.find(parser.parse(vault.read_text(entry).text.body), f"#{subpath}", by_link=True)
     return Bookmark("file", f"{entry.path}{mark}{subpath}", title, group)

@@ -63,9 +63,9 @@ def read_canvas(
     vault: VaultName = "",
 ) -> DocumentAnswer:
     """Read a canvas as an outline: groups, cards with ids and places, edges with labels."""
-    place = app.vaults.get(vault)
-    entry = _find(place, name)
-    content = place.read_text(entry)
+    opened = app.vaults.get(vault)
+    entry = _find(opened, name)
+    content = opened.read_text(entry)
     read = canvas.read(content.text.body)
     if read.error:
         raise CanvasUnreadable(read.error, line=read.line)
@@ -142,52 +142,52 @@ def edit_canvas(
     vault: VaultName = "",
 ) -> CanvasChange:
     """Add, change, move, connect and remove cards of a canvas, as one change."""
-    place = app.vaults.get(vault)
-    with place.changing():
-        wanted = [_operation(place, number, given) for number, given in enumerate(operations, 1)]
+    opened = app.vaults.get(vault)
+    with opened.changing():
+        wanted = [_operation(opened, number, given) for number, given in enumerate(operations, 1)]
         try:
-            entry = _find(place, name)
-            before = place.read_text(entry)
+            entry = _find(opened, name)
+            before = opened.read_text(entry)
         except NoteNotFound:  # or gone since the folder was read
             if not create:
                 raise
-            return _create(place, name, wanted, dry_run=dry_run)
+            return _create(opened, name, wanted, dry_run=dry_run)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
         text = before.text
-        made = _apply(place, text.body, wanted)
+        made = _apply(opened, text.body, wanted)
         data = Text(made.body, text.bom).encode()
         if data != before.data:
-            (place.check if dry_run else place.commit)("edit_canvas", [Write(entry.disk, before.data, data)])
+            (opened.check if dry_run else opened.commit)("edit_canvas", [Write(entry.disk, before.data, data)])
         shown = shown_diff([diff(entry.path, text.body, made.body)]) if dry_run else None
         etag = before.etag if dry_run else etag_of(data)
         return CanvasChange(entry.path, data != before.data, etag, list(made.ids), diff=shown)
 
 
-def _create(place: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
-    path, disk = names.new_path(place.catalog, _with_extension(name))
-    made = _apply(place, "", wanted)
+def _create(vault: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
+    path, disk = names.new_path(vault.catalog, _with_extension(name))
+    made = _apply(vault, "", wanted)
     data = made.body.encode("utf-8", "surrogateescape")
-    (place.check if dry_run else place.commit)("edit_canvas", [Create(disk, data)])
+    (vault.check if dry_run else vault.commit)("edit_canvas", [Create(disk, data)])
     shown = shown_diff([diff(path, "", made.body)]) if dry_run else None
     return CanvasChange(path, True, "" if dry_run else etag_of(data), list(made.ids), created=True, diff=shown)
 
 
-def _apply(place: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:
+def _apply(vault: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:
     """Return the canvas after all operations; a new heading or block must be in its card's note (CANVAS-6). Raises:
     SectionNotFound, and what `canvas_edits.edit` raises."""
     made = canvas_edits.edit(body, wanted, partial(secrets.token_hex, 8))
     operations = zip(wanted, made.ids, strict=True)
     pointed = {id_ for op, id_ in operations if isinstance(op, AddCard | EditCard) and op.content.get("subpath")}
     for card in canvas.read(made.body).cards if pointed else ():
-        entry = place.at(VaultPath(card.file.value)) if card.file and card.subpath and card.id in pointed else None
+        entry = vault.at(VaultPath(card.file.value)) if card.file and card.subpath and card.id in pointed else None
         if entry is not None and card.subpath is not None and is_note(entry.path):
-            sections.find(parse(place.read_text(entry).text.body), card.subpath.value, by_link=True)
+            sections.find(parse(vault.read_text(entry).text.body), card.subpath.value, by_link=True)
     return made
 
 
-def _find(place: Vault, name: str) -> FileEntry:
-    return place.find(_with_extension(name))
+def _find(vault: Vault, name: str) -> FileEntry:
+    return vault.find(_with_extension(name))
 
 
 def _with_extension(name: str) -> str:
@@ -264,14 +264,14 @@ class _Given:
         )
 
 
-def _operation(place: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOperation:
+def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOperation:
     given = _Given(number, raw)
     values = given.values
     size = (given.number_of("width"), given.number_of("height"))
     match given.op:
         case "add":
             kind = given.choice("type", get_args(CardKind))
-            content = _content(place, given)
+            content = _content(vault, given)
             return AddCard(
                 kind,
                 content,
@@ -281,7 +281,7 @@ def _operation(place: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOpera
                 around=tuple(values.get("cards", ())),
             )
         case "edit":
-            return EditCard(given.needed("card"), _content(place, given), *size, color=values.get("color"))
+            return EditCard(given.needed("card"), _content(vault, given), *size, color=values.get("color"))
         case "move":
             if not {"x", "y", "beside", "group"} & values.keys():
                 raise given.wrong("move needs a place: x and y, beside, or group", "x")
@@ -295,7 +295,7 @@ def _operation(place: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOpera
     return Connect(given.needed("from"), given.needed("to"), start, end, values.get("label"), values.get("color"))
 
 
-def _content(place: Vault, given: _Given) -> dict[str, str]:
+def _content(vault: Vault, given: _Given) -> dict[str, str]:
     """What a card shows; a file by its whole path. Raises: NoteNotFound."""
     content = {key: str(given.values[key]) for key in _CONTENT if key in given.values}
     if content.get("subpath"):
@@ -304,5 +304,5 @@ def _content(place: Vault, given: _Given) -> dict[str, str]:
         name, mark, subpath = content["file"].partition("#")
         if mark and "subpath" not in content:
             content["subpath"] = f"#{subpath}"
-        content["file"] = place.find(name).path
+        content["file"] = vault.find(name).path
     return content

@@ -49,7 +49,7 @@ def changed_files(
     )
 
 
-def _cut(line: str) -> str:
+def _shorten(line: str) -> str:
     """Return a line of a difference, of which the old and the new one fit an answer together."""
     return line if len(line) <= SHOWN_BYTES // 3 else f"{line[: SHOWN_BYTES // 3]}…\n"
 
@@ -69,7 +69,7 @@ def change_made(number: int, operations: Sequence[Any], given: Mapping[str, Any]
         found = difference(one, context=0).splitlines(keepends=True)
         if len(shown) == 1:
             del found[:2]  # the names of the file, which the answer has
-        for line in map(_cut, found):
+        for line in map(_shorten, found):
             room -= len(line.encode("utf-8", "surrogateescape"))
             left += room < 0
             lines += [line] if room >= 0 else []

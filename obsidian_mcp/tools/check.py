@@ -68,7 +68,7 @@ def check(
             empty.append(name)
             continue
         room = MOST_BYTES if only else BYTES_OF_CHECK
-        shown = fitting((_cut(find()) for find in found.findings[offset : offset + limit]), room, least=1)
+        shown = fitting((_shorten(find()) for find in found.findings[offset : offset + limit]), room, least=1)
         total, repair = len(found.findings), usable_advice(app, CHECKS[name].repair)
         following = next_offset(offset, len(shown) or limit, total) if only else None
         results.append(CheckResult(name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note))
@@ -77,7 +77,7 @@ def check(
     return VaultState(any(result.broken for result in results), results, empty, more)
 
 
-def _cut(finding: CheckFinding) -> CheckFinding:
+def _shorten(finding: CheckFinding) -> CheckFinding:
     text = finding.text
     is_long = text is not None and len(text) > TEXT_CHARACTERS and not current_call.get().wants_all
     return replace(finding, text=f"{text[:TEXT_CHARACTERS]}…") if text is not None and is_long else finding

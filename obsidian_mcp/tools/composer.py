@@ -51,18 +51,18 @@ def compose_notes(
         raise InvalidArguments("extract needs part: a heading, ^block, or lines such as 10-20.", argument="part")
     from obsidian_mcp.core.operations import composer
 
-    place = app.vaults.get(vault)
-    place.indexer.complete()  # without the lock, which a wait for the index must not hold (INDEX-43)
-    with place.changing():
-        place.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
-        entry = place.find(name)
+    opened = app.vaults.get(vault)
+    opened.indexer.complete()  # without the lock, which a wait for the index must not hold (INDEX-43)
+    with opened.changing():
+        opened.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
+        entry = opened.find(name)
         if action == "merge":
-            planned = composer.merge(place, entry, place.find(into), position)
+            planned = composer.merge(opened, entry, opened.find(into), position)
         else:
             planned = composer.extract(
-                place, entry, part, into, position=position, left=leave, update_links=update_links
+                opened, entry, part, into, position=position, left=leave, update_links=update_links
             )
-        (place.check if dry_run else place.commit)("compose_notes", planned.operations)
+        (opened.check if dry_run else opened.commit)("compose_notes", planned.operations)
     own = (planned.source, planned.target)
     updated, more_updated = first_of(
         [str(file.path) for file in planned.rewritten if file.path not in own], FILES_SHOWN

@@ -60,11 +60,11 @@ def edit_note(
 ) -> EditedNote:
     """Change part of a note (add a line, fix a paragraph) and nothing else. prepend adds after the frontmatter;
     *_section work on what stands under a heading, which stays."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     content = _check_content(operation, content, find, section)
-    entry = place.find(name)
+    entry = opened.find(name)
     if operation == "rename_heading":
-        return _rename_heading(place, entry, section, content, dry_run=dry_run, etag=etag)
+        return _rename_heading(opened, entry, section, content, dry_run=dry_run, etag=etag)
 
     def change(body: str) -> str:
         match operation:
@@ -82,7 +82,7 @@ def edit_note(
                 return edits.append_to_span(body, found.content, content)
         return edits.prepend_to_span(body, found.content, content)
 
-    edited = place.edit("edit_note", entry, change, etag, dry_run=dry_run)
+    edited = opened.edit("edit_note", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body
     warnings = _warnings(operation, before, after, section, content) if section else []
     if operation.startswith(("append", "prepend")) and _OPENING.search(content):
@@ -133,20 +133,20 @@ def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
     return [f"These are no headings now: {shown}. Does content end its code blocks and comments?"] if gone else []
 
 
-def _rename_heading(place: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
+def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
     def plan() -> PlannedChange:
-        before = place.read_note(entry)
+        before = vault.read_note(entry)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
-        return move.rename_heading(place, entry, heading, text)
+        return move.rename_heading(vault, entry, heading, text)
 
-    planned = bulk.make(place, "edit_note", plan, dry_run=dry_run)
+    planned = bulk.make(vault, "edit_note", plan, dry_run=dry_run)
     others = [str(file.path) for file in planned.rewritten if file.path != entry.path]
     updated, more_updated = first_of(others, FILES_SHOWN)
     return EditedNote(
         entry.path,
         changed=bool(planned.rewritten),
-        etag=place.read_text(entry).etag,
+        etag=vault.read_text(entry).etag,
         diff=shown_diff(planned.diffs()) if dry_run else None,
         updated=updated or None,
         more_updated=more_updated,

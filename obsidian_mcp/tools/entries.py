@@ -101,12 +101,12 @@ class Audience(NamedTuple):
     shows_views: bool = False
 
 
-def listed(audience: Audience) -> list[Mapping[str, Any]]:
+def list_tools(audience: Audience) -> list[Mapping[str, Any]]:
     """Return the answer to `tools/list` for an audience. Raises: InvalidArguments for a profile without tools."""
-    return [shown(entry, audience) for entry in offered(audience).values()]
+    return [publish(entry, audience) for entry in select_tools(audience).values()]
 
 
-def offered(audience: Audience) -> dict[str, ToolEntry]:
+def select_tools(audience: Audience) -> dict[str, ToolEntry]:
     """Return the entries that an audience is told of. Raises: InvalidArguments for a profile that names no tools."""
     every = table()
     if audience.profile == RESEARCH:
@@ -121,7 +121,7 @@ def offered(audience: Audience) -> dict[str, ToolEntry]:
     }
 
 
-def shown(entry: ToolEntry, audience: Audience) -> Mapping[str, Any]:
+def publish(entry: ToolEntry, audience: Audience) -> Mapping[str, Any]:
     """Return one entry of the answer to `tools/list`, for an audience."""
     published = entry.published
     if audience.asks and entry.takes_confirm:
@@ -166,7 +166,7 @@ def offers_views(names: str, views: str) -> bool:
     return names != RESEARCH and (views == "on" or (views == "auto" and names == "all"))
 
 
-def narrowed(names: str, within: str) -> str:
+def narrow(names: str, within: str) -> str:
     """Return the profile of the tools that are in both profiles (TOOL-16). Raises: InvalidArguments."""
     if RESEARCH in (names, within):
         return RESEARCH

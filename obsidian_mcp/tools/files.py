@@ -60,13 +60,13 @@ def list_files(
     vault: VaultNames = "",
 ) -> FileListing:
     """List the files of a folder: notes and attachments."""
-    place = app.vaults.get(vault)
-    inside = place.folders.named(folder)
+    opened = app.vaults.get(vault)
+    inside = opened.folders.named(folder)
     prefix = name_key(inside) + "/" if inside else ""
     wanted = f".{extension.lower().removeprefix('.')}" if extension else ""
-    with place.lock:
-        below = [entry for entry in place.entries() if name_key(entry.path).startswith(prefix)]
-        spelled, folders = place.folders.existing(inside or "")
+    with opened.lock:
+        below = [entry for entry in opened.entries() if name_key(entry.path).startswith(prefix)]
+        spelled, folders = opened.folders.existing(inside or "")
     depth = prefix.count("/")
     files = [
         entry
@@ -78,7 +78,7 @@ def list_files(
     elif sort == "size":
         files.sort(key=lambda entry: -entry.size)
     elif sort == "opened":
-        latest = last_open_files(place.files.config("workspace.json"))
+        latest = last_open_files(opened.files.config("workspace.json"))
         ranks = {path: rank for rank, path in enumerate(latest)}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
@@ -87,18 +87,18 @@ def list_files(
     return FileListing(
         folder=spelled,
         folders=list(shown_folders),
-        files=[_list_folder(place, entry) for entry in page],
+        files=[_list_folder(opened, entry) for entry in page],
         total=len(files),
         next_offset=following or more_folders,
         folders_total=len(names) if len(shown_folders) < len(names) else None,
     )
 
 
-def _list_folder(place: Vault, entry: FileEntry) -> ListedFile:
+def _list_folder(vault: Vault, entry: FileEntry) -> ListedFile:
     etag = None
     if extension_of(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
         with suppress(AppError):  # gone or unreadable since it was listed
-            etag = place.read(entry).etag
+            etag = vault.read(entry).etag
     return ListedFile(entry.path, entry.size, entry.modified, etag)
 
 
@@ -121,16 +121,16 @@ class VaultInfo:
 @tool(title="Vault overview")
 def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
     """Overview of the vault: how many notes and files, size, kinds, notes changed last, other vaults."""
-    place = app.vaults.get(vault)
-    with place.lock:
-        entries = place.entries()
-        folders = len(place.catalog.folders())
+    opened = app.vaults.get(vault)
+    with opened.lock:
+        entries = opened.entries()
+        folders = len(opened.catalog.folders())
     notes = [entry for entry in entries if is_note(entry.path)]
     kinds = Counter(extension_of(entry.path).removeprefix(".") or "none" for entry in entries)
     vaults = app.vaults.names()
     return VaultInfo(
-        vault=place.name,
-        path=str(place.files.root),
+        vault=opened.name,
+        path=str(opened.files.root),
         notes=len(notes),
         attachments=len(entries) - len(notes),
         folders=folders,

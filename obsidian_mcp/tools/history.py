@@ -55,15 +55,15 @@ def history(
     vault: VaultName = "",
 ) -> History:
     """List the changes made by these tools, the latest first."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if change:
-        recorded = core_undo.recall(place, change)
+        recorded = core_undo.recall(opened, change)
         shown = cut_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
-        return History([_describe_change(place, recorded)], 1, diff=shown.encode("utf-8", "replace").decode())
-    disk, anywhere = _disk_of(place, name) if name else (None, False)
-    found, total = core_undo.history(place, disk, limit, offset, anywhere=anywhere)
+        return History([_describe_change(opened, recorded)], 1, diff=shown.encode("utf-8", "replace").decode())
+    disk, anywhere = _disk_of(opened, name) if name else (None, False)
+    found, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
     return History(
-        [_describe_change(place, recorded) for recorded in found], total, next_offset=next_offset(offset, limit, total)
+        [_describe_change(opened, recorded) for recorded in found], total, next_offset=next_offset(offset, limit, total)
     )
 
 
@@ -89,12 +89,12 @@ def undo(
     vault: VaultName = "",
 ) -> Undone:
     """Take back a change: every file of it, byte for byte, or none."""
-    place = app.vaults.get(vault)
-    recorded, done, left = core_undo.undo(place, change or None, wins)
+    opened = app.vaults.get(vault)
+    recorded, done, left = core_undo.undo(opened, change or None, wins)
     stays = {(step.disk, step.target) for step in left}
     taken_back = tuple(step for step in recorded.steps if (step.disk, step.target) not in stays)
     files, more_files = first_of(_files(taken_back), FILES_SHOWN)
-    by = core_undo.made_by(place, recorded)
+    by = core_undo.made_by(opened, recorded)
     return Undone(recorded.number, files, by, done.change, more_files, _files(tuple(left))[:FILES_SHOWN] or None)
 
 

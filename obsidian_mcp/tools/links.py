@@ -88,18 +88,18 @@ def get_links(
 ) -> Links | UnlinkedMentions:
     """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and its backlinks with
     their lines; or unlinked mentions."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if unlinked:
-        return _list_unlinked(place, name, limit, offset)
-    entry = place.find(name)
-    outgoing = place.graph.outgoing(entry.path)
-    backlinks = place.graph.backlinks(entry.path)
+        return _list_unlinked(opened, name, limit, offset)
+    entry = opened.find(name)
+    outgoing = opened.graph.outgoing(entry.path)
+    backlinks = opened.graph.backlinks(entry.path)
     leaving: Sequence[Reference] = outgoing.value
     arriving: Sequence[Reference] = backlinks.value
-    if place.app is not None:
+    if opened.app is not None:
         from obsidian_mcp.core.operations import app_answers
 
-        leaving, arriving = app_answers.links(place, entry.path, leaving, arriving) or (leaving, arriving)
+        leaving, arriving = app_answers.links(opened, entry.path, leaving, arriving) or (leaving, arriving)
     outgoing_links = Counter(
         OutgoingLink(ref.link.original, ref.target, ref.line, ref.link.at or None, _embed(ref)) for ref in leaving
     )
@@ -109,7 +109,7 @@ def get_links(
             incoming.setdefault(_linking_line(reference), []).append(reference)
     page = slice(offset, offset + limit)
     lines = list(incoming.values())[page]
-    contexts = place.graph.contexts(refs[0] for refs in lines)
+    contexts = opened.graph.contexts(refs[0] for refs in lines)
     total = max(len(outgoing_links), len(incoming))
     shown = [replace(link, count=_several(count)) for link, count in list(outgoing_links.items())[page]]
     linking = [
@@ -128,15 +128,15 @@ def get_links(
     )
 
 
-def _list_unlinked(place: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
+def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
     from obsidian_mcp.core.operations import mentions  # loaded when it is needed
 
-    entry = place.find(name)
-    names = mentions.names_of(place, entry)
-    place.indexer.complete()  # a mention in a file that is not indexed would be missed (INDEX-47)
-    notice = place.indexer.freshness.notice
-    notes, more = mentions.notes_with(place, entry, names)
-    found = list(islice(mentions.unlinked_mentions(place, notes, names), offset, offset + limit + 1))
+    entry = vault.find(name)
+    names = mentions.names_of(vault, entry)
+    vault.indexer.complete()  # a mention in a file that is not indexed would be missed (INDEX-47)
+    notice = vault.indexer.freshness.notice
+    notes, more = mentions.notes_with(vault, entry, names)
+    found = list(islice(mentions.unlinked_mentions(vault, notes, names), offset, offset + limit + 1))
     if more:
         unread = f"{more:,} more files have the name and were not looked through; obsidian_search finds them."
         notice = f"{notice} {unread}" if notice else unread
@@ -173,15 +173,15 @@ def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> S
     """Find notes similar to a note, the most alike first, and duplicates."""
     from obsidian_mcp.core.search.similar import DUPLICATE_OVERLAP, overlap
 
-    place = app.vaults.get(vault)
-    entry = place.find(name)
-    text = place.read_text(entry).text.body
-    paths, notice = place.search.alike(entry.path, text, min(limit, MOST_COMPARED) + 1)
+    opened = app.vaults.get(vault)
+    entry = opened.find(name)
+    text = opened.read_text(entry).text.body
+    paths, notice = opened.search.alike(entry.path, text, min(limit, MOST_COMPARED) + 1)
     found = []
     for path in paths:
-        other = place.catalog.get(path)
+        other = opened.catalog.get(path)
         if other is not None and path != entry.path:
-            shared = overlap(text, place.read_text(other).text.body)
+            shared = overlap(text, opened.read_text(other).text.body)
             found.append(SimilarNote(path, round(shared, 3), near_duplicate=shared >= DUPLICATE_OVERLAP or None))
     return SimilarNotes(entry.path, found[:limit], notice)
 
@@ -242,36 +242,36 @@ def graph(
 ) -> GraphAnswer:
     """Find orphan notes (nothing links to them), dead ends (no links), unresolved (broken) links with what was meant,
     neighbours of a note, or the shortest path."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     for argument, given in (("name", name), ("to", to)):
         needed = question == "path" or (question == "neighbours" and argument == "name")
         if needed != bool(given):
             problem = f"needs {argument}" if needed else f"takes no {argument}"
             raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
     if question == "neighbours":
-        near = place.graph.neighbours(place.find(name).path, depth)
+        near = opened.graph.neighbours(opened.find(name).path, depth)
         page, following = page_of(near.value, offset, limit)
         return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, incomplete=near.notice)
     if question == "unresolved":
-        return _list_broken(place, limit, offset)
+        return _list_broken(opened, limit, offset)
     if question == "path":
-        answer = place.graph.shortest_path(place.find(name).path, place.find(to).path)
+        answer = opened.graph.shortest_path(opened.find(name).path, opened.find(to).path)
         found, notice = list(answer.value), answer.notice
     else:
-        found, notice = _list_unconnected(place, question)
+        found, notice = _list_unconnected(opened, question)
     paths, following = page_of(found, offset, limit)
     return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, incomplete=notice)
 
 
-def _list_broken(place: Vault, limit: int, offset: int) -> GraphAnswer:
+def _list_broken(vault: Vault, limit: int, offset: int) -> GraphAnswer:
     from obsidian_mcp.core.operations.broken_links import broken_links, likely_link, missing_part
 
-    found = broken_links(place)
+    found = broken_links(vault)
     page = found.value[offset : offset + limit]
     shown = fitting(
         (
-            BrokenLink(ref.source, ref.line, ref.link.original, context, missing_part(ref), likely_link(place, ref))
-            for ref, context in zip(page, place.graph.contexts(page), strict=True)
+            BrokenLink(ref.source, ref.line, ref.link.original, context, missing_part(ref), likely_link(vault, ref))
+            for ref, context in zip(page, vault.graph.contexts(page), strict=True)
         ),
         least=1,
     )
@@ -279,11 +279,11 @@ def _list_broken(place: Vault, limit: int, offset: int) -> GraphAnswer:
     return GraphAnswer(len(found.value), unresolved=shown, next_offset=following, incomplete=found.notice)
 
 
-def _list_unconnected(place: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
+def _list_unconnected(vault: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
     from obsidian_mcp.core.operations import app_answers
 
-    listed = app_answers.orphans(place) if question == "orphans" else app_answers.dead_ends(place)
+    listed = app_answers.orphans(vault) if question == "orphans" else app_answers.dead_ends(vault)
     if listed is not None:
         return listed, None
-    answer = place.graph.orphans() if question == "orphans" else place.graph.dead_ends()
+    answer = vault.graph.orphans() if question == "orphans" else vault.graph.dead_ends()
     return list(answer.value), answer.notice

@@ -44,23 +44,23 @@ def link_mentions(
     vault: VaultName = "",
 ) -> LinkedMentions:
     """Make every unlinked mention of a note (its name or aliases) a link to it, as one change."""
-    place = app.vaults.get(vault)
-    place.indexer.complete()  # what mentions it must be all that the search finds (INDEX-43)
-    made = bulk.make(place, "link_mentions", partial(_plan, place, name, names, offset), dry_run=dry_run)
+    opened = app.vaults.get(vault)
+    opened.indexer.complete()  # what mentions it must be all that the search finds (INDEX-43)
+    made = bulk.make(opened, "link_mentions", partial(_plan, opened, name, names, offset), dry_run=dry_run)
     answer = changed_files(made.rewritten, dry_run=dry_run, warnings=made.warnings)
     return LinkedMentions(**asdict(answer), linked=made.linked, next_offset=made.next_offset)
 
 
-def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
+def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
     """Plan the links in one page of the notes that have a name, or of `only`; which stay as they are is said."""
-    entry, settings = place.find(name), place.settings
-    names = mentions.names_of(place, entry)
+    entry, settings = vault.find(name), vault.settings
+    names = mentions.names_of(vault, entry)
     if only:
-        chosen = [note for note in bulk.selected(place, only, "") if note.path != entry.path]
+        chosen = [note for note in bulk.selected(vault, only, "") if note.path != entry.path]
         notes = chosen[offset : offset + mentions.MOST_FILES]
         more = len(chosen) - offset - len(notes)
     else:
-        notes, more = mentions.notes_with(place, entry, names, offset)
+        notes, more = mentions.notes_with(vault, entry, names, offset)
     found: list[Rewritten] = []
     made: dict[str, int] = {}
     left: list[str] = []
@@ -68,18 +68,18 @@ def _plan(place: Vault, name: str, only: list[str], offset: int) -> _Linking:
     for done, other in enumerate(notes):
         report_progress(done, len(notes), "Linking mentions")
         try:
-            content = place.read_note(other)
+            content = vault.read_note(other)
         except AppError as error:
             if only:
                 raise
             unread += [] if isinstance(error, NoteNotFound) else [other.path]  # it may be gone since the search
             continue
-        links = mentions.linked(place, settings, entry.path, other.path, content.text.body, names)
+        links = mentions.linked(vault, settings, entry.path, other.path, content.text.body, names)
         left += dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
         if links.made:
             found.append(Rewritten(content, links.after))
             made[other.path] = links.made
-    changed, kept = move.allowed(place, found)
+    changed, kept = move.allowed(vault, found)
     if only or not changed:
         changed, kept = found, []  # the change is refused as a whole
     reasons: dict[str, Sequence[str]] = {

@@ -65,13 +65,13 @@ def move_note(
     vault: VaultName = "",
 ) -> Moved:
     """Move or rename a note, attachment or folder, or move many notes into a folder; all links follow."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if not name:
-        return _gather(place, bulk.selected(place, names, query), to, update_links=update_links, dry_run=dry_run)
+        return _gather(opened, bulk.selected(opened, names, query), to, update_links=update_links, dry_run=dry_run)
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
-    plan = partial(move.relocate, place, name, to, update_links=update_links)
-    moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
+    plan = partial(move.relocate, opened, name, to, update_links=update_links)
+    moved = bulk.make(opened, "move_note", plan, dry_run=dry_run)
     warning = link_warning(moved.target)
     answer = _answer(moved, [warning] if warning else [], dry_run=dry_run)
     return replace(
@@ -83,9 +83,9 @@ def move_note(
     )
 
 
-def _gather(place: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
-    plan = partial(move.gather, place, entries, to, update_links=update_links)
-    moved = bulk.make(place, "move_note", plan, dry_run=dry_run)
+def _gather(vault: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
+    plan = partial(move.gather, vault, entries, to, update_links=update_links)
+    moved = bulk.make(vault, "move_note", plan, dry_run=dry_run)
     shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
     return replace(_answer(moved, [], dry_run=dry_run), files=len(moved.moved), moves=shown)
 

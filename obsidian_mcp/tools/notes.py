@@ -82,29 +82,29 @@ def create_note(
     from obsidian_mcp.core.operations import move
     from obsidian_mcp.core.vault.planned_change import Write
 
-    place = app.vaults.get(vault)
-    with place.changing():
-        located = place.periodic.named(name) if ":" in name else None
+    opened = app.vaults.get(vault)
+    with opened.changing():
+        located = opened.periodic.named(name) if ":" in name else None
         if located is not None and located.entry is None and not template:
-            _read_date(place, date, template)
-            return _periodic(place, located, content, properties)
+            _read_date(opened, date, template)
+            return _periodic(opened, located, content, properties)
         if name.lower().startswith(UNIQUE):
             from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
-            name, template = PeriodicNotes(place).unique(name[len(UNIQUE) :], template)
-        path, disk, warnings = _new_path(place, located.path if located else name)
+            name, template = PeriodicNotes(opened).unique(name[len(UNIQUE) :], template)
+        path, disk, warnings = _new_path(opened, located.path if located else name)
         if warning := link_warning(path):
             warnings.append(warning)
         cursor = None
-        day = _read_date(place, date, template)
+        day = _read_date(opened, date, template)
         if template:
-            filled = _fill_template(place, template, path, content, properties, day)
+            filled = _fill_template(opened, template, path, content, properties, day)
             content = filled.text
             cursor = f"{filled.cursor[0]}:{filled.cursor[1]}" if filled.cursor else None
             warnings += filled.warnings
         elif properties:
             content = set_properties(content, properties, joins_lists=True)
-        entry = place.at(path) or place.look_for(disk)
+        entry = opened.at(path) or opened.look_for(disk)
         if entry is not None:
             if not overwrite:
                 raise NoteExists(
@@ -112,30 +112,30 @@ def create_note(
                     "whole note; obsidian_edit_note changes a part of it.",
                     path=str(entry.path),
                 )
-            before = place.read(entry)
+            before = opened.read(entry)
             data = edits.overwritten(before.data, content)
-            place.commit("create_note", [Write(entry.disk, before.data, data)])
+            opened.commit("create_note", [Write(entry.disk, before.data, data)])
             warnings += base_mistakes(path, content)
             return Created(entry.path, False, etag_of(data), cursor, warnings or None)
-        same = [other for other in place.catalog.named(path.rpartition("/")[2]) if other != path]
+        same = [other for other in opened.catalog.named(path.rpartition("/")[2]) if other != path]
         if same:
             warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
         data = Text(content).encode()
-        warnings += move.create_file(place, "create_note", path, disk, data)
+        warnings += move.create_file(opened, "create_note", path, disk, data)
         warnings += base_mistakes(path, content)
         return Created(path, True, etag_of(data), cursor, warnings or None)
 
 
-def _new_path(place: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
+def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
     """Where a new note goes: a name without a folder and extension, which no file of the root has, where the settings
     put new notes (NAME-13); with warnings about these."""
-    path, disk = file_names.new_path(place.catalog, name)
-    settings = place.settings
+    path, disk = file_names.new_path(vault.catalog, name)
+    settings = vault.settings
     is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
-    if not is_bare or place.at(path) is not None:
+    if not is_bare or vault.at(path) is not None:
         return path, disk, []
-    if folder := place.folders.for_notes(settings):
-        path, disk = file_names.new_path(place.catalog, f"{folder}/{path}")
+    if folder := vault.folders.for_notes(settings):
+        path, disk = file_names.new_path(vault.catalog, f"{folder}/{path}")
     return path, disk, [*settings.warnings]
 
 
@@ -148,7 +148,7 @@ def base_mistakes(path: str, text: str) -> list[str]:
     return [str(mistake) for mistake in validate(text)[:MISTAKES_SHOWN]]
 
 
-def _read_date(place: Vault, date: str, template: str) -> Date | None:
+def _read_date(vault: Vault, date: str, template: str) -> Date | None:
     """Return the day of a template; None for today. Raises: InvalidArguments for a text that names no day."""
     if not date.strip():
         return None
@@ -156,14 +156,14 @@ def _read_date(place: Vault, date: str, template: str) -> Date | None:
         raise InvalidArguments("date is the day of a template's {{date}}; give template too.", argument="date")
     from obsidian_mcp.core.calendar.days import FORMS, read_days
 
-    days = read_days(date, place.calendar.today)
+    days = read_days(date, vault.calendar.today)
     if days is None or days.first != days.last:
         raise InvalidArguments(f"date {date!r} names no single day. Give {FORMS}.", argument="date")
     return days.first
 
 
 def _fill_template(
-    place: Vault, template: str, path: VaultPath, content: str, properties: Mapping[str, Any], day: Date | None
+    vault: Vault, template: str, path: VaultPath, content: str, properties: Mapping[str, Any], day: Date | None
 ) -> Filled:
     """Return the text of a new note: the filled template with the content behind it and the properties of both. Raises:
     TemplateFailed, PropertiesUnreadable."""
@@ -173,7 +173,7 @@ def _fill_template(
     from obsidian_mcp.core.note.insertion import insert_template
     from obsidian_mcp.core.operations.templates import Filled, Templates
 
-    templates = Templates(place, day)
+    templates = Templates(vault, day)
     found = templates.find_for_folder(parent(path)) if template == "auto" else templates.find(template)
     if found is None:
         return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
@@ -188,7 +188,7 @@ def _fill_template(
     return replace(filled, text=text, cursor=(line, column) if filled.cursor else None)
 
 
-def _periodic(place: Vault, located: Located, content: str, properties: Mapping[str, Any]) -> Created:
+def _periodic(vault: Vault, located: Located, content: str, properties: Mapping[str, Any]) -> Created:
     """A periodic note is made as the vault makes it."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits
@@ -198,7 +198,7 @@ def _periodic(place: Vault, located: Located, content: str, properties: Mapping[
         body = set_properties(body, properties, joins_lists=True)
         return edits.append(body, content) if content else body
 
-    opened = PeriodicNotes(place).open(
+    opened = PeriodicNotes(vault).open(
         "create_note", located.rule.period, located.day.isoformat(), change if content or properties else None
     )
     cursor = f"{opened.cursor[0]}:{opened.cursor[1]}" if opened.cursor else None
@@ -228,15 +228,15 @@ def delete_note(
     from obsidian_mcp.core.operations import move
     from obsidian_mcp.core.vault.planned_change import removal
 
-    place = app.vaults.get(vault)
-    entry = place.find(name)
-    settings = place.settings
-    along = _own_attachments(place, entry) if attachments else []
+    opened = app.vaults.get(vault)
+    entry = opened.find(name)
+    settings = opened.settings
+    along = _own_attachments(opened, entry) if attachments else []
     operations = [removal(file.disk, settings.trash_option, permanent=permanent) for file in (*along, entry)]
-    warnings = move.lost_bookmarks(place, {file.path for file in (*along, entry)})
+    warnings = move.lost_bookmarks(opened, {file.path for file in (*along, entry)})
     if not permanent:
         warnings += settings.warnings
-    done = place.commit("delete_note", operations)
+    done = opened.commit("delete_note", operations)
     return Deleted(
         entry.path,
         not operations[-1].permanent,
@@ -246,12 +246,12 @@ def delete_note(
     )
 
 
-def _own_attachments(place: Vault, note: FileEntry) -> list[FileEntry]:
+def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
     """The attachments that a note links to and no other file does."""
-    place.indexer.complete()
-    targets = dict.fromkeys(link.target for link in place.graph.outgoing(note.path).value if link.target)
-    found = [place.catalog[target] for target in targets if extension(target) not in TEXT_EXTENSIONS]
-    return [file for file in found if {link.source for link in place.graph.backlinks(file.path).value} == {note.path}]
+    vault.indexer.complete()
+    targets = dict.fromkeys(link.target for link in vault.graph.outgoing(note.path).value if link.target)
+    found = [vault.catalog[target] for target in targets if extension(target) not in TEXT_EXTENSIONS]
+    return [file for file in found if {link.source for link in vault.graph.backlinks(file.path).value} == {note.path}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,23 +304,23 @@ def read_note(
 ) -> DocumentAnswer:
     """Read (open) a note: a JSON line with path, etag and line range, then the text exactly as in the file, long ones
     in pages. The names daily:today and random: work too."""
-    place = app.vaults.get(vault, listed=not name or ":" in name)
+    opened = app.vaults.get(vault, listed=not name or ":" in name)
     if bool(name) == bool(names):
         raise InvalidArguments("Give either name or names.", argument="name")
     if names:
         if section or lines or offset or view != "text":
             raise InvalidArguments("Several notes are read whole; for a part or a view give name.", argument="names")
-        return _several(app, place, names)
+        return _several(app, opened, names)
     is_random = name.lower().startswith(RANDOM)
-    entry, alias = (_random(place, name[len(RANDOM) :]), None) if is_random else place.resolve(name)
-    data = place.shown(entry).data
+    entry, alias = (_random(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
+    data = opened.shown(entry).data
     text = Text.decode(data)
     facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
         most = MOST_AROUND if view == "context" else MOST_RESULTS
         structure = _view_structure(facts, entry.path, text.body, view, warnings, most)
-        return DocumentAnswer(_view_context(app, place, entry, structure) if view == "context" else structure, None)
+        return DocumentAnswer(_view_context(app, opened, entry, structure) if view == "context" else structure, None)
     if section or lines:
         body = text.body
         part = _part(body, section, lines)
@@ -361,7 +361,7 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     return unreadable + mistakes + hidden
 
 
-def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
+def _several(app: App, vault: Vault, wanted: list[str]) -> DocumentAnswer:
     """Several notes, each below a line with its path, together as long as a page; the last one may be cut (TOOL-18).
 
     Raises: NoteNotFound, AmbiguousName where none is found.
@@ -373,14 +373,14 @@ def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
     missing: dict[str, str] = {}
     for name in wanted:
         try:
-            left[name] = place.find(name)
+            left[name] = vault.find(name)
         except (NoteNotFound, AmbiguousName) as error:
             missing[name] = error.message
             if len(missing) == len(set(wanted)):
                 raise
     while left and (room > 0 or current_call.get().wants_all):
         entry = left.pop(next(iter(left)))
-        content = place.shown(entry)
+        content = vault.shown(entry)
         text = content.text
         body = text.body
         end = page_end(body, 0, len(body), room)
@@ -401,14 +401,14 @@ def _several(app: App, place: Vault, wanted: list[str]) -> DocumentAnswer:
     return DocumentAnswer(ReadNotes(read, list(left) or None, not_found), "\n".join(texts))
 
 
-def _random(place: Vault, folder: str) -> FileEntry:
+def _random(vault: Vault, folder: str) -> FileEntry:
     """A note at random, below a folder where one is given; what the user hides is left out."""
-    inside = place.folders.named(folder)
+    inside = vault.folders.named(folder)
     prefix = name_key(inside) + "/" if inside else ""
-    hidden = place.hides()
+    hidden = vault.hides()
     found = [
         entry
-        for entry in place.entries()
+        for entry in vault.entries()
         if is_note(entry.path) and name_key(entry.path).startswith(prefix) and not hidden(entry.path)
     ]
     if not found:
@@ -458,7 +458,7 @@ def _view_structure(
         texts = [(parsed, lambda span: span)]
         properties, aliases = parsed.properties, parsed.aliases
 
-    def shown(what: str, found: Sequence[T]) -> list[T]:
+    def take(what: str, found: Sequence[T]) -> list[T]:
         first = fitting(first_of(found, most)[0], least=1)
         if len(first) < len(found):
             warnings.append(
@@ -472,18 +472,18 @@ def _view_structure(
         for heading in text.outline
     ]
     if view == "outline":
-        return facts(outline=shown("headings", headings), warnings=warnings or None)
-    properties = dict(shown("properties", list(properties.items())))
+        return facts(outline=take("headings", headings), warnings=warnings or None)
+    properties = dict(take("properties", list(properties.items())))
     if view == "properties":
         return facts(properties=properties, warnings=warnings or None)
     counted = count(body) if is_note(path) else None
     marks = [task.mark for text, _ in texts for task in text.tasks]
     return facts(
-        outline=shown("headings", headings),
+        outline=take("headings", headings),
         properties=properties,
-        tags=shown("tags", list(dict.fromkeys(tag for text, _ in texts for tag in text.all_tags))),
-        aliases=shown("aliases", aliases),
-        blocks=shown("block ids", [f"^{block.id}" for text, _ in texts for block in text.block_ids]),
+        tags=take("tags", list(dict.fromkeys(tag for text, _ in texts for tag in text.all_tags))),
+        aliases=take("aliases", aliases),
+        blocks=take("block ids", [f"^{block.id}" for text, _ in texts for block in text.block_ids]),
         tasks={"open": marks.count(" "), "done": len(marks) - marks.count(" ")},
         words=counted.words if counted else None,
         characters=counted.characters if counted else None,
@@ -491,25 +491,25 @@ def _view_structure(
     )
 
 
-def _view_context(app: App, place: Vault, entry: FileEntry, structure: ReadNote) -> dict[str, Any]:
+def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote) -> dict[str, Any]:
     """Return a note's structure and what a person sees around it: links, tasks, mentions, similar notes (TOOL-32)."""
     from obsidian_mcp.core.expressions.answer import Page
     from obsidian_mcp.core.operations import mentions
     from obsidian_mcp.core.operations.tasks import VaultTasks
     from obsidian_mcp.core.tasks.listing import ListRequest
 
-    def asked(name: str) -> dict[str, Any]:
-        arguments = {"name": entry.path, "limit": MOST_AROUND, "vault": place.name}
+    def call_tool(name: str) -> dict[str, Any]:
+        arguments = {"name": entry.path, "limit": MOST_AROUND, "vault": vault.name}
         return {key: value for key, value in TOOLS[name].call(app, arguments).data.items() if key != "next_offset"}
 
-    links = asked("obsidian_get_links")
-    names = mentions.names_of(place, entry)
-    found = mentions.unlinked_mentions(place, mentions.notes_with(place, entry, names)[0], names)
-    open_tasks = VaultTasks(place).list(ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
+    links = call_tool("obsidian_get_links")
+    names = mentions.names_of(vault, entry)
+    found = mentions.unlinked_mentions(vault, mentions.notes_with(vault, entry, names)[0], names)
+    open_tasks = VaultTasks(vault).list(ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
     return {
         **plain(structure),
         "open_tasks": [{"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks],
         **links,
         "unlinked_mentions": sum(1 for _ in islice(found, MENTIONS_COUNTED)),
-        "similar": asked("obsidian_similar")["similar"] if is_note(entry.path) else [],
+        "similar": call_tool("obsidian_similar")["similar"] if is_note(entry.path) else [],
     }

@@ -57,21 +57,21 @@ def daily_note(
     def change(body: str) -> str:
         return insert_text(body, content, position, section)
 
-    place = app.vaults.get(vault)
-    opened = PeriodicNotes(place).open(
+    opened = app.vaults.get(vault)
+    note = PeriodicNotes(opened).open(
         "daily_note", ADJECTIVES[period], date, change if content else None, create=create or bool(content)
     )
-    text = printable(opened.content.text.body)
-    entry = opened.content.entry
+    text = printable(note.content.text.body)
+    entry = note.content.entry
     hidden = [] if content else hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)
     facts = PeriodicNote(
         entry.path,
-        opened.located.first.isoformat(),
-        opened.created,
-        opened.changed,
-        opened.content.etag,
-        cursor=None if opened.cursor is None else f"{opened.cursor[0]}:{opened.cursor[1]}",
+        note.located.first.isoformat(),
+        note.created,
+        note.changed,
+        note.content.etag,
+        cursor=None if note.cursor is None else f"{note.cursor[0]}:{note.cursor[1]}",
         next_offset=PAGE if not content and len(text) > PAGE else None,
-        warnings=[*opened.located.warnings, *opened.warnings, *hidden] or None,
+        warnings=[*note.located.warnings, *note.warnings, *hidden] or None,
     )
     return facts if content or not text else DocumentAnswer(facts, text[:PAGE])

@@ -40,26 +40,26 @@ def show_changes(
     vault: str = "",
 ) -> dict[str, Any]:
     """Opens a view for the user: what a change would do, to apply or discard per file; or a change made, to undo."""
-    place = app.vaults.get(vault or str(arguments.get("vault") or ""))
+    opened = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
-        recorded = undo.recall(place, change) if change else undo.last(place)
-        return _shown_change(place, recorded)
+        recorded = undo.recall(opened, change) if change else undo.last(opened)
+        return _shown_change(opened, recorded)
     if change:
         raise InvalidArguments("Give tool or change, not both.", argument="change")
-    plan = _plan(app, place, tool, arguments)
+    plan = _plan(app, opened, tool, arguments)
     if plan is None:
         return {"view": "changes", "tool": tool, "summary": "This would change nothing.", "files": [], "total": 0}
-    return _shown_plan(place, plan)
+    return _shown_plan(opened, plan)
 
 
-def _plan(app: App, place: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
+def _plan(app: App, vault: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
     named = TOOLS.get(name if name in TOOLS else f"obsidian_{name}")
     if named is None or named.read_only or named.needs_app:
         kept = ", ".join(tool.name for tool in TOOLS.values() if not tool.read_only and not tool.needs_app)
         raise InvalidArguments(f"{name!r} is no tool whose changes can be planned. These are: {kept}.", argument="tool")
     # The person who applies the plan is the one who is to agree (POL-04): until then nothing is written.
     given = {key: value for key, value in arguments.items() if key != "dry_run"} | {CONFIRM: True}
-    return place.kept(Plans).draft(lambda: call(app, named.name, given))
+    return vault.kept(Plans).draft(lambda: call(app, named.name, given))
 
 
 def _describe_file(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:
@@ -70,38 +70,38 @@ def _describe_file(file: FileChange, state: str, needs: str | None = None) -> di
     return {key: value for key, value in data.items() if value is not None}
 
 
-def _shown_plan(place: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
-    plans = place.kept(Plans)
+def _shown_plan(vault: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
+    plans = vault.kept(Plans)
     files = plans.files(plan)
     shown = (
         _describe_file(file, plans.state(plan, file.path), plans.needs(plan, file.path)) for file in files[cursor:]
     )
     expires = timestamp(int((time.time() + plans.seconds_left(plan)) * 1e9))
     head = {"plan": plan.id, "tool": plan.tool, "summary": _summary(plan.tool, files), "expires": expires}
-    return _page(place, head, shown, len(files), cursor)
+    return _page(vault, head, shown, len(files), cursor)
 
 
-def _shown_change(place: Vault, recorded: Recorded, cursor: int = 0) -> dict[str, Any]:
+def _shown_change(vault: Vault, recorded: Recorded, cursor: int = 0) -> dict[str, Any]:
     files = changed_files(recorded)
     head = {
         "change": recorded.number,
         "tool": recorded.tool,
         "summary": _summary(recorded.tool, files),
         "time": timestamp(int(recorded.time * 1e9)),
-        "by": undo.made_by(place, recorded),
+        "by": undo.made_by(vault, recorded),
         **({"undone_by": recorded.undone_by} if recorded.undone_by is not None else {}),
     }
-    return _page(place, head, (_describe_file(file, "applied") for file in files[cursor:]), len(files), cursor)
+    return _page(vault, head, (_describe_file(file, "applied") for file in files[cursor:]), len(files), cursor)
 
 
 def _page(
-    place: Vault, head: dict[str, Any], shown: Iterable[dict[str, Any]], total: int, cursor: int
+    vault: Vault, head: dict[str, Any], shown: Iterable[dict[str, Any]], total: int, cursor: int
 ) -> dict[str, Any]:
     """As many files as fit a page, and where the next one begins."""
     files = fitting(shown, PAGE_BYTES, least=1)
     following = cursor + len(files)
     more = {"cut": total - following, "cursor": following} if following < total else {}
-    return {"view": "changes", "vault": place.name, **head, "files": files, "total": total, **more}
+    return {"view": "changes", "vault": vault.name, **head, "files": files, "total": total, **more}
 
 
 def _summary(name: str, files: Sequence[FileChange]) -> str:
@@ -125,12 +125,14 @@ def plan_diff(
     vault: str = "",
 ) -> dict[str, Any]:
     """The lines of one file that a change changes, or more of its files."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if not path:
         if plan:
-            return _shown_plan(place, place.kept(Plans).get(plan), cursor)
-        return _shown_change(place, undo.recall(place, change), cursor)
-    files = place.kept(Plans).files(place.kept(Plans).get(plan)) if plan else changed_files(undo.recall(place, change))
+            return _shown_plan(opened, opened.kept(Plans).get(plan), cursor)
+        return _shown_change(opened, undo.recall(opened, change), cursor)
+    files = (
+        opened.kept(Plans).files(opened.kept(Plans).get(plan)) if plan else changed_files(undo.recall(opened, change))
+    )
     for file in files:
         if file.path == path:
             return {"path": path, **lines_of(file)}
@@ -160,7 +162,7 @@ def apply_plan(
     vault: str = "",
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""
-    place = app.vaults.get(vault)
-    plans = place.kept(Plans)
+    opened = app.vaults.get(vault)
+    plans = opened.kept(Plans)
     done = plans.apply(plan, paths)
-    return {**_shown_plan(place, plans.get(plan)), "change": done.change}
+    return {**_shown_plan(opened, plans.get(plan)), "change": done.change}

@@ -59,14 +59,14 @@ def get_properties(
 ) -> Properties:
     """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts, or each note's value
     of one."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if not name:
-        return _list_of_vault(place, property, limit, offset)
-    entry = place.find(name)
-    content = place.shown(entry)
+        return _list_of_vault(opened, property, limit, offset)
+    entry = opened.find(name)
+    content = opened.shown(entry)
     parsed = note.parse(content.text.body)
     values, inline = dict(parsed.properties), None
-    if place.uses_dataview:
+    if opened.uses_dataview:
         values, inline = with_inline_fields(values, parsed)
     if property:
         values = {key: found for key, found in values.items() if printable(key).lower() == property.lower()}
@@ -98,29 +98,29 @@ def set_properties(
     from obsidian_mcp.core.operations import bulk
 
     change = partial(edits.set_properties, values=properties)
-    place = app.vaults.get(vault)
-    entries = bulk.selected(place, names, query)
+    opened = app.vaults.get(vault)
+    entries = bulk.selected(opened, names, query)
     if len(entries) == 1:
-        edited = place.edit("set_properties", entries[0], change, etag, dry_run=dry_run)
+        edited = opened.edit("set_properties", entries[0], change, etag, dry_run=dry_run)
         changed = [edited] if edited.before.etag != edited.after.etag else []
         return changed_files(changed, dry_run=dry_run, etag=None if dry_run else edited.after.etag)
     if etag:
         raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
-    plan = partial(bulk.rewriting, place, entries, change, "Setting properties")
-    return changed_files(bulk.make(place, "set_properties", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
+    plan = partial(bulk.rewriting, opened, entries, change, "Setting properties")
+    return changed_files(bulk.make(opened, "set_properties", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
 
 
-def _list_of_vault(place: Vault, name: str, limit: int, offset: int) -> Properties:
+def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properties:
     if name:
-        found = place.graph.with_property(name)
+        found = vault.graph.with_property(name)
         values = list(found.value[offset : offset + limit])
         values = values[: count_fitting(values)]
         following = next_offset(offset, len(values) or limit, len(found.value))
         return Properties(values=values, total=len(found.value), next_offset=following, incomplete=found.notice)
-    used = place.graph.properties()
+    used = vault.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
     uses, following = page_of(order, offset, limit)
-    assigned = place.property_types
+    assigned = vault.property_types
     listed = [
         ListedProperty(
             use.name,

@@ -47,10 +47,10 @@ def query(
 ) -> dict[str, Any]:
     """Run an Obsidian Bases or Dataview query and get rows, groups and summaries. With language=tasks a query of the
     Tasks plugin, with language=table a base over the rows of a table in the note `this`."""
-    place = app.vaults.get(vault)
-    note = place.find(this) if this.strip() else None
+    opened = app.vaults.get(vault)
+    note = opened.find(this) if this.strip() else None
     page = Page(limit, offset)
-    now = place.calendar.now()
+    now = opened.calendar.now()
     if note is not None and not query.strip() and language != "table":
         blocks = [
             {
@@ -58,7 +58,7 @@ def query(
                 "language": found.block.language,
                 **({"error": found.error} if found.answer is None else _render_answer(found.answer, page)),
             }
-            for found in queries.run_blocks(place, note, page, now, language)
+            for found in queries.run_blocks(opened, note, page, now, language)
         ]
         if blocks or language != "tasks":
             return {"path": note.path, "blocks": blocks}
@@ -66,7 +66,7 @@ def query(
         raise InvalidArguments("Give query, or this: the note whose queries are to be run.", argument="query")
     path = note.path if note is not None else None
     asked = queries.Query(query, page, now, language, view, path, section, table_number)
-    return _render_answer(queries.run_query(place, asked), page)
+    return _render_answer(queries.run_query(opened, asked), page)
 
 
 def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
         data["rows"] = rows = fitting(answer.rows, PAGE, least=1)
         count = len(rows)
         if count == 1 and _size(rows[0]) > PAGE:
-            data["rows"] = [[_cut(cell) for cell in rows[0]]]
+            data["rows"] = [[_shorten(cell) for cell in rows[0]]]
         if answer.paths is not None:
             data["paths"] = answer.paths[:count]
         if answer.lines is not None:
@@ -102,9 +102,11 @@ def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
     with the one that row `offset` is in (QUERIES-06)."""
     data, summaries, groups = dict(data), data.get("summaries", {}), data.get("groups", [])
     if is_group := "key" in data:
-        data["key"] = _cut(data["key"])
+        data["key"] = _shorten(data["key"])
     if _size(summaries) > (CELL if is_group else PAGE):
-        data["summaries"] = {of: {name: _cut(cell) for name, cell in cells.items()} for of, cells in summaries.items()}
+        data["summaries"] = {
+            of: {name: _shorten(cell) for name, cell in cells.items()} for of, cells in summaries.items()
+        }
     if len(groups) > GROUPS or _size(groups) > PAGE:
         begins = list(accumulate((group["count"] for group in groups), initial=0))
         first = min(bisect_right(begins, offset), len(groups)) - 1
@@ -118,6 +120,6 @@ def _size(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False))
 
 
-def _cut(cell: Any) -> Any:
+def _shorten(cell: Any) -> Any:
     text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
     return cell if len(text) <= CELL else f"{text[:CELL]}… ({len(text):,} characters)"

@@ -44,13 +44,13 @@ def show_query(
     vault: str = "",
 ) -> dict[str, Any]:
     """Opens a query's result for the user: table, cards, board; tasks can be ticked."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if not query.strip() and language != "tasks":
         raise InvalidArguments("Give query.", argument="query")
     rows_of_page = SORTED_ROWS if current_call.get().wants_all else PAGE_ROWS
     page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
-    wanted = queries.Query(query, page, place.calendar.now(), language, view)
-    found = queries.run_query(place, wanted)
+    wanted = queries.Query(query, page, opened.calendar.now(), language, view)
+    found = queries.run_query(opened, wanted)
     if isinstance(found, TaskPage):
         columns = [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
         rows, total, notice = _task_rows(found), found.total, found.incomplete
@@ -59,16 +59,16 @@ def show_query(
         answer, notice = found.value, found.notice
         columns = [{"id": column.id, "label": column.name} for column in answer.columns]
         paths = answer.paths or [None] * len(answer.rows)
-        rows = [_row(place, columns, cells, path) for cells, path in zip(answer.rows, paths, strict=True)]
+        rows = [_row(opened, columns, cells, path) for cells, path in zip(answer.rows, paths, strict=True)]
         total = answer.total
-        kind = "list" if answer.kind == "list" else queries.view_type(place, wanted)
-        given_groups = [(_label(_cell(place, group.key)), group.count) for group in answer.groups or ()]
+        kind = "list" if answer.kind == "list" else queries.view_type(opened, wanted)
+        given_groups = [(_label(_cell(opened, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
     rows = fitting(rows, VIEW_BYTES - len(as_json(columns)) - 500, least=1)
     data: dict[str, Any] = {
         "view": "query",
-        "vault": place.name,
+        "vault": opened.name,
         "layout": layout or ("board" if group else kind if kind in ("cards", "list") else "table"),
         "columns": columns,
         "rows": rows,
@@ -94,11 +94,11 @@ def _task_rows(found: TaskPage) -> list[dict[str, Any]]:
             "text": task.text,
             "done": task.status_type in ("DONE", "CANCELLED"),
             "cells": [
-                ["text", _cut(task.description)],
+                ["text", _shorten(task.description)],
                 ["text", task.status_type.replace("_", " ").lower()],
                 ["date", task.due] if task.due else None,
                 ["text", task.priority] if task.priority else None,
-                ["list", [["text", _cut(tag)] for tag in (task.tags or ())[:CELL_ITEMS]]] if task.tags else None,
+                ["list", [["text", _shorten(tag)] for tag in (task.tags or ())[:CELL_ITEMS]]] if task.tags else None,
                 ["link", basename(VaultPath(task.path)), task.path],
             ],
         }
@@ -106,15 +106,15 @@ def _task_rows(found: TaskPage) -> list[dict[str, Any]]:
     ]
 
 
-def _row(place: Vault, columns: list[dict[str, str]], cells: list[Any], path: str | None) -> dict[str, Any]:
-    shown = [_cell(place, cell) for cell in cells]
+def _row(vault: Vault, columns: list[dict[str, str]], cells: list[Any], path: str | None) -> dict[str, Any]:
+    shown = [_cell(vault, cell) for cell in cells]
     for number, column in enumerate(columns):
         if path and column["id"] in ("file.name", "file.basename", "file.file") and shown[number]:
             shown[number] = ["link", _label(shown[number]), path]
     return {"cells": shown} | ({"path": path} if path else {})
 
 
-def _cell(place: Vault, value: Any) -> list[Any] | None:
+def _cell(vault: Vault, value: Any) -> list[Any] | None:
     """A value with its type: text, number, bool, date, link, list or error."""
     match value:
         case None | "" | [] | {}:
@@ -124,18 +124,18 @@ def _cell(place: Vault, value: Any) -> list[Any] | None:
         case int() | float():
             return ["number", value]
         case str() if link := _LINK.fullmatch(value):
-            target = resolve(place.catalog, "", link[1]) if link[1] else None
-            return ["link", _cut(link[3] or link[1] + link[2]), target]
+            target = resolve(vault.catalog, "", link[1]) if link[1] else None
+            return ["link", _shorten(link[3] or link[1] + link[2]), target]
         case str():
-            return ["date" if iso.read(value) else "text", _cut(value)]
+            return ["date" if iso.read(value) else "text", _shorten(value)]
         case list():
-            return ["list", [cell for item in value[:CELL_ITEMS] if (cell := _cell(place, item))]]
+            return ["list", [cell for item in value[:CELL_ITEMS] if (cell := _cell(vault, item))]]
         case {"error": str(problem)}:
-            return ["error", _cut(problem)]
-    return ["text", _cut(as_json(value).decode())]
+            return ["error", _shorten(problem)]
+    return ["text", _shorten(as_json(value).decode())]
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= CELL_CHARACTERS else f"{text[: CELL_CHARACTERS - 1]}…"
 
 

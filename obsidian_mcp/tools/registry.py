@@ -285,14 +285,14 @@ def tool(
     return register
 
 
-def listed(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
+def list_tools(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
     """Return the tools of the profile that are of use here and now: without those of an app that is not there. Raises:
     InvalidArguments for a profile that names no tools."""
     absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
-    return {name: tool for name, tool in offered(app, tools).items() if not (absent and tool.needs_app)}
+    return {name: tool for name, tool in select_tools(app, tools).items() if not (absent and tool.needs_app)}
 
 
-def offered(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
+def select_tools(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
     """Return the tools of the configured profile, and those of other programs (TOOL-16). Raises: InvalidArguments."""
     if app.config.tools == "all" or tools is RESEARCH_TOOLS:
         return tools
@@ -309,7 +309,7 @@ def view_tools(app: App) -> Mapping[str, Tool]:
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
     """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
-    callable_here = offered(app, tools)
+    callable_here = select_tools(app, tools)
     found = callable_here.get(name) or view_tools(app).get(name)
     if found is None:
         raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(callable_here)}.", tool=name)
@@ -328,8 +328,8 @@ def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> 
     """Return a message without advice to call tools that the client cannot call (TOOL-27)."""
     if not _TOOL_NAMES.search(message):
         return message
-    offered_here = entries.offered(entries.Audience(app.config.tools, app.config.read_only))
-    usable = {name for name in offered(app, tools) if name in offered_here or name not in TOOLS}
+    offered_here = entries.select_tools(entries.Audience(app.config.tools, app.config.read_only))
+    usable = {name for name in select_tools(app, tools) if name in offered_here or name not in TOOLS}
 
     def usable_names(found: re.Match[str]) -> str:
         names = [

@@ -46,20 +46,20 @@ def replace(
     source = find if regex else escape(find.replace("\r\n", "\n"))
     template = content if regex else content.replace("$", "$$")
     by_character = regex and re.search(r"\r|\\r", find) is not None
-    place = app.vaults.get(vault)
-    entries = bulk.selected(place, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
+    opened = app.vaults.get(vault)
+    entries = bulk.selected(opened, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
     try:
         pattern = RegExpValue(source, "mui" if ignore_case else "mu")
         find_edits = partial(_find_edits, pattern, template, by_character=by_character)
         plan = partial(
             bulk.rewriting,
-            place,
+            opened,
             entries,
             lambda body: edits.apply(body, find_edits(body)),
             "Replacing",
             in_canvas=lambda body: edits.apply(body, canvas.text_edits(body, find_edits)),
         )
-        made = bulk.make(place, "replace", plan, dry_run=dry_run)
+        made = bulk.make(opened, "replace", plan, dry_run=dry_run)
     except ExpressionError as error:
         raise InvalidArguments(str(error), argument="find") from error
     if not made.rewritten and regex and _LITERAL.fullmatch(find):

@@ -45,30 +45,30 @@ class Fetched:
 @tool(title="Search notes", among=RESEARCH_TOOLS)
 def search(app: App, query: Annotated[str, Argument(description="1 to 3 distinctive words", min_length=1)]) -> Results:
     """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with synonyms."""
-    place = app.vaults.get()
-    found = place.search.find(Request(query, limit=MOST_FOUND, snippets=0))
+    vault = app.vaults.get()
+    found = vault.search.find(Request(query, limit=MOST_FOUND, snippets=0))
     paths = [hit.path for hit in found.hits if extension(hit.path) in TEXT_EXTENSIONS]
-    return Results([FoundNote(path, basename(path), _url(app, place, path)) for path in paths])
+    return Results([FoundNote(path, basename(path), _url(app, vault, path)) for path in paths])
 
 
 @tool(title="Fetch note", among=RESEARCH_TOOLS)
 def fetch(app: App, id: Annotated[str, Argument(description="An id that search found", min_length=1)]) -> Fetched:  # noqa: A002
     """Read a note of the user's Obsidian vault."""
-    place = app.vaults.get()
-    entry = place.find(id)
-    body = place.shown(entry).text.body
+    vault = app.vaults.get()
+    entry = vault.find(id)
+    body = vault.shown(entry).text.body
     shown = printable(body[:MOST_CHARACTERS])
     metadata = {"modified": entry.modified}
     if len(body) > MOST_CHARACTERS:
         metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."
     if warnings := hidden_text_warnings(body, entry.path, app.hidden_text_reads.add):
         metadata["warnings"] = " ".join(warnings)
-    return Fetched(entry.path, basename(entry.path), shown, _url(app, place, entry.path), metadata)
+    return Fetched(entry.path, basename(entry.path), shown, _url(app, vault, entry.path), metadata)
 
 
-def _url(app: App, place: Vault, path: VaultPath) -> str:
+def _url(app: App, vault: Vault, path: VaultPath) -> str:
     """Where a person can open the note: on the public site, without `.md`, or in the app."""
     public = app.config.http.public_url
     if not public:
-        return uri.build(place.name, path)
+        return uri.build(vault.name, path)
     return f"{public.rstrip('/')}/{quote(path.removesuffix(NOTE_EXTENSION), errors='surrogateescape')}"

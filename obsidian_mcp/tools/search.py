@@ -60,7 +60,7 @@ def search(
     vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if name and (folder or group or sort):
         raise InvalidArguments("name is one note: folder, sort and group are for many.", argument="name")
     everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
@@ -68,37 +68,37 @@ def search(
     request = Request(
         EVERYTHING if everything else query,
         match,
-        place.folders.named(folder) if folder else None,
+        opened.folders.named(folder) if folder else None,
         limit,
         offset,
         0 if show == "paths" else snippets,
         _time("modified_after", modified_after),
         _time("modified_before", modified_before),
         order(sort) if sort.strip() else None,
-        place.find(name).path if name else None,
+        opened.find(name).path if name else None,
         show == "passages",
         sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
     )
     by = grouping(group) if group.strip() else None
-    named = None if everything or place.app is None else app_answers.found(place, request)
-    found = place.search.find(request, named) if by is None else place.search.grouped(request, by, named)
+    named = None if everything or opened.app is None else app_answers.found(opened, request)
+    found = opened.search.find(request, named) if by is None else opened.search.grouped(request, by, named)
     if not found.total:
         if request.folder is not None:
-            place.folders.existing(request.folder)
+            opened.folders.existing(request.folder)
         found.note = (
-            found.note or _name_unknown_properties(place, request.query) or _explain_exclusion(place, request.folder)
+            found.note or _name_unknown_properties(opened, request.query) or _explain_exclusion(opened, request.folder)
         )
     if remark:
         found.note = " ".join(filter(None, (found.note, remark)))
     return found
 
 
-def _name_unknown_properties(place: Vault, query: str) -> str | None:
+def _name_unknown_properties(vault: Vault, query: str) -> str | None:
     """Say where nothing is found which of the properties in the query no note has (SEARCH-99)."""
     wanted = list(property_names(parser.parse(query)))
     if not wanted:
         return None
-    used = place.graph.properties()
+    used = vault.graph.properties()
     known = {fold(use.name): use.name for use in used.value}
     unknown = [name for name in dict.fromkeys(wanted) if fold(name) not in known]
     if not unknown or used.notice:
@@ -110,11 +110,11 @@ def _name_unknown_properties(place: Vault, query: str) -> str | None:
     return f"No note has the property {' or '.join(map(repr, unknown))}. {advice}"
 
 
-def _explain_exclusion(place: Vault, folder: str | None) -> str | None:
+def _explain_exclusion(vault: Vault, folder: str | None) -> str | None:
     """Say where nothing is found that files are not searched because the user excludes them (SEARCH-19)."""
-    hidden, prefix = place.hides(), name_key(folder) + "/" if folder else ""
-    if place.settings.ignore_filters and any(
-        name_key(entry.path).startswith(prefix) and hidden(entry.path) for entry in place.entries()
+    hidden, prefix = vault.hides(), name_key(folder) + "/" if folder else ""
+    if vault.settings.ignore_filters and any(
+        name_key(entry.path).startswith(prefix) and hidden(entry.path) for entry in vault.entries()
     ):
         return "Files that the user excludes in the app are not searched; obsidian_list_files names them too."
     return None

@@ -70,8 +70,8 @@ def edit_table(
     vault: VaultName = "",
 ) -> EditedTable:
     """Change cells, rows and columns of a Markdown table in a note."""
-    place = app.vaults.get(vault)
-    entry = place.find(name)
+    opened = app.vaults.get(vault)
+    entry = opened.find(name)
 
     line = next((at for given in operations if isinstance(at := given.get("line"), int)), 0)
 
@@ -86,7 +86,7 @@ def edit_table(
                 raise type(error)(message, **{**error.data, "operation": number}) from None
         return table.written(body, located, after)
 
-    edited = place.edit("edit_table", entry, change, etag, dry_run=dry_run)
+    edited = opened.edit("edit_table", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body
     located = table.locate(after, table_number, section, line)
     return EditedTable(

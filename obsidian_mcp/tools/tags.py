@@ -49,9 +49,9 @@ def tags(
     vault: VaultNames = "",
 ) -> Tags:
     """List the vault's tags with counts, or the notes and cards that have a tag."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     if tag:
-        found = place.graph.tagged(tag)
+        found = opened.graph.tagged(tag)
         page, following = page_of(found.value, offset, limit)
         notes = []
         for file in page:
@@ -60,7 +60,7 @@ def tags(
             lines, more_lines = first_of(numbers, LINES_SHOWN)
             notes.append(TaggedNote(file.path, names, lines or None, more_lines))
         return Tags(len(found.value), notes=notes, next_offset=following, incomplete=found.notice)
-    used = place.graph.tags()
+    used = opened.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
     uses, following = page_of(order, offset, limit)
     listed = [ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in uses]

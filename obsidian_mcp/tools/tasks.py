@@ -54,8 +54,8 @@ def list_tasks(
     """List the vault's tasks (todos, checkboxes) as the Tasks plugin reads them, most urgent first."""
     from obsidian_mcp.core.tasks.listing import ListRequest
 
-    place = app.vaults.get(vault)
-    below = place.folders.named(folder)
+    opened = app.vaults.get(vault)
+    below = opened.folders.named(folder)
     request = ListRequest(
         status=status or ("all" if query.strip() else "todo"),
         dates={
@@ -70,14 +70,14 @@ def list_tasks(
         priority=priority,
         tag=tag,
         folder=below or "",
-        path=str(place.find(note).path) if note else "",
+        path=str(opened.find(note).path) if note else "",
         heading=heading,
         text=text,
         blocked=blocked,
     )
-    found = VaultTasks(place).list(request, query, Page(limit, offset))
+    found = VaultTasks(opened).list(request, query, Page(limit, offset))
     if below and not found.total:
-        place.folders.existing(below)
+        opened.folders.existing(below)
     return found if current_call.get().wants_all else shortened(found, offset)
 
 
@@ -112,7 +112,7 @@ def update_task(
     occurrence."""
     from obsidian_mcp.core.tasks.update import TaskChange
 
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     change = TaskChange(
         status=status,
         due=due,
@@ -130,7 +130,7 @@ def update_task(
         section = section or lane
         if line is not None or task:
             raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
-        return VaultTasks(place).add(name, change, section, daily=daily, etag=etag, dry_run=dry_run)
+        return VaultTasks(opened).add(name, change, section, daily=daily, etag=etag, dry_run=dry_run)
     if section or daily:
         raise InvalidArguments("section and daily are for action add.", argument="section" if section else "daily")
-    return VaultTasks(place).update(name, line, task, change, lane, etag=etag, dry_run=dry_run)
+    return VaultTasks(opened).update(name, line, task, change, lane, etag=etag, dry_run=dry_run)

@@ -50,12 +50,12 @@ def list_templates(
     """List the vault's templates, or read one."""
     from obsidian_mcp.core.operations.templates import Templates
 
-    place = app.vaults.get(vault)
-    known = Templates(place)
+    opened = app.vaults.get(vault)
+    known = Templates(opened)
     if not template:
         return TemplateList(known.folders, *first_of([str(entry.path) for entry in known.listed()], MOST_RESULTS))
     found = known.find(template)
-    text = place.read_text(found).text.body
+    text = opened.read_text(found).text.body
     hidden = hidden_text_warnings(text, found.path, app.hidden_text_reads.add)
     return DocumentAnswer(TemplateText(found.path, hidden or None), text)
 
@@ -74,13 +74,13 @@ def insert_template(
         raise InvalidArguments("position section needs section: the heading or ^block.", argument="section")
     from obsidian_mcp.core.operations.templates import Templates
 
-    place = app.vaults.get(vault)
-    known = Templates(place)
+    opened = app.vaults.get(vault)
+    known = Templates(opened)
     found = known.find(template)
-    with place.changing():
-        entry = place.find(name)
+    with opened.changing():
+        entry = opened.find(name)
         filled = known.fill(found, entry.path, entry)
-        edited = place.edit(
+        edited = opened.edit(
             "insert_template", entry, lambda body: insertion.insert_template(body, filled.text, position, section)
         )
     changed = edited.before.etag != edited.after.etag

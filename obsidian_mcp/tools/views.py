@@ -35,15 +35,15 @@ def show_graph(
     vault: str = "",
 ) -> dict[str, Any]:
     """Opens a graph of the links around a note for the user."""
-    place = app.vaults.get(vault)
-    entry = place.find(note)
+    opened = app.vaults.get(vault)
+    entry = opened.find(note)
     most = MOST_NODES
     while True:
-        answer = place.graph.around(entry.path, depth, most)
+        answer = opened.graph.around(entry.path, depth, most)
         near = answer.value
         data: dict[str, Any] = {
             "view": "graph",
-            "vault": place.name,
+            "vault": opened.name,
             "center": entry.path,
             "depth": depth,
             "nodes": [[node.path, node.kind, node.links_in, node.links_out] for node in near.nodes],
@@ -68,16 +68,16 @@ HEADING_CHARACTERS = 200
 @tool(title="Show note", among=VIEW_TOOLS, view="note")
 def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[str, Any]:
     """Opens a note, formatted, for the user."""
-    place = app.vaults.get(vault)
-    entry, note = _note(place, path)
+    opened = app.vaults.get(vault)
+    entry, note = _note(opened, path)
     hidden_text_warnings(note.body, entry.path, app.hidden_text_reads.add)
     start = text_start(note.body)
     data: dict[str, Any] = {
         "view": "note",
-        "vault": place.name,
+        "vault": opened.name,
         "path": entry.path,
         "title": basename(entry.path),
-        "etag": place.read_text(entry).etag,
+        "etag": opened.read_text(entry).etag,
         "properties": fitting([[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES),
         "outline": fitting(
             [[found.level, found.text[:HEADING_CHARACTERS], found.line + 1] for found in note.outline], OUTLINE_BYTES
@@ -93,14 +93,14 @@ def note_page(
     app: App, path: Annotated[str, Argument(min_length=1)], offset: Offset = 0, vault: str = ""
 ) -> dict[str, Any]:
     """The text of a note from a character on, with where its links lead."""
-    place = app.vaults.get(vault)
-    entry, note = _note(place, path)
+    opened = app.vaults.get(vault)
+    entry, note = _note(opened, path)
     body = note.body
     start = text_start(body) + offset
     end = page_end(body, start, len(body))
     links: dict[str, dict[str, Any]] = {}
     images = []
-    for reference in place.graph.outgoing(entry.path).value:
+    for reference in opened.graph.outgoing(entry.path).value:
         link = reference.link
         if link.at or link.start is None or not start <= link.start < end:
             continue
@@ -118,11 +118,11 @@ def note_page(
     return page | ({"next_offset": offset + end - start} if end < len(body) else {})
 
 
-def _note(place: Vault, name: str) -> tuple[FileEntry, Note]:
-    entry = place.find(name)
+def _note(vault: Vault, name: str) -> tuple[FileEntry, Note]:
+    entry = vault.find(name)
     if media.kind_of(entry.path) != "note":
         raise NotText(f"{str(entry.path)!r} is not a note.", path=entry.path)
-    return entry, parser.parse(place.shown(entry).text.body)
+    return entry, parser.parse(vault.shown(entry).text.body)
 
 
 def _value(value: Any) -> tuple[str, Any]:

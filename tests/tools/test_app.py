@@ -21,7 +21,7 @@ from obsidian_mcp.errors import (
     OperationTimeout,
     PermissionDenied,
 )
-from obsidian_mcp.tools import TOOLS, listed
+from obsidian_mcp.tools import TOOLS, list_tools
 from tests.adapters.app_desk import Desk, composed, desk, environment
 from tests.serve.raw import RawServer
 
@@ -210,7 +210,7 @@ def test_an_app_that_does_not_answer_has_its_code(
     assert app.files() == before
 
 
-# Where it is listed
+# Where it is list_tools
 
 
 def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_path: Path, basic: Path) -> None:
@@ -218,8 +218,8 @@ def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_p
     without = composed(basic, {"HOME": str(tmp_path), "PATH": ""})
     with_command = composed(basic, environment(tmp_path, basic))
 
-    assert set(TOOLS) - set(listed(without)) == {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
-    assert set(TOOLS) == set(listed(with_command))
+    assert set(TOOLS) - set(list_tools(without)) == {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
+    assert set(TOOLS) == set(list_tools(with_command))
 
 
 def test_a_server_offers_the_tool_where_the_command_is_there_and_runs_it(tmp_path: Path, basic: Path) -> None:

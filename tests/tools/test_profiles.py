@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.mcp.server import build_server
-from obsidian_mcp.tools import TOOLS, call, listed
+from obsidian_mcp.tools import TOOLS, call, list_tools
 from obsidian_mcp.tools.entries import profile
 from tests.serve.http_client import http_client
 
@@ -48,7 +48,7 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
     # TOOL-16
     small = app._replace(config=app.config._replace(tools="search, obsidian_read_note"))
 
-    assert set(listed(small)) == {"obsidian_search", "obsidian_read_note"}
+    assert set(list_tools(small)) == {"obsidian_search", "obsidian_read_note"}
     assert call(small, "obsidian_read_note", {"name": "Home"}).text
     with pytest.raises(UnknownTool):
         call(small, "obsidian_list_files", {})
@@ -56,7 +56,7 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
 
 def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: App) -> None:
     with pytest.raises(InvalidArguments, match=r"obsidian_nonsense.*core, standard, all"):
-        listed(app._replace(config=app.config._replace(tools="nonsense")))
+        list_tools(app._replace(config=app.config._replace(tools="nonsense")))
 
 
 @pytest.mark.parametrize("names", ["core", "standard", "search,read_note"])

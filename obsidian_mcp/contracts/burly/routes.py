@@ -102,7 +102,7 @@ class Burly(Contract):
             "status": "ok" if ready else "degraded",
             "server_name": "burlymcp",
             "version": __version__,
-            "tools_available": len(await service.listed()),
+            "tools_available": len(await service.list_tools()),
             "notifications_enabled": False,
             "docker_available": False,
             "strict_security_mode": True,
@@ -120,7 +120,7 @@ class Burly(Contract):
         if isinstance(parsed, list):
             return not_valid(parsed)
         if parsed.method == "list_tools":
-            tools = list(map(tool_entry, await service.listed()))
+            tools = list(map(tool_entry, await service.list_tools()))
             return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
         if parsed.name is None:
             return failed("Missing tool name", "Tool name is required for call_tool")
@@ -229,7 +229,7 @@ def not_confirmed(name: str) -> Envelope:
 
 async def unknown(name: str, service: ToolService) -> Envelope:
     """Return the error for a tool that does not exist, with the names that `list_tools` has."""
-    details = {"available_tools": [tool.name for tool in await service.listed()]}
+    details = {"available_tools": [tool.name for tool in await service.list_tools()]}
     return failed(f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details)
 
 

@@ -84,7 +84,7 @@ class BridgeContract(Contract):
                 health = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
                 return json_reply(health, headers=CORS)
             case ("tools",):
-                return json_reply(listing(await service.listed()), headers=CORS)
+                return json_reply(listing(await service.list_tools()), headers=CORS)
             case _:
                 return await self._call(request, service)
 

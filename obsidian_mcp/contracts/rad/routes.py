@@ -53,7 +53,7 @@ class Rad(Contract):
             case ("health",):
                 return json_reply({"status": "healthy", "service": "mcp", "executor": True, "timestamp": timestamp()})
             case ("tools", "list"):
-                tools = [{**tool_entry(tool), "parameters": tool.input_schema} for tool in await service.listed()]
+                tools = [{**tool_entry(tool), "parameters": tool.input_schema} for tool in await service.list_tools()]
                 return json_reply({"tools": tools, "count": len(tools)})
             case _:
                 return await self._invoke(request, service)

@@ -30,7 +30,7 @@ class HomePage(Dialect):
     async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
         url = escape(f"http://{request.headers.get('host', '127.0.0.1')}")
         vaults = ", ".join(await service.vaults()) or "no vault"
-        tools = await service.listed()
+        tools = await service.list_tools()
         entries = (f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools)
         body = (
             f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_fill('connect.html', url=url)}"

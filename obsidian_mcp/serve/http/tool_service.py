@@ -16,9 +16,9 @@ from obsidian_mcp.core.text.collation import exact_key
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import Dispatcher
-from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, listed
+from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, list_tools
 from obsidian_mcp.tools.entries import RESEARCH
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, offered
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, select_tools
 
 log = logging.getLogger(__name__)
 
@@ -54,15 +54,15 @@ class ToolService:
             tools = {**tools, **others(), **tools}
         if self._app.config.read_only:
             tools = {name: tool for name, tool in tools.items() if tool.read_only}
-        return offered(self._app, tools)
+        return select_tools(self._app, tools)
 
     def find(self, name: str) -> Tool | None:
         """Return the tool of a name; None where there is none."""
         return self.tools().get(name)
 
-    async def listed(self) -> tuple[Tool, ...]:
+    async def list_tools(self) -> tuple[Tool, ...]:
         """Return the tools that are of use here and now."""
-        return tuple((await to_thread.run_sync(listed, self._app, self.tools())).values())
+        return tuple((await to_thread.run_sync(list_tools, self._app, self.tools())).values())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: AppError and nothing else."""

@@ -23,31 +23,31 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[li
     try:
         if kind == "vault":
             return _best(((name, name) for name in app.vaults.names()), typed)
-        place = app.vaults.get(vault)
+        opened = app.vaults.get(vault)
     except AppError:
         return [], 0
     match kind:
         case "note":
-            return _notes(place, typed)
+            return _notes(opened, typed)
         case "file":
-            return _best(((str(entry.path), basename(entry.path)) for entry in place.entries()), typed)
+            return _best(((str(entry.path), basename(entry.path)) for entry in opened.entries()), typed)
         case "folder":
-            with place.lock:
-                folders = [path for path, _ in place.catalog.folders().values()]
+            with opened.lock:
+                folders = [path for path, _ in opened.catalog.folders().values()]
             return _best(((path, path.rpartition("/")[2]) for path in folders), typed)
         case "tag":
-            tags = [use.tag for use in place.graph.tags().value]
+            tags = [use.tag for use in opened.graph.tags().value]
             return _best(((tag, tag) for tag in tags), typed.removeprefix("#"))
         case _:
             return [], 0
 
 
-def _notes(place: Vault, typed: str) -> tuple[list[str], int]:
+def _notes(vault: Vault, typed: str) -> tuple[list[str], int]:
     """Complete notes by their shortest unique name: the bare name, else the path."""
-    hidden = place.hides()
-    notes = [str(entry.path) for entry in place.entries() if is_note(entry.path) and not hidden(entry.path)]
-    with place.lock:
-        alone = {path: len(place.catalog.named(path.rpartition("/")[2])) == 1 for path in notes}
+    hidden = vault.hides()
+    notes = [str(entry.path) for entry in vault.entries() if is_note(entry.path) and not hidden(entry.path)]
+    with vault.lock:
+        alone = {path: len(vault.catalog.named(path.rpartition("/")[2])) == 1 for path in notes}
     shown = (
         (basename(path) if alone[path] and "/" not in typed else path[: -len(".md")], basename(path)) for path in notes
     )

@@ -43,10 +43,10 @@ def summarize_note(
     vault: VaultName = "",
 ) -> str:
     """Summarise a note of the vault, with its open questions and tasks."""
-    place = app.vaults.get(vault)
+    opened = app.vaults.get(vault)
     return (
         f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, name open questions "
-        "and tasks separately, and add nothing that it does not say.\n\n" + quoted(app, place, place.find(note))
+        "and tasks separately, and add nothing that it does not say.\n\n" + quoted(app, opened, opened.find(note))
     )
 
 
@@ -59,14 +59,14 @@ def weekly_review(
     vault: VaultName = "",
 ) -> str:
     """Review the notes that changed in the last days: what happened, what is open, what comes next."""
-    place = app.vaults.get(vault)
-    since = place.calendar.now() - timedelta(days=number(days, "days", 1, 366))
-    notice = _notice(place) if tag else []
-    wanted = chosen(place, folder, tag)
-    notes = recent_notes(place, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
+    opened = app.vaults.get(vault)
+    since = opened.calendar.now() - timedelta(days=number(days, "days", 1, 366))
+    notice = _notice(opened) if tag else []
+    wanted = chosen(opened, folder, tag)
+    notes = recent_notes(opened, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
     target = ""
     with suppress(PermissionDenied):  # the policy hides where weekly notes are (POL-18)
-        weekly = place.periodic.locate("week")
+        weekly = opened.periodic.locate("week")
         if weekly.rule.configured:
             offer = "offer to put the review there with obsidian_daily_note, period weekly."
             target = f" My weekly note is {weekly.path}: {offer}"
@@ -76,15 +76,15 @@ def weekly_review(
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
         f"enough.{target}\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
     )
-    shown = [quoted(app, place, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(place, entry)]
+    shown = [quoted(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
     rest = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]
     more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
     return "\n\n".join([request, *shown, *more, *notice])
 
 
-def _is_binary(place: Vault, entry: FileEntry) -> bool:
+def _is_binary(vault: Vault, entry: FileEntry) -> bool:
     try:
-        place.read_text(entry)
+        vault.read_text(entry)
     except AppError:
         return True
     return False
@@ -93,20 +93,20 @@ def _is_binary(place: Vault, entry: FileEntry) -> bool:
 @prompt("Find connections")
 def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     """Find notes that a note should be linked with: names it mentions, shared tags, neighbours of neighbours."""
-    place = app.vaults.get(vault)
-    entry = place.find(note)
-    body = place.read_text(entry).text.body
-    notice = _notice(place)
-    linked = {link.target for link in place.graph.outgoing(entry.path).value if link.target is not None}
-    linked |= {link.source for link in place.graph.backlinks(entry.path).value}
+    opened = app.vaults.get(vault)
+    entry = opened.find(note)
+    body = opened.read_text(entry).text.body
+    notice = _notice(opened)
+    linked = {link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None}
+    linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
     reasons: dict[str, list[str]] = {}
-    for name in _mentioned(place, entry, body):
+    for name in _mentioned(opened, entry, body):
         reasons.setdefault(name, []).append("its name is in the text")
     for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
         report_progress(0, 0, "Comparing tags")
-        for found in place.graph.tagged(tag).value:
+        for found in opened.graph.tagged(tag).value:
             reasons.setdefault(str(found.path), []).append(f"#{tag}")
-    for near in place.graph.neighbours(entry.path, 2).value:
+    for near in opened.graph.neighbours(entry.path, 2).value:
         if near.distance == 2:
             reasons.setdefault(str(near.path), []).append(f"linked with {near.via}")
     known = {str(path) for path in linked} | {str(entry.path)}
@@ -124,7 +124,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     return "\n\n".join(
         [
             request,
-            quoted(app, place, entry),
+            quoted(app, opened, entry),
             "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
             "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
             *notice,
@@ -132,11 +132,11 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     )
 
 
-def _mentioned(place: Vault, entry: FileEntry, body: str) -> list[str]:
+def _mentioned(vault: Vault, entry: FileEntry, body: str) -> list[str]:
     """Return the notes whose name occurs in a text."""
     text = name_key(body)
     found = []
-    for other in place.entries():
+    for other in vault.entries():
         name = name_key(basename(other.path))
         if len(name) >= MIN_MENTION_LENGTH and name in text and is_note(other.path) and other.path != entry.path:
             found.append(str(other.path))
@@ -146,14 +146,14 @@ def _mentioned(place: Vault, entry: FileEntry, body: str) -> list[str]:
 @prompt("Clean up a note")
 def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
     """Tidy a note without changing what it says: structure, links that lead nowhere, properties, tags."""
-    place = app.vaults.get(vault)
-    entry = place.find(note)
-    content = place.read_text(entry)
+    opened = app.vaults.get(vault)
+    entry = opened.find(note)
+    content = opened.read_text(entry)
     parsed = core_note.parse(content.text.body)
-    notice = _notice(place)
-    broken = [link.link.original for link in place.graph.outgoing(entry.path).value if link.target is None]
-    uses = sorted(place.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES_SHOWN]
-    tags = sorted(place.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
+    notice = _notice(opened)
+    broken = [link.link.original for link in opened.graph.outgoing(entry.path).value if link.target is None]
+    uses = sorted(opened.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES_SHOWN]
+    tags = sorted(opened.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
     problem = parsed.frontmatter.error if parsed.frontmatter is not None else None
     request = (
         "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. Mend headings "
@@ -164,7 +164,7 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
     return "\n\n".join(
         [
             request,
-            quoted(app, place, entry),
+            quoted(app, opened, entry),
             "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
             *([f"Its properties cannot be read: {problem}"] if problem else []),
             "Properties in use: " + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),
@@ -183,13 +183,13 @@ def plan_from_tasks(
     vault: VaultName = "",
 ) -> str:
     """Make a plan from the open tasks of the vault, those of the notes changed last first."""
-    place = app.vaults.get(vault)
-    notice = _notice(place) if tag else []
-    notes = recent_notes(place, chosen(place, folder, tag))
+    opened = app.vaults.get(vault)
+    notice = _notice(opened) if tag else []
+    notes = recent_notes(opened, chosen(opened, folder, tag))
     lines: list[str] = []
     for done, entry in enumerate(notes):
         report_progress(done, len(notes), "Looking for tasks")
-        facts = place.graph.facts(entry.path).value
+        facts = opened.graph.facts(entry.path).value
         open_tasks = [task for task in facts.tasks if task.mark == " "] if facts is not None else []
         lines += (f"{task.text.lstrip('> ').strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)
         if len(lines) > TASKS:
@@ -198,15 +198,15 @@ def plan_from_tasks(
         f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. Order them by "
         "urgency and weight, put together what belongs together, name what is blocked or stale, and say what to leave "
         "out. Refer to each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task is not "
-        f"clear. Today is {place.calendar.now():%A, %Y-%m-%d}.\n\n"
+        f"clear. Today is {opened.calendar.now():%A, %Y-%m-%d}.\n\n"
         + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
         + "".join(f"\n\n{sentence}" for sentence in notice)
     )
 
 
-def _notice(place: Vault) -> list[str]:
+def _notice(vault: Vault) -> list[str]:
     """The sentence that the index is not complete, where that is so."""
-    notice = place.search.notice()
+    notice = vault.search.notice()
     return [notice] if notice else []
 
 

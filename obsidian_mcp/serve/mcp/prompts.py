@@ -92,9 +92,9 @@ def find(name: str) -> Prompt:
         ) from None
 
 
-def quoted(app: App, place: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
+def quoted(app: App, vault: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
     """Return a note between tags that name it; of a long one the beginning, and how to get the rest."""
-    body = printable(place.read_text(entry).text.body)
+    body = printable(vault.read_text(entry).text.body)
     hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)
     cut = ""
     if len(body) > most:
@@ -112,13 +112,13 @@ def number(text: str, name: str, least: int, most: int) -> int:
     return int(text)
 
 
-def chosen(place: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
+def chosen(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
     """Return a filter for notes below the folder and with the tag, where given. Raises: NoteNotFound."""
-    inside = place.folders.named(folder) if folder else None
+    inside = vault.folders.named(folder) if folder else None
     if inside:
-        place.folders.existing(inside)
+        vault.folders.existing(inside)
     prefix = name_key(inside) + "/" if inside else ""
-    tagged = {found.path for found in place.graph.tagged(tag).value} if tag else None
+    tagged = {found.path for found in vault.graph.tagged(tag).value} if tag else None
     return lambda entry: name_key(entry.path).startswith(prefix) and (tagged is None or entry.path in tagged)
 
 

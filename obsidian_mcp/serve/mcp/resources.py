@@ -84,21 +84,21 @@ class Resources:
 def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
     """Return the pages about the vault, then every file of the default vault by path. A cursor names the last path of
     its page, so that files which come or go move no page (RES-03). Raises: InvalidArguments."""
-    place = app.vaults.get()
-    entries = place.entries()
+    vault = app.vaults.get()
+    entries = vault.entries()
     start, room = 0, PAGE - len(STATIC)
     if cursor is not None:
         start, room = bisect_right(entries, _place_of(cursor), key=lambda entry: str(entry.path)), PAGE
     shown = entries[start : start + room]
     return types.ListResourcesResult(
-        resources=[*(STATIC if cursor is None else ()), *(_file(place, entry) for entry in shown)],
+        resources=[*(STATIC if cursor is None else ()), *(_file(vault, entry) for entry in shown)],
         next_cursor=_cursor_after(shown[-1].path) if start + room < len(entries) else None,
     )
 
 
-def _file(place: Vault, entry: FileEntry) -> types.Resource:
+def _file(vault: Vault, entry: FileEntry) -> types.Resource:
     return types.Resource(
-        uri=uri.build(place.name, entry.path),
+        uri=uri.build(vault.name, entry.path),
         name=str(entry.path),
         title=basename(entry.path),
         mime_type=media.mime_of(entry.path),
@@ -128,14 +128,14 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
     if address in pages:
         return types.TextResourceContents(uri=address, mime_type=media.NOTE, text=pages[address](app.vaults.get()))
     if address == TODAY:
-        place = app.vaults.get()
-        today = place.periodic.locate("day")
+        vault = app.vaults.get()
+        today = vault.periodic.locate("day")
         if today.entry is None:
-            raise place.periodic.missing(today)
+            raise vault.periodic.missing(today)
         entry = today.entry
     else:
-        place, entry = find(app, address)
-    data = place.files.read(entry.disk, MAX_BYTES)
+        vault, entry = find(app, address)
+    data = vault.files.read(entry.disk, MAX_BYTES)
     mime = media.mime_of(entry.path)
     if media.is_text(entry.path, data):
         text = printable(Text.decode(data).body)
@@ -153,37 +153,37 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
             f"Unknown resource: {address!r}. Resources are {OVERVIEW}, {RECENT_NOTES}, {TODAY} and {uri.TEMPLATE}.",
             uri=address,
         )
-    place = app.vaults.get(named.vault)
+    vault = app.vaults.get(named.vault)
     spellings = dict.fromkeys(map(normal_form, named.paths))
     for spelling in spellings:
-        with place.lock:  # any name that the disk holds
-            known = place.catalog.get(spelling)
-        if known is not None and (entry := place.look_for(known.disk)) is not None:
-            return place, entry
+        with vault.lock:  # any name that the disk holds
+            known = vault.catalog.get(spelling)
+        if known is not None and (entry := vault.look_for(known.disk)) is not None:
+            return vault, entry
     paths = [parse(spelling) for spelling in spellings]
     for path in paths:
-        if (entry := place.at(path) or place.look_for(path)) is not None:
-            return place, entry
-    raise NoteNotFound(f"There is no file {str(paths[0])!r} in the vault {place.name!r}.", uri=address, path=paths[0])
+        if (entry := vault.at(path) or vault.look_for(path)) is not None:
+            return vault, entry
+    raise NoteNotFound(f"There is no file {str(paths[0])!r} in the vault {vault.name!r}.", uri=address, path=paths[0])
 
 
-def recent_notes(place: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True) -> list[FileEntry]:
+def recent_notes(vault: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True) -> list[FileEntry]:
     """Return the notes that the user does not hide, the latest changed first."""
-    hidden = place.hides()
-    notes = [entry for entry in place.entries() if is_note(entry.path) and not hidden(entry.path) and wanted(entry)]
+    hidden = vault.hides()
+    notes = [entry for entry in vault.entries() if is_note(entry.path) and not hidden(entry.path) and wanted(entry)]
     return sorted(notes, key=lambda entry: -entry.mtime_ns)
 
 
-def _overview(place: Vault) -> str:
-    entries = place.entries()
+def _overview(vault: Vault) -> str:
+    entries = vault.entries()
     notes = sum(is_note(entry.path) for entry in entries)
     folders: dict[str, int] = {}
     for entry in entries:
         top, slash, _ = entry.path.partition("/")
         folders[top if slash else "(root)"] = folders.get(top if slash else "(root)", 0) + 1
-    tags = sorted(place.graph.tags().value, key=lambda use: (-use.files, use.tag))[:TAGS_SHOWN]
+    tags = sorted(vault.graph.tags().value, key=lambda use: (-use.files, use.tag))[:TAGS_SHOWN]
     lines = [
-        f"# {place.name}",
+        f"# {vault.name}",
         "",
         f"{notes} notes, {len(entries) - notes} other files, {sum(entry.size for entry in entries):,} bytes.",
         "",
@@ -197,15 +197,15 @@ def _overview(place: Vault) -> str:
         "",
         "## Changed last",
         "",
-        *(_line(place, entry) for entry in recent_notes(place)[:RECENT]),
+        *(_line(vault, entry) for entry in recent_notes(vault)[:RECENT]),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _recent(place: Vault) -> str:
-    lines = [_line(place, entry) for entry in recent_notes(place)[:RECENT]]
+def _recent(vault: Vault) -> str:
+    lines = [_line(vault, entry) for entry in recent_notes(vault)[:RECENT]]
     return "\n".join(["# Notes changed last", "", *lines]) + "\n"
 
 
-def _line(place: Vault, entry: FileEntry) -> str:
-    return f"- {entry.modified} [{entry.path}]({uri.build(place.name, entry.path)})"
+def _line(vault: Vault, entry: FileEntry) -> str:
+    return f"- {entry.modified} [{entry.path}]({uri.build(vault.name, entry.path)})"

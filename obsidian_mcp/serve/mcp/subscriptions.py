@@ -93,32 +93,32 @@ class WatchedResources:
         found: set[str] = set()
         listed = False
         for vault in list(self._files):
-            place = app.vaults.get(vault)
+            opened = app.vaults.get(vault)
             with self._lock:
                 revision, before = self._files[vault]
-                if place.catalog.revision == revision:
+                if opened.catalog.revision == revision:
                     continue
-                self._files[vault] = _files(place)
+                self._files[vault] = _files(opened)
                 now = self._files[vault][1]
                 listed |= not vault and before.keys() != now.keys()
                 if not self._wanted:  # most clients only list
                     continue
                 different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
-                keys = {name_key(place.name), name_key(str(place.files.root))}
+                keys = {name_key(opened.name), name_key(str(opened.files.root))}
                 changed = {(key, name_key(path)) for path in different for key in keys}
                 found |= {address for address, files in self._wanted.items() if not files.isdisjoint(changed)}
                 if vault or not different:
                     continue
                 found |= self._wanted.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
                 with suppress(PermissionDenied):  # the policy hides where daily notes are (POL-18)
-                    if resources.TODAY in self._wanted and place.periodic.locate("day").path in different:
+                    if resources.TODAY in self._wanted and opened.periodic.locate("day").path in different:
                         found.add(resources.TODAY)
         updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(found)]
         return [*updated, ResourcesListChanged()] if listed else updated
 
 
-def _files(place: Vault) -> tuple[int, dict[str, FileEntry]]:
-    catalog = place.catalog
+def _files(vault: Vault) -> tuple[int, dict[str, FileEntry]]:
+    catalog = vault.catalog
     return catalog.revision, catalog.by_path()  # in this order: changes made in between are compared again
 
 
