@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tests.contracts.plugin.plugin_server import PluginServer
+
 from .figures import Samples
 from .servers import Server
 from .turns import in_turns, reason, settle, until
@@ -119,8 +121,8 @@ PLAIN = "plain start"
 SHOWS_VIEWS = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
 
 
-def ways(policy: Path, folder: str) -> dict[str, Way]:
-    """Return the ways in which people start a server, the plain one first."""
+def ways(policy: Path, folder: str, plugin: int) -> dict[str, Way]:
+    """Return the ways in which people start a server, the plain one first. `plugin`: the port of a plugin's bridge."""
     return {
         PLAIN: Way(),
         "client claude-ai (Claude Desktop)": Way(CLAUDE_DESKTOP),
@@ -132,6 +134,7 @@ def ways(policy: Path, folder: str) -> dict[str, Way]:
         "policy file": Way(env={"OBSIDIAN_MCP_POLICY": str(policy)}),
         "OBSIDIAN_MCP_TIMEOUT=20": Way(env={"OBSIDIAN_MCP_TIMEOUT": "20"}),
         "2026-07-28": Way(meta=MODERN),
+        "a plugin's tools beside the vault's": Way(env={"OBSIDIAN_MCP_PORT": str(plugin)}),
         "initialize a second after the start": Way(wait=1.0),
     }
 
@@ -146,14 +149,15 @@ def every_way(ours: Server, bare: Server, rounds: int, samples: Samples) -> None
     policy = ours.vault.with_name(f"{ours.vault.name}-kept") / "policy.toml"
     policy.write_text('confirm = ["permanent_delete"]\n', encoding="utf-8")
     folder = next(path.name for path in sorted(ours.vault.iterdir()) if path.is_dir() and path.name[0] != ".")
-    known = ways(policy, folder)
-    for number in range(rounds):
-        names = [*known]
-        for way in names[number % len(names) :] + names[: number % len(names)]:
-            for column, moment in zip(STARTS, _moments(ours, known[way]), strict=True):
-                samples.add(row(column, way), ours.name, moment)
-        for column, moment in zip(STARTS, _moments(bare, Way()), strict=True):
-            samples.add(row(column, PLAIN), bare.name, moment)
+    with PluginServer() as plugin:
+        known = ways(policy, folder, plugin.port)
+        for number in range(rounds):
+            names = [*known]
+            for way in names[number % len(names) :] + names[: number % len(names)]:
+                for column, moment in zip(STARTS, _moments(ours, known[way]), strict=True):
+                    samples.add(row(column, way), ours.name, moment)
+            for column, moment in zip(STARTS, _moments(bare, Way()), strict=True):
+                samples.add(row(column, PLAIN), bare.name, moment)
 
 
 def _moments(server: Server, way: Way) -> list[float]:

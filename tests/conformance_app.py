@@ -25,7 +25,6 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, PromptsListChanged, ToolsListChanged
 
 from obsidian_mcp.app import App
-from obsidian_mcp.serve import dispatch
 from obsidian_mcp.serve.dispatch import Dispatcher
 from obsidian_mcp.serve.http import listener, server
 from obsidian_mcp.serve.mcp.server import build_server
@@ -545,8 +544,8 @@ def main() -> None:
     with (
         patch.object(server, "session_manager", with_fixtures),  # handlers of the SDK, so that all else goes there, too
         patch.object(Dispatcher, "serves", lambda _, message: message["method"] in ("initialize", "ping")),
-        patch.object(dispatch, "HANDSHAKE_METHODS", AllBut()),
-        patch.object(dispatch, "MODERN_METHODS", AllBut(("initialize", "ping"))),
+        patch.object(Dispatcher, "handshake_methods", AllBut()),
+        patch.object(Dispatcher, "modern_methods", AllBut(("initialize", "ping"))),
     ):
         run(app)
 

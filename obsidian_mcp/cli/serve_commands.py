@@ -11,6 +11,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .options import Options
 
 if TYPE_CHECKING:
+    from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
 
 
@@ -21,7 +22,7 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
 
     gc.disable()  # the imports make no garbage worth looking for; `stdio.run` freezes and enables
     from obsidian_mcp import compose
-    from obsidian_mcp.serve.dispatch import Dispatcher
+    from obsidian_mcp.serve.dispatch import VaultDispatcher
     from obsidian_mcp.serve.stdio import server as stdio
     from obsidian_mcp.tools import entries
 
@@ -32,20 +33,18 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
     app = compose.build(settings, serving=True)
     entries.profile(app.config.tools)  # one without tools is refused before the first message is read
 
-    def prepare() -> None:
+    def prepare(_: Conversation) -> None:
         start_log()
         app.vaults.warm()
         from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 
     def load() -> SdkServer:
-        from obsidian_mcp.serve.mcp.server import build_server
-        from obsidian_mcp.serve.stdio.sdk import SdkServer
+        from obsidian_mcp.serve.mcp import server
 
-        server = build_server(app)
-        return SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
+        return server.served(app)
 
     try:
-        return stdio.run(load, Dispatcher(app), prepare=prepare)
+        return stdio.run(load, VaultDispatcher(app), prepare=prepare)
     finally:
         app.vaults.close()
 

@@ -64,8 +64,6 @@ HANDSHAKE_METHODS: Final = _OF_SDK | {
 MODERN_METHODS: Final = _OF_SDK | {"server/discover", "tools/list", "tools/call", "subscriptions/listen"}
 _ANSWERED: Final = frozenset(("initialize", "server/discover", "ping", "tools/list", "tools/call"))
 
-_SERVER: Final = {"name": "obsidian-mcp", "title": "Obsidian vault", "version": __version__}
-
 
 class Peer(NamedTuple):
     """Who sent a request, by its `initialize` or, in the revisions without one, by its own `_meta`."""
@@ -93,14 +91,45 @@ class Peer(NamedTuple):
 
 
 class Dispatcher:
-    """Safe to share between threads."""
+    """Answers the requests of clients; what is offered to them is the matter of a subclass. Safe to share between
+    threads."""
 
-    def __init__(self, app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> None:
-        """`tools` returns the tools that can be called, where there are others beside the vault's."""
-        self.app = app
-        self._tools = tools
-        self.timeout = app.config.timeout
+    server: Mapping[str, Any] = {"name": "obsidian-mcp", "title": "Obsidian vault", "version": __version__}
+    """What it is, to clients."""
+    handshake_methods: frozenset[str] = HANDSHAKE_METHODS
+    modern_methods: frozenset[str] = MODERN_METHODS
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.timeout = config.timeout
         """Seconds that a call may take."""
+
+    # --- what is offered
+
+    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
+        """Return the tools that a peer is told of. Raises: InvalidArguments for a profile that names no tools."""
+        raise NotImplementedError
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> results.Result:
+        """Return the result of a call. Raises: AppError."""
+        raise NotImplementedError
+
+    def instructions(self) -> str:
+        """Return what the server says of itself to models. Raises: InvalidArguments for a profile without tools."""
+        raise NotImplementedError
+
+    def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def list_can_change(self) -> bool:
+        """Whether the list of tools depends on more than how this process was started."""
+        raise NotImplementedError
+
+    def writes(self, message: object) -> bool:
+        """Whether a request calls one of the tools to change a vault (TOOL-15)."""
+        raise NotImplementedError
+
+    # --- how it is told
 
     def peer(self, message: Message, introduced: Peer | None) -> Peer | Message:
         """Return who sent a request, or the error that refuses it, in the era in which it is written. `introduced`:
@@ -108,7 +137,7 @@ class Dispatcher:
         method = message["method"]
         if is_modern(message):
             return self.modern_peer(message)
-        if method not in HANDSHAKE_METHODS:
+        if method not in self.handshake_methods:
             return _method_not_found(message)
         if introduced is None and method not in ("initialize", "ping"):
             return _not_initialized(message)
@@ -130,13 +159,18 @@ class Dispatcher:
             return jsonrpc.error(message["id"], UNSUPPORTED_VERSION, "Unsupported protocol version", known)
         if faults := list(params.faults(meta, _ENVELOPE, "_meta.")):
             return params.refuse(message, faults)
-        if message["method"] not in MODERN_METHODS:
+        if message["method"] not in self.modern_methods:
             return _method_not_found(message)
         return Peer(version, (meta.get(CLIENT_KEY) or {}).get("name", ""), meta[CAPABILITIES_KEY])
 
     def serves(self, message: Message) -> bool:
         """Whether `answer` answers a request of a peer; the SDK serves any other."""
         return message["method"] in _ANSWERED and "inputResponses" not in (message.get("params") or {})
+
+    def waits(self, message: Message) -> bool:
+        """Whether the answer to a request that it serves can take its time, and so a thread of its own."""
+        is_call: bool = message["method"] == "tools/call"
+        return is_call
 
     def answer(self, message: Message, peer: Peer) -> bytes | None:
         """Return the line that answers a request, None for a call that a person has to agree to first. Never raises.
@@ -147,7 +181,7 @@ class Dispatcher:
                 return jsonrpc.encode(params.refuse(message, faults))
             if method == "tools/call":
                 return self._call(message, peer)
-            return jsonrpc.encode(_answer(message, peer, self._told(message, peer)))
+            return jsonrpc.encode(self._answer(message, peer, self._told(message, peer)))
         except AppError as error:
             return jsonrpc.encode(self.failure(message, peer, error))
         except BaseException:  # sys.exit() in a tool, too
@@ -158,9 +192,9 @@ class Dispatcher:
 
     def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
         """Return the answer that reports an error, in the configured style."""
-        failed = results.failure(error, self.app.config.error_style) if message["method"] == "tools/call" else None
+        failed = results.failure(error, self.config.error_style) if message["method"] == "tools/call" else None
         if failed is not None:
-            return _answer(message, peer, failed)
+            return self._answer(message, peer, failed)
         return jsonrpc.error(message["id"], error.code, error.message, error.payload())
 
     def introduced(self, message: Message) -> Peer | None:
@@ -172,60 +206,27 @@ class Dispatcher:
         known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         return Peer(known, given["clientInfo"]["name"], given["capabilities"])
 
-    def writes(self, message: object) -> bool:
-        """Whether a request calls one of the tools to change a vault (TOOL-15)."""
-        return changes_vault(message, self._others())
-
-    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
-        """Return the tools that a peer is told of. Raises: InvalidArguments for a profile that names no tools."""
-        audience = self._audience(peer)
-        others = (entry for entry in self._others().values() if entry.read_only or not audience.read_only)
-        return [*entries.list_tools(audience), *(entries.publish(entry, audience) for entry in others)]
-
-    def _audience(self, peer: Peer) -> entries.Audience:
-        config, vaults = self.app.config, self.app.vaults
-        shows = shows_views(config, peer)
-        audience = entries.Audience(config.tools, config.read_only, vaults.asks(), shows_views=shows)
-        if any(entry.needs_app for entry in entries.select_tools(audience).values()):
-            return audience._replace(has_app=vaults.has_app())
-        return audience
-
-    def _offers_views(self) -> bool:
-        return entries.offers_views(self.app.config.tools, self.app.config.views)
-
-    def _others(self) -> Mapping[str, entries.ToolEntry]:
-        """The tools of other programs."""
-        if self._tools is None:
-            return {}
-        ours = entries.table()
-        known = {*ours.tools, *ours.views, *ours.research}
-        return {name: tool.entry for name, tool in self._tools().items() if name not in known}
-
     def _call(self, message: Message, peer: Peer) -> bytes | None:
-        from obsidian_mcp.tools import TOOLS, call  # takes 100 ms, which nothing else here needs
-
         given = message["params"]
         try:
-            tools = TOOLS if self._tools is None else self._tools()
-            outcome = call(self.app, given["name"], given.get("arguments") or {}, tools)
+            return jsonrpc.encode(self._answer(message, peer, self.call(given["name"], given.get("arguments") or {})))
         except ConfirmationRequired:
             if peer.can_be_asked:
                 return None
             raise
-        return jsonrpc.encode(_answer(message, peer, results.success(outcome)))
 
     def _told(self, message: Message, peer: Peer) -> Mapping[str, Any]:
         """Return the result of any other request."""
         match message["method"]:
             case "tools/list":
                 require_first_page((message.get("params") or {}).get("cursor"))
-                return {"tools": self.tools(peer), **(_kept(self._list_can_change()) if peer.is_modern else {})}
+                return {"tools": self.tools(peer), **(_kept(self.list_can_change()) if peer.is_modern else {})}
             case "ping":
                 return {}
             case "server/discover":
                 return {
                     "supportedVersions": list(MODERN_VERSIONS),
-                    "capabilities": self._capabilities(is_modern=True),
+                    "capabilities": self.capabilities(is_modern=True),
                     "instructions": self.instructions(),
                     **_kept(can_change=False),
                 }
@@ -233,12 +234,42 @@ class Dispatcher:
                 version = message["params"]["protocolVersion"]
                 return {
                     "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-                    "capabilities": self._capabilities(is_modern=False),
-                    "serverInfo": _SERVER,
+                    "capabilities": self.capabilities(is_modern=False),
+                    "serverInfo": self.server,
                     "instructions": self.instructions(),
                 }
 
-    def _capabilities(self, *, is_modern: bool) -> dict[str, Any]:
+    def _answer(self, message: Message, peer: Peer, value: Mapping[str, Any]) -> Message:
+        if peer.is_modern:
+            meta = value.get("_meta")
+            both = {SERVER_KEY: self.server, **(meta if isinstance(meta, Mapping) else {})}
+            value = {**value, "resultType": "complete", "_meta": both}
+        return jsonrpc.result(message["id"], value)
+
+
+class VaultDispatcher(Dispatcher):
+    """Offers the tools of the vaults."""
+
+    def __init__(self, app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> None:
+        """`tools` returns the tools that can be called, where there are others beside the vault's."""
+        super().__init__(app.config)
+        self.app = app
+        self._tools = tools
+
+    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
+        audience = self._audience(peer)
+        others = (entry for entry in self._others().values() if entry.read_only or not audience.read_only)
+        return [*entries.list_tools(audience), *(entries.publish(entry, audience) for entry in others)]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> results.Result:
+        from obsidian_mcp.tools import TOOLS, call  # takes 100 ms, which nothing else here needs
+
+        return results.success(call(self.app, name, arguments, TOOLS if self._tools is None else self._tools()))
+
+    def instructions(self) -> str:
+        return " ".join(filter(None, (self.app.vaults.problem(), introduction(self._offered()))))
+
+    def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
         found: dict[str, Any] = {
             "completions": {},
             "prompts": {"listChanged": is_modern},
@@ -249,31 +280,41 @@ class Dispatcher:
             found["extensions"] = {UI_EXTENSION: {}}
         return found
 
-    def instructions(self) -> str:
-        """Return what the server says of itself to models. Raises: InvalidArguments for a profile without tools."""
-        config = self.app.config
-        offered = entries.select_tools(entries.Audience(config.tools, config.read_only))
-        return " ".join(filter(None, (self.app.vaults.problem(), introduction(offered))))
+    def list_can_change(self) -> bool:
+        return self._offers_views() or any(entry.needs_app for entry in self._offered().values())
 
-    def _list_can_change(self) -> bool:
-        """Whether the list of tools depends on more than how this process was started."""
-        config = self.app.config
-        offered = entries.select_tools(entries.Audience(config.tools, config.read_only))
-        return self._offers_views() or any(entry.needs_app for entry in offered.values())
-
-
-def changes_vault(message: object, others: Mapping[str, entries.ToolEntry]) -> bool:
-    """Whether a request calls one of the vault's tools, or of the `others`, to change a vault."""
-    match message:
-        case {"method": "tools/call", "params": {"name": str(name), **rest}}:
-            given = rest.get("arguments")
-            if isinstance(given, dict) and given.get("dry_run") is True:
+    def writes(self, message: object) -> bool:
+        match message:
+            case {"method": "tools/call", "params": {"name": str(name), **rest}}:
+                given = rest.get("arguments")
+                if isinstance(given, dict) and given.get("dry_run") is True:
+                    return False
+                ours = entries.table()
+                found = ours.tools.get(name) or ours.views.get(name) or self._others().get(name)
+                return found is not None and not found.read_only
+            case _:
                 return False
-            ours = entries.table()
-            found = ours.tools.get(name) or ours.views.get(name) or others.get(name)
-            return found is not None and not found.read_only
-        case _:
-            return False
+
+    def _audience(self, peer: Peer) -> entries.Audience:
+        vaults = self.app.vaults
+        shows = shows_views(self.config, peer)
+        audience = entries.Audience(self.config.tools, self.config.read_only, vaults.asks(), shows_views=shows)
+        if any(entry.needs_app for entry in entries.select_tools(audience).values()):
+            return audience._replace(has_app=vaults.has_app())
+        return audience
+
+    def _offered(self) -> Mapping[str, entries.ToolEntry]:
+        return entries.select_tools(entries.Audience(self.config.tools, self.config.read_only))
+
+    def _offers_views(self) -> bool:
+        return entries.offers_views(self.config.tools, self.config.views)
+
+    def _others(self) -> Mapping[str, entries.ToolEntry]:
+        """The tools of other programs."""
+        if self._tools is None:
+            return {}
+        known = entries.table().names
+        return {name: tool.entry for name, tool in self._tools().items() if name not in known}
 
 
 def shows_views(config: Config, peer: Peer) -> bool:
@@ -319,12 +360,6 @@ _SHAPES: Final[Mapping[str, params.Shape]] = {
     "tools/list": {"cursor?": str, **_META},
     "tools/call": {"name": str, "arguments?": dict, **_META},
 }
-
-
-def _answer(message: Message, peer: Peer, value: Mapping[str, Any]) -> Message:
-    if peer.is_modern:
-        value = {**value, "resultType": "complete", "_meta": {SERVER_KEY: _SERVER}}
-    return jsonrpc.result(message["id"], value)
 
 
 def _kept(can_change: bool) -> dict[str, Any]:

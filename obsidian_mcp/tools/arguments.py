@@ -167,7 +167,7 @@ def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any]
         parameter = known.get(name)
         if parameter is None:
             if name in HOST_MEMBERS:
-                _note_host_member(tool, name)
+                note_host_member(tool, name)
             else:
                 faults.append((name, f"one of {', '.join(known)}", "an unknown argument", _unknown(tool, known, name)))
         elif value is not None and (value != "" or parameter.takes_empty):
@@ -284,7 +284,8 @@ def _unknown(tool: str, known: Mapping[str, ToolParameter], name: str) -> str:
     return f"There is no argument {name!r} in {tool}.{meant} It takes {', '.join(known)}."
 
 
-def _note_host_member(tool: str, name: str) -> None:
+def note_host_member(tool: str, name: str) -> None:
+    """Say in the log that one of HOST_MEMBERS was left out of a call."""
     import logging
 
     logging.getLogger(__name__).info("%s: left out the argument %s, which %s adds", tool, name, HOST_MEMBERS[name])

@@ -78,6 +78,10 @@ class EntryTable(NamedTuple):
     research: Mapping[str, ToolEntry]
     """Of the profile RESEARCH."""
 
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((*self.tools, *self.views, *self.research))
+
 
 @cache
 def table() -> EntryTable:

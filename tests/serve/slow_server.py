@@ -14,12 +14,12 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout
-from obsidian_mcp.serve.dispatch import Dispatcher
+from obsidian_mcp.serve.dispatch import VaultDispatcher
 from obsidian_mcp.serve.mcp import server as mcp
-from obsidian_mcp.serve.stdio import sdk
 from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.registry import Tool
+from tests.serve.sdk_dispatcher import SdkCalls
 
 log = logging.getLogger("slow")
 
@@ -60,10 +60,8 @@ def main() -> int:
     tool = Tool("dig", "Dig", "Dig.", "dig", dig, read_only=True, destructive=False, idempotent=True)
     writing = Tool("bury", "Bury", "Bury.", "bury", bury, read_only=False, destructive=True, idempotent=False)
     tools = {**TOOLS, "dig": tool, "bury": writing}
-    server = mcp.build_server(app, lambda: tools)
-    served = sdk.SdkServer(server, server.create_initialization_options(), server.subscriptions.close)
-    dispatcher = None if options.sdk else Dispatcher(app, lambda: tools)
-    return stdio.run(lambda: served, dispatcher, drain_timeout=options.drain)
+    kind = SdkCalls if options.sdk else VaultDispatcher
+    return stdio.run(lambda: mcp.served(app, lambda: tools), kind(app, lambda: tools), drain_timeout=options.drain)
 
 
 if __name__ == "__main__":

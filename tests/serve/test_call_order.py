@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.call_order import CallOrder, Turn
-from obsidian_mcp.serve.dispatch import changes_vault
+from obsidian_mcp.serve.dispatch import VaultDispatcher
+from tests.conftest import app_on
 from tests.serve.raw import initialize_params, notification, request, tool_call
 from tests.serve.serving import serving
 from tests.serve.vault_server import slow, started
@@ -64,9 +65,11 @@ def test_reads_run_side_by_side_and_a_cancelled_write_holds_up_nothing() -> None
     assert begun == ["read 1", "read 2", "write 1", "read 3"]
 
 
-def test_a_dry_run_and_a_question_are_no_writes() -> None:
+def test_a_dry_run_and_a_question_are_no_writes(tmp_path: Path) -> None:
+    dispatcher = VaultDispatcher(app_on(tmp_path))
+
     def writes(name: str, arguments: Any) -> bool:
-        return changes_vault(request(1, "tools/call", {"name": name, "arguments": arguments}), {})
+        return dispatcher.writes(request(1, "tools/call", {"name": name, "arguments": arguments}))
 
     assert writes("obsidian_create_note", {"name": "x"})
     assert writes("obsidian_create_note", None)
@@ -75,7 +78,7 @@ def test_a_dry_run_and_a_question_are_no_writes() -> None:
     assert not writes("obsidian_set_properties", {"names": ["x"], "properties": {"a": 1}, "dry_run": True})
     assert not writes(READ, {"name": "x"})
     assert not writes("no_such_tool", {})
-    assert not changes_vault({"method": "resources/read", "params": []}, {})
+    assert not dispatcher.writes({"method": "resources/read", "params": []})
 
 
 def marks(text: str) -> list[int]:

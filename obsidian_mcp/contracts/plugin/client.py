@@ -7,11 +7,9 @@ import itertools
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote
-
-import httpx
 
 from obsidian_mcp.core.files.policy import fits_header
 from obsidian_mcp.core.text import json_codec
@@ -29,6 +27,9 @@ from obsidian_mcp.errors import (
 )
 
 from .offered import Dialect, PluginHealth, PluginTool, PluginTools
+
+if TYPE_CHECKING:
+    import httpx
 
 Mode = Literal["auto", "mcp", "v1"]
 
@@ -62,8 +63,7 @@ class _NotOffered(AppCommandFailed):
     """The plugin does not speak this dialect, or not this part of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
+class _Reply(NamedTuple):
     status: int
     body: Any
     """The decoded JSON; None where the body is none."""
@@ -105,10 +105,16 @@ class BridgeClient:
         self._call_seconds = call_seconds
         self._spoken: Dialect = "v1" if mode == "v1" else "mcp"
         self._ids = itertools.count(1)
+        self._transport = transport
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        import httpx  # takes 100 ms, which the client's first messages do not wait for
+
         # No proxies and no .netrc of the environment: the plugin runs on this machine.
         # No kept connections: after a restart of the plugin one would lose the next call.
         limits = httpx.Limits(max_keepalive_connections=0)
-        self._client = httpx.Client(base_url=self.address, transport=transport, trust_env=False, limits=limits)
+        return httpx.Client(base_url=self.address, transport=self._transport, trust_env=False, limits=limits)
 
     def close(self) -> None:
         """Close the connections."""
@@ -238,6 +244,8 @@ class BridgeClient:
     def _send(self, method: str, path: str, body: object, limit: float, headers: Mapping[str, str]) -> _Reply:
         """Make one exchange, whose answer arrives within `limit` seconds; one in drips is given up at the first pause
         after that, at the latest after twice as long."""
+        import httpx
+
         deadline = time.monotonic() + limit
         wait = httpx.Timeout(limit, connect=min(limit, self._list_seconds))
         content = None if body is None else json_codec.encode(body, keeps_halves=True)

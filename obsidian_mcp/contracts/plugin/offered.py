@@ -3,37 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Dialect = Literal["mcp", "v1"]
 """JSON-RPC at `/mcp`, or the plugin's own API at `/bridge/v1`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginHealth:
+class PluginHealth(NamedTuple):
     dialect: Dialect
     """The one that answered."""
     version: str | None
     """The plugin's, where it tells."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginTool:
+class PluginTool(NamedTuple):
     name: str
     definition: Mapping[str, Any]
     """The tool as the plugin describes it, with `name` and an `inputSchema` that says `"type": "object"`."""
 
+    @property
+    def is_read_only(self) -> bool:
+        hints = self.definition.get("annotations")
+        return isinstance(hints, Mapping) and hints.get("readOnlyHint") is True
 
-@dataclass(frozen=True, slots=True)
-class PluginTools:
+    def meant(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call without what hosts add to every call, and without null where the plugin
+        describes an optional argument of another type (BRIDGE-19)."""
+        from obsidian_mcp.tools.arguments import HOST_MEMBERS, note_host_member  # for calls only
+
+        schema = self.definition["inputSchema"]
+        properties, required = schema.get("properties"), schema.get("required")
+        known = properties if isinstance(properties, Mapping) else {}
+        kept = {}
+        for name, value in arguments.items():
+            described = known.get(name)
+            kind = described.get("type") if isinstance(described, Mapping) else None
+            if value is None and isinstance(kind, str) and kind != "null" and name not in (required or ()):
+                continue
+            if described is None and known and name in HOST_MEMBERS:
+                note_host_member(self.name, name)
+                continue
+            kept[name] = value
+        return kept
+
+
+class PluginTools(NamedTuple):
     tools: tuple[PluginTool, ...]
     hash: str
     """Never empty; another one means that the tools changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(NamedTuple):
     """How long to wait for a plugin that did not answer."""
 
     seconds: float

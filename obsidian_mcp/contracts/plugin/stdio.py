@@ -1,54 +1,40 @@
 """A plugin's tools on stdio, alone or beside the vault's (contract 002; specs/bridge.md, BRIDGE-10 to BRIDGE-19).
 
-PluginClient.poll ──every 5 s──▶ Plugin.tools      a new hash replaces the tools and notifies the client
-client ─▶ SDK ─▶ PluginClient.call ─▶ Plugin.call  in a thread, with a limit; the result is sent unchanged
+PluginClient.poll ──every 5 s, in a thread──▶ Plugin.tools     a new hash replaces the tools and notifies the client
+client ─▶ PluginDispatcher ─▶ PluginClient.call ─▶ Plugin.call  the result is sent unchanged
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+import queue
+import threading
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import anyio
-import mcp_types as types
-from anyio import to_thread
-from mcp.server.context import CallNext, HandlerResult
-from mcp.server.lowlevel import NotificationOptions, Server
-
-from obsidian_mcp import __version__
 from obsidian_mcp.config import Config
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
-from obsidian_mcp.serve import results
-from obsidian_mcp.serve.dispatch import changes_vault
-from obsidian_mcp.serve.mcp.context import Context
-from obsidian_mcp.serve.mcp.error_middleware import handle_errors
-from obsidian_mcp.serve.mcp.subscriptions import ToolListSubscribers
+from obsidian_mcp.serve.dispatch import Dispatcher, Peer, VaultDispatcher
+from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.stdio import server as stdio
-from obsidian_mcp.serve.stdio.sdk import SdkServer
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools import entries
 
 from .offered import Pause, PluginTool, PluginTools, pause_after
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
+    from obsidian_mcp.serve.stdio.conversation import Conversation
+    from obsidian_mcp.serve.stdio.sdk import SdkServer
 
 log = logging.getLogger(__name__)
 
 INSTRUCTIONS = "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the plugin."
 PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
-MAX_CALLS = 100
-"""Calls that wait for the plugin at the same time."""
 MAX_POLLS = 10
 """Polls that were given up and have not ended."""
-GRACE_SECONDS = 1.0
-"""Time from the end of serving to the end of the process: a poll of a slow plugin may be cut off."""
-EXTRA_SECONDS = 0.5
-"""What a call gets beyond the plugin's limit, so that the plugin's own error arrives."""
 
 
 class PluginSource(Protocol):
@@ -58,8 +44,7 @@ class PluginSource(Protocol):
     def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(NamedTuple):
     """When the plugin is polled. In seconds."""
 
     poll: float = 5.0
@@ -71,39 +56,40 @@ class Schedule:
     """By the number of failures in a row."""
 
 
-class PluginClient:
-    """The plugin's present tools, and calls to it. For the event loop's thread."""
+SCHEDULE = Schedule()
 
-    def __init__(self, plugin: PluginSource, seconds: float, schedule: Schedule = Schedule()) -> None:
-        """`seconds`: the limit of one call."""
+
+class PluginClient:
+    """The plugin's present tools, and calls to it. Safe to share between threads."""
+
+    def __init__(self, plugin: PluginSource, schedule: Schedule = SCHEDULE) -> None:
         self._plugin = plugin
-        self._seconds = seconds
         self._schedule = schedule
         self.latest: tuple[PluginTool, ...] = ()
         """The tools of the latest good answer."""
+        self.is_up = False
+        """The plugin has answered the latest poll."""
         self._hash = ""
-        self._is_up = False
-        self._retry = anyio.Event()
-        self._polled = anyio.Event()
-        self._polls = anyio.CapacityLimiter(MAX_POLLS)
-        self._calls = anyio.CapacityLimiter(MAX_CALLS)
+        self._retry = threading.Event()
+        self._polled = threading.Event()
+        """Set, and replaced, at the end of each poll."""
+        self._polls = threading.BoundedSemaphore(MAX_POLLS)
 
-    async def poll(self, changed: Callable[[], Awaitable[None]]) -> None:
-        """Keep the tools up to date for ever; `changed` is awaited when they are different (BRIDGE-11)."""
+    def start(self, changed: Callable[[], None]) -> None:
+        """Keep the tools up to date from now on; `changed` is called when they are different (BRIDGE-11)."""
+        threading.Thread(target=self._poll, args=(changed,), name="plugin", daemon=True).start()
+
+    def _poll(self, changed: Callable[[], None]) -> None:
         failures = 0
         while True:
             problem = ""
             try:
-                with anyio.fail_after(self._schedule.limit):
-                    found = await to_thread.run_sync(self._plugin.tools, abandon_on_cancel=True, limiter=self._polls)
+                found = self._list_tools()
             except AppError as error:
                 problem = error.message
-            except TimeoutError:  # the head of an answer in drips
-                problem = "The plugin's list of tools did not arrive in time."
             except Exception:  # a fault of ours in reading an answer: the next one may be readable
                 log.exception("the plugin's list of tools could not be read")
                 problem = "The plugin's list of tools could not be read."
-            self._is_up = not problem
             if problem:
                 failures += 1
                 pause = self._schedule.pause(failures)
@@ -117,160 +103,154 @@ class PluginClient:
                 if found.hash != self._hash:
                     self.latest, self._hash = found.tools, found.hash
                     log.info("the plugin offers %d tools", len(found.tools))
-                    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # the client has gone
-                        await changed()
-            polled, self._polled = self._polled, anyio.Event()
+                    changed()
+            self.is_up = not problem
+            polled, self._polled = self._polled, threading.Event()
             polled.set()
-            with anyio.move_on_after(wait):
-                await self._retry.wait()
-            self._retry = anyio.Event()
+            self._retry.wait(wait)
+            self._retry.clear()
 
-    async def tools(self) -> tuple[PluginTool, ...]:
+    def _list_tools(self) -> PluginTools:
+        """Return the plugin's list. Raises: AppError; OperationTimeout for the head of an answer in drips, too."""
+        answers: queue.SimpleQueue[PluginTools | BaseException] = queue.SimpleQueue()
+
+        def work() -> None:
+            try:
+                answers.put(self._plugin.tools())
+            except BaseException as error:  # noqa: BLE001  the poll raises it
+                answers.put(error)
+            finally:
+                self._polls.release()
+
+        try:
+            if not self._polls.acquire(timeout=self._schedule.limit):
+                raise queue.Empty
+            threading.Thread(target=work, name="poll", daemon=True).start()
+            answer = answers.get(timeout=self._schedule.limit)
+        except queue.Empty:
+            raise OperationTimeout("The plugin's list of tools did not arrive in time.") from None
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def tools(self) -> tuple[PluginTool, ...]:
         """Return the tools of the latest good answer. A plugin that does not answer is polled at once, for a moment:
         not every client handles list_changed."""
-        if not self._is_up:
+        if not self.is_up:
             polled = self._polled
             self._retry.set()
-            with anyio.move_on_after(self._schedule.first):
-                await polled.wait()
+            polled.wait(self._schedule.first)
         return self.latest
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the plugin's result unchanged. Raises: AppError; OperationTimeout at the limit."""
-        work = partial(self._plugin.call, name, arguments, self._seconds)
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the plugin's result unchanged, within the limit of the current call. Raises: AppError."""
+        limit = current_call.get().limit
         try:
-            with anyio.fail_after(self._seconds + EXTRA_SECONDS):
-                called = await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._calls)
-        except TimeoutError:
-            raise OperationTimeout(
-                f"The plugin did not answer within {self._seconds:g} seconds. If this was a change, look whether it "
-                "was made before trying again.",
-                seconds=self._seconds,
-            ) from None
+            result = self._plugin.call(name, arguments, None if limit is None else max(limit.remaining, 0.01))
         except InvalidArguments:
             raise
         except AppError:
             self._retry.set()  # it is gone, or has other tools now
             raise
-        if not self._is_up:
+        if not self.is_up:
             self._retry.set()
-        return called
+        return result
 
 
-def run(plugin: PluginSource, settings: Config, app: App | None) -> int:
+class PluginDispatcher(Dispatcher):
+    """Offers the plugin's tools, with a `vault` its tools as well."""
+
+    def __init__(self, plugin: PluginClient, config: Config, vault: Dispatcher | None) -> None:
+        super().__init__(config)
+        self._plugin = plugin
+        self._vault = vault
+        self._own = entries.table().names if vault is not None else frozenset()
+        if vault is None:
+            self.server = {**self.server, "title": "Obsidian plugin"}
+            self.handshake_methods = frozenset(("initialize", "ping", "tools/list", "tools/call"))
+            self.modern_methods = frozenset(("server/discover", "tools/list", "tools/call", "subscriptions/listen"))
+
+    def serves(self, message: Message) -> bool:
+        return super().serves(message) or (message["method"] == "tools/call" and self._called(message) not in self._own)
+
+    def waits(self, message: Message) -> bool:
+        return super().waits(message) or (message["method"] == "tools/list" and not self._plugin.is_up)
+
+    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
+        own = self._vault.tools(peer) if self._vault is not None else []
+        found = self._named(self._plugin.tools())
+        return [*own, *({**tool.definition, "name": name} for name, tool in found.items())]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self._vault is not None and name in self._own:
+            return self._vault.call(name, arguments)
+        tool = self._named(self._plugin.latest).get(name)
+        if tool is not None:
+            return self._plugin.call(tool.name, tool.meant(arguments))
+        if self.config.read_only:
+            raise UnknownTool(
+                f"There is no tool {name!r} that only reads, and this server is open for reading only.", tool=name
+            )
+        return self._plugin.call(name, arguments)  # it may be new
+
+    def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
+        if isinstance(error, OperationTimeout) and self._called(message) not in self._own:
+            error = OperationTimeout(
+                f"The plugin did not answer within {self.timeout:g} seconds. If this was a change, look whether it "
+                "was made before trying again.",
+                seconds=self.timeout,
+            )
+        return super().failure(message, peer, error)
+
+    def instructions(self) -> str:
+        return INSTRUCTIONS if self._vault is None else self._vault.instructions()
+
+    def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
+        own = {} if self._vault is None else self._vault.capabilities(is_modern=is_modern)
+        return {**own, "tools": {"listChanged": True}}
+
+    def list_can_change(self) -> bool:
+        return True
+
+    def writes(self, message: object) -> bool:
+        return self._vault is not None and self._vault.writes(message)
+
+    def _named(self, tools: tuple[PluginTool, ...]) -> dict[str, PluginTool]:
+        """Return the plugin's tools by the names under which they are offered (BRIDGE-16)."""
+        found: dict[str, PluginTool] = {}
+        for tool in tools:
+            if tool.is_read_only or not self.config.read_only:
+                name = tool.name
+                while name in self._own or name in found:
+                    name = PREFIX + name
+                found[name] = tool
+        return found
+
+    @staticmethod
+    def _called(message: Message) -> object:
+        return (message.get("params") or {}).get("name")
+
+
+def run(plugin: PluginSource, config: Config, app: App | None, schedule: Schedule = SCHEDULE) -> int:
     """Serve the plugin's tools on stdio, with `app` the vault's as well; returns the exit status."""
-    served = build(PluginClient(plugin, settings.timeout), settings, app)
-    if app is not None:
-        app.vaults.warm()
+    client = PluginClient(plugin, schedule)
+
+    def prepare(conversation: Conversation) -> None:
+        client.start(conversation.tools_changed)
+        if app is not None:
+            app.vaults.warm()
+            from obsidian_mcp.tools import registry  # noqa: F401  for the first call
+
     try:
-        return stdio.run(lambda: served, writes=writes_vault, grace=GRACE_SECONDS)
+        vault = None if app is None else VaultDispatcher(app)
+        return stdio.run(partial(_load, app), PluginDispatcher(client, config, vault), prepare=prepare)
     finally:
         if app is not None:
             app.vaults.close()
 
 
-def build(plugin: PluginClient, settings: Config, app: App | None = None) -> SdkServer:
-    """Return the server that offers the plugin's tools, with `app` the vault's as well."""
-    server, subscribers = _for_the_plugin() if app is None else _for_the_vault(app)
-    own_list = server.get_request_handler("tools/list")
-    own_call = server.get_request_handler("tools/call")
-    completions: dict[types.RequestId | None, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-    """By request in flight: what adds the plugin's own members, which the SDK's schemas do not know, to its answer."""
-    own_names = frozenset() if app is None else frozenset(TOOLS)
+def _load(app: App | None) -> SdkServer:
+    """Return the SDK's server for what the dispatcher does not answer: beside a vault its own, else subscriptions."""
+    from obsidian_mcp.serve.mcp import server as mcp
 
-    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> Any:
-        own = types.ListToolsResult(tools=[]) if own_list is None else await own_list.handler(context, params)
-        found = name_tools(await plugin.tools(), own_names, read_only=settings.read_only)
-        entries = [{**tool.definition, "name": name} for name, tool in found.items()]
-        completions[context.request_id] = lambda shaped: {**shaped, "tools": [*shaped["tools"], *entries]}
-        return own
-
-    async def call_tool(context: Context, params: types.CallToolRequestParams) -> Any:
-        if own_call is not None and params.name in own_names:
-            return await own_call.handler(context, params)
-        found = name_tools(plugin.latest, own_names, read_only=settings.read_only)
-        if settings.read_only and params.name not in found:
-            raise UnknownTool(
-                f"There is no tool {params.name!r} that only reads, and this server is open for reading only.",
-                tool=params.name,
-            )
-        # A tool that is not on the list may be new.
-        name = found[params.name].name if params.name in found else params.name
-        try:
-            result = await plugin.call(name, params.arguments or {})
-        except AppError as error:
-            if (failed := results.failure(error, settings.error_style)) is None:
-                raise
-            return types.CallToolResult.model_validate(failed, by_name=False)
-        completions[context.request_id] = partial(_complete_result, result)
-        return types.CallToolResult(content=[])
-
-    async def complete_answers(ctx: Context, call_next: CallNext) -> HandlerResult:
-        try:
-            shaped = await call_next(ctx)
-            complete = completions.get(ctx.request_id)
-            return shaped if complete is None or not isinstance(shaped, dict) else complete(shaped)
-        finally:
-            completions.pop(ctx.request_id, None)
-
-    @asynccontextmanager
-    async def polling(_: Server[dict[str, Any]]) -> AsyncIterator[dict[str, Any]]:
-        async with anyio.create_task_group() as group:
-            group.start_soon(plugin.poll, subscribers.tools_changed)
-            yield {}
-            group.cancel_scope.cancel()
-
-    server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
-    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware.insert(1, complete_answers)
-    server.lifespan = polling
-    options = NotificationOptions(tools_changed=True, resources_changed=app is not None)
-    return SdkServer(server, server.create_initialization_options(options), subscribers.close)
-
-
-def _for_the_plugin() -> tuple[Server[dict[str, Any]], ToolListSubscribers]:
-    subscribers = ToolListSubscribers()
-    server: Server[dict[str, Any]] = Server(
-        "obsidian-mcp",
-        version=__version__,
-        title="Obsidian plugin",
-        instructions=INSTRUCTIONS,
-        on_subscriptions_listen=subscribers.listen,
-    )
-    server.middleware.insert(0, handle_errors)
-    server.add_notification_handler("notifications/initialized", types.NotificationParams, subscribers.joined)
-    return server, subscribers
-
-
-def _for_the_vault(app: App) -> tuple[Server[dict[str, Any]], ToolListSubscribers]:
-    from obsidian_mcp.serve.mcp.server import build_server  # takes 50 ms
-
-    server = build_server(app)
-    return server, server.subscriptions
-
-
-def writes_vault(message: Mapping[str, Any]) -> bool:
-    """Whether a request calls one of the vault's own tools to change a vault; a plugin's tools have no such order."""
-    return changes_vault(message, {})
-
-
-def name_tools(tools: tuple[PluginTool, ...], taken: frozenset[str], *, read_only: bool) -> dict[str, PluginTool]:
-    """Return the plugin's tools by the names under which they are offered (BRIDGE-16); with `read_only` those with a
-    `readOnlyHint`."""
-    found: dict[str, PluginTool] = {}
-    for tool in tools:
-        hints = tool.definition.get("annotations")
-        if read_only and not (isinstance(hints, Mapping) and hints.get("readOnlyHint") is True):
-            continue
-        name = tool.name
-        while name in taken or name in found:
-            name = PREFIX + name
-        found[name] = tool
-    return found
-
-
-def _complete_result(result: Mapping[str, Any], shaped: dict[str, Any]) -> dict[str, Any]:
-    """Return the plugin's result with the members that the protocol demands."""
-    meta = result.get("_meta")
-    both = {**shaped.get("_meta", {}), **meta} if isinstance(meta, Mapping) else shaped.get("_meta")
-    return {**shaped, **result, **({"_meta": both} if both else {})}
+    return mcp.listening() if app is None else mcp.served(app)

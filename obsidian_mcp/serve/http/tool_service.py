@@ -15,7 +15,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.text.collation import exact_key
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_thread import in_thread
-from obsidian_mcp.serve.dispatch import Dispatcher
+from obsidian_mcp.serve.dispatch import VaultDispatcher
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call, list_tools
 from obsidian_mcp.tools.entries import RESEARCH
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, select_tools
@@ -39,7 +39,7 @@ class ToolService:
     def __init__(self, app: App, *others: Callable[[], Mapping[str, Tool]]) -> None:
         """`others` return further tools; of the same name, the first has it, and no one replaces the vault's."""
         self._app = app
-        self.dispatcher = Dispatcher(app._replace(config=app.config._replace(error_style="result")), self.tools)
+        self.dispatcher = VaultDispatcher(app._replace(config=app.config._replace(error_style="result")), self.tools)
         """Answers clients that speak MCP; wire row 21: errors of tools are results."""
         self._others = others
         self.timeout = app.config.timeout

@@ -17,7 +17,8 @@ from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import results
-from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, Dispatcher, require_first_page
+from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, VaultDispatcher, require_first_page
+from obsidian_mcp.serve.stdio.sdk import SdkServer
 from obsidian_mcp.tools import TOOLS, Outcome, Tool, call
 from obsidian_mcp.tools.registry import view_tools
 
@@ -27,7 +28,7 @@ from .error_middleware import handle_errors
 from .prompt_catalog import PROMPTS
 from .prompts import Prompts
 from .resources import Resources
-from .subscriptions import Subscriptions
+from .subscriptions import Subscriptions, ToolListSubscribers
 
 
 class VaultServer(Server[dict[str, Any]]):
@@ -49,7 +50,7 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
     """Return the server with this program's tools, or those that `tools` returns at the time of a request. Call
     `subscriptions.close` of the result when serving ends."""
     subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app, PROMPTS)
-    dispatcher = Dispatcher(app, tools)
+    dispatcher = VaultDispatcher(app, tools)
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         require_first_page(params.cursor if params is not None else None)
@@ -101,3 +102,22 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
     server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.joined)
     server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server
+
+
+def served(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> SdkServer:
+    """Return the server with what a conversation on stdio needs of it."""
+    server = build_server(app, tools)
+    return _beside_dispatcher(server, server.subscriptions)
+
+
+def listening() -> SdkServer:
+    """Return a server that only serves `subscriptions/listen`, for changes of the list of tools."""
+    subscribers = ToolListSubscribers()
+    server: Server[dict[str, Any]] = Server("obsidian-mcp", on_subscriptions_listen=subscribers.listen)
+    server.middleware[:] = [handle_errors]
+    return _beside_dispatcher(server, subscribers)
+
+
+def _beside_dispatcher(server: Server[dict[str, Any]], subscribers: ToolListSubscribers) -> SdkServer:
+    options = server.create_initialization_options()
+    return SdkServer(server, options, subscribers.close, subscribers.tools_changed)

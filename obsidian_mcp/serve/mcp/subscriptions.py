@@ -123,12 +123,12 @@ def _files(vault: Vault) -> tuple[int, dict[str, FileEntry]]:
 
 
 class ToolListSubscribers:
-    """The clients of one server that are notified of changed tools. For the event loop's thread."""
+    """The clients of 2026 that listen to one server. All methods are for the event loop's thread."""
 
     def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._joined: dict[str, ServerSession] = {}
+        self._notifying: set[asyncio.Task[None]] = set()
 
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
@@ -136,20 +136,27 @@ class ToolListSubscribers:
         """The request handler of `subscriptions/listen`."""
         return await self._listen(context, params)
 
-    async def joined(self, context: Context, _: types.NotificationParams) -> None:
-        """Notify a client of 2025 from now on when a list changes."""
-        self._joined[session_of(context)] = context.session
-        _keep_newest(self._joined)
-
-    async def tools_changed(self) -> None:
-        """Notify all clients that the list of tools has changed."""
-        await self._bus.publish(ToolsListChanged())
-        for session in list(self._joined.values()):
-            await session.send_tool_list_changed()
+    def tools_changed(self) -> None:
+        """Notify the clients that the list of tools has changed."""
+        self._begin_notifying([ToolsListChanged()])
 
     def close(self) -> None:
         """End the listen streams with their last message."""
         self._listen.close()
+
+    def _begin_notifying(self, found: list[ServerEvent]) -> None:
+        task = asyncio.get_running_loop().create_task(self._notify(found))
+        self._notifying.add(task)
+        task.add_done_callback(self._notified)
+
+    def _notified(self, task: asyncio.Task[None]) -> None:
+        self._notifying.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
+            log.info("a client was not notified of a change: %s", error)
+
+    async def _notify(self, found: list[ServerEvent]) -> None:
+        for event in found:
+            await self._bus.publish(event)
 
 
 class Subscriptions(ToolListSubscribers):
@@ -163,7 +170,7 @@ class Subscriptions(ToolListSubscribers):
         self._listened: Counter[str] = Counter()
         """Addresses of the listen streams that are open."""
         self._thread: threading.Thread | None = None
-        self._notifying: set[asyncio.Task[None]] = set()
+        self._joined: dict[str, ServerSession] = {}
         self._had_app = False
 
     async def listen(
@@ -196,8 +203,10 @@ class Subscriptions(ToolListSubscribers):
         addresses.discard(params.uri)
         return types.EmptyResult()
 
-    async def joined(self, context: Context, params: types.NotificationParams) -> None:
-        await super().joined(context, params)
+    async def joined(self, context: Context, _: types.NotificationParams) -> None:
+        """Notify a client of 2025 from now on when the list of resources changes."""
+        self._joined[session_of(context)] = context.session
+        _keep_newest(self._joined)
         with suppress(AppError):  # without a vault there is no list; calls say so
             await self._add(())
 
@@ -248,19 +257,8 @@ class Subscriptions(ToolListSubscribers):
         self._had_app = has_app
         return [ToolsListChanged()]
 
-    def _begin_notifying(self, found: list[ServerEvent]) -> None:
-        task = asyncio.get_running_loop().create_task(self._notify(found))
-        self._notifying.add(task)
-        task.add_done_callback(self._notified)
-
-    def _notified(self, task: asyncio.Task[None]) -> None:
-        self._notifying.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
-            log.info("a client was not notified of a change: %s", error)
-
     async def _notify(self, found: list[ServerEvent]) -> None:
-        for event in found:
-            await self._bus.publish(event)
+        await super()._notify(found)
         for event in found:
             if isinstance(event, ResourceUpdated):
                 for session, addresses in list(self._sessions.values()):

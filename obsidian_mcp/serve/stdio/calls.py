@@ -61,7 +61,6 @@ class Calls:
     ) -> None:
         """`send` takes lines, `settle` the id of each call that has ended, `pass_on` the calls for the SDK."""
         self._dispatcher = dispatcher
-        self.timeout = dispatcher.timeout
         self._lock = lock
         self._timers = timers
         self._send = send
@@ -80,7 +79,7 @@ class Calls:
 
     def begin(self, message: Message, peer: Peer, waited: float) -> None:
         """Answer a call in a thread. `waited`: seconds of its time that it has waited for its turn."""
-        seconds = max(round(self.timeout - waited, 2), 0.01)
+        seconds = max(round(self._dispatcher.timeout - waited, 2), 0.01)
         running = _Call(message, peer, seconds)
         running.timer = self._timers.after(seconds, partial(self._expire, running))
         self._calls.setdefault(jsonrpc.correlated(message["id"]), deque()).append(running)
@@ -110,7 +109,7 @@ class Calls:
 
     def expired(self, message: Message, peer: Peer) -> bytes:
         """Return the answer to a call that has not begun in time."""
-        return jsonrpc.encode(self._dispatcher.failure(message, peer, Deadline(self.timeout).error()))
+        return jsonrpc.encode(self._dispatcher.failure(message, peer, Deadline(self._dispatcher.timeout).error()))
 
     def cancel(self, request_id: RequestId) -> bool:
         """Stop a call without an answer; False if there is none. Of several with this id, the latest."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
-from obsidian_mcp.serve.dispatch import Dispatcher, Peer, is_modern
+from obsidian_mcp.serve.dispatch import Dispatcher, Peer
 from obsidian_mcp.serve.jsonrpc import InvalidMessage, Message, RequestId
 
 from .calls import Calls
@@ -50,15 +50,12 @@ class Conversation:
 
     def __init__(
         self,
-        dispatcher: Dispatcher | None,
+        dispatcher: Dispatcher,
         load: Callable[[], SdkServer],
-        writes: Callable[[Message], bool],
         drain_timeout: float,
     ) -> None:
-        """Without a `dispatcher` the SDK gets every request. `load` makes what serves those that it gets, `writes` says
-        whether a request changes a vault."""
+        """`load` makes what serves the requests that the dispatcher does not."""
         self._dispatcher = dispatcher
-        self._writes = writes
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         """Notified whenever `conclude` has to look again."""
@@ -70,13 +67,13 @@ class Conversation:
         """Seconds to wait for a client that does not take its answers."""
         self.timers = Timers(self._changed.notify)
         self._sdk = SdkLink(load, self._send, self._fail)
-        self._calls: Calls | None = None
-        if dispatcher is not None:
-            self._calls = Calls(dispatcher, self._lock, self.timers, self.writer.put, self._settle, self._pass_on)
+        self._calls = Calls(dispatcher, self._lock, self.timers, self.writer.put, self._settle, self._pass_on)
         self._peer: Peer | None = None
         """Whom the latest valid `initialize` introduced."""
         self._introduction: Message | None = None
         """That `initialize`, until the SDK knows it."""
+        self._joined = False
+        """The client has sent `notifications/initialized`, and takes notifications."""
         self._splitter = LineSplitter(MAX_LINE)
         self._lines: deque[bytes | None] = deque()
         self._held = 0
@@ -142,16 +139,13 @@ class Conversation:
 
     def _take_request(self, message: Message) -> None:
         dispatcher = self._dispatcher
-        if dispatcher is None:
-            self._begin(message, partial(self._sdk.put, message, is_modern=is_modern(message)))
-            return
         peer = dispatcher.peer(message, self._peer)
         if not isinstance(peer, Peer):
             self._put(peer)
         elif not dispatcher.serves(message):
-            self._begin(message, partial(self._pass_on, message, peer), peer)
-        elif message["method"] == "tools/call":
-            self._begin(message, partial(self._call, message, peer, time.monotonic()), peer)
+            self._begin(message, peer, partial(self._pass_on, message, peer))
+        elif dispatcher.waits(message):
+            self._begin(message, peer, partial(self._call, message, peer, time.monotonic()))
         else:
             line = dispatcher.answer(message, peer)
             with self._lock:
@@ -160,8 +154,8 @@ class Conversation:
                 if line is not None:
                     self.writer.put(line)
 
-    def _begin(self, message: Message, start: Callable[[], None], peer: Peer | None = None) -> None:
-        """Start a request when it is its turn. Without a `peer` it waits for that as long as it takes."""
+    def _begin(self, message: Message, peer: Peer, start: Callable[[], None]) -> None:
+        """Start a request when it is its turn."""
         request_id = message["id"]
         key = jsonrpc.correlated(request_id)
         with self._lock:
@@ -173,18 +167,17 @@ class Conversation:
             if message["method"] in UNORDERED:
                 start()
             else:
-                turn = self._order.begin(start, writes=self._writes(message))
-                if not turn.begun and self._calls is not None and peer is not None:
-                    self.timers.after(self._calls.timeout, partial(self._expire, turn, message, peer))
+                turn = self._order.begin(start, writes=self._dispatcher.writes(message))
+                if not turn.begun:
+                    self.timers.after(self._dispatcher.timeout, partial(self._expire, turn, message, peer))
             self._in_flight.setdefault(key, deque()).append(_InFlight(request_id, turn))
 
     def _call(self, message: Message, peer: Peer, arrived: float) -> None:
-        if self._calls is not None:
-            self._calls.begin(message, peer, waited=time.monotonic() - arrived)
+        self._calls.begin(message, peer, waited=time.monotonic() - arrived)
 
     def _expire(self, turn: Turn, message: Message, peer: Peer) -> None:
         """Answer a call whose time was over before its turn came."""
-        if self._calls is not None and not turn.begun:
+        if not turn.begun:
             self.writer.put(self._calls.expired(message, peer))
             self._settle(message["id"])
 
@@ -198,6 +191,7 @@ class Conversation:
             cancelled = (message.get("params") or {}).get("requestId")
             if jsonrpc.is_id(cancelled) and self._cancel(cancelled):
                 return
+        self._joined |= message["method"] == "notifications/initialized"
         self._sdk.tell(message)
 
     def _cancel(self, request_id: RequestId) -> bool:
@@ -206,9 +200,16 @@ class Conversation:
             requests = self._in_flight.get(jsonrpc.correlated(request_id))
             turn = requests[-1].turn if requests else None
             waiting = turn is not None and not turn.begun
-            ours = waiting or (self._calls is not None and self._calls.cancel(request_id))
+            ours = waiting or self._calls.cancel(request_id)
             self._settle(request_id, latest=True)
             return ours
+
+    def tools_changed(self) -> None:
+        """Notify the client that the list of tools is another, in each era as it has it (BRIDGE-11)."""
+        if self._joined:
+            message = jsonrpc.notification("notifications/tools/list_changed")
+            self._send(jsonrpc.encode(message), message)
+        self._sdk.tools_changed()
 
     # --- the SDK
 
@@ -221,7 +222,7 @@ class Conversation:
         self._sdk.put(message, is_modern=peer.is_modern)
 
     def _send(self, line: bytes, message: Message) -> None:
-        """Write a line of the SDK's; `message` is its content."""
+        """Write a line; `message` is its content."""
         with self._lock:
             if "method" not in message:
                 if message["id"] is not None and message["id"] != REPLAYED:
@@ -329,8 +330,7 @@ class Conversation:
             if request.turn is not None and not request.turn.begun:
                 error = jsonrpc.error(request.request_id, jsonrpc.CONNECTION_CLOSED, "Connection closed")
                 self.writer.put(jsonrpc.encode(error))
-        if self._calls is not None:
-            self._calls.abandon()
+        self._calls.abandon()
 
     def _end_subscriptions(self) -> None:
         """Let subscriptions send their last message, within `FAREWELL_SECONDS`."""

@@ -24,6 +24,8 @@ class SdkServer(NamedTuple):
     options: InitializationOptions
     on_shutdown: Callable[[], None] | None = None
     """Called when the calls in flight have finished, to end subscriptions."""
+    on_tools_changed: Callable[[], None] | None = None
+    """Called when the list of tools is another, to tell subscribers."""
 
 
 class SdkLink:
@@ -65,6 +67,10 @@ class SdkLink:
         if self._thread is not None:
             for is_modern in (False, True):
                 self._call(self._deliver_if_connected, message, is_modern)
+
+    def tools_changed(self) -> None:
+        if self._loop is not None and (publish := self._server.on_tools_changed) is not None:
+            self._call(publish)
 
     def end_subscriptions(self) -> None:
         if self._loop is not None and (on_shutdown := self._server.on_shutdown) is not None:

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Final
 
 from obsidian_mcp.serve.dispatch import Dispatcher
-from obsidian_mcp.serve.jsonrpc import Message
 
 from .conversation import Conversation
 from .pipes import Writer
@@ -33,27 +32,25 @@ GRACE_SECONDS: Final = 5.0
 
 def run(
     load: Callable[[], SdkServer],
-    dispatcher: Dispatcher | None = None,
+    dispatcher: Dispatcher,
     *,
-    prepare: Callable[[], None] = lambda: None,
-    writes: Callable[[Message], bool] | None = None,
+    prepare: Callable[[Conversation], None] = lambda _: None,
     drain_timeout: float = 30.0,
     grace: float = GRACE_SECONDS,
 ) -> int:
     """Serve on stdin and stdout until end of input, the `exit` notification, SIGTERM or SIGINT; return the exit status
-    0. `load`, called in a thread at most once, makes what serves the messages that the `dispatcher` does not answer;
-    without one it serves all, and `writes` says which requests change a vault. `prepare` imports what calls need
-    meanwhile. Fd 0 becomes the null device and fd 1 stderr. At the end, calls in flight get `drain_timeout` seconds,
-    and the process ends at most `grace` seconds later; a client that has closed our stdout ends everything at once, a
-    second signal the process. Raises what `load`, `prepare` or the server's lifespan raises."""
-    writes = writes or (dispatcher.writes if dispatcher is not None else lambda _: False)
-    conversation = Conversation(dispatcher, load, writes, drain_timeout)
+    0. `load`, called in a thread at most once, makes what serves the messages that the `dispatcher` does not answer.
+    `prepare` imports what calls need meanwhile. Fd 0 becomes the null device and fd 1 stderr. At the end, calls in
+    flight get `drain_timeout` seconds, and the process ends at most `grace` seconds later; a client that has closed our
+    stdout ends everything at once, a second signal the process. Raises what `load`, `prepare` or the server's lifespan
+    raises."""
+    conversation = Conversation(dispatcher, load, drain_timeout)
     _end_at_signals(conversation)
     conversation.reader.start()
     interval = sys.getswitchinterval()
     sys.setswitchinterval(IMPORT_SWITCH_SECONDS)
     try:
-        prepare()
+        prepare(conversation)
         _collect()
         sys.setswitchinterval(interval)
         conversation.conclude()

@@ -9,20 +9,18 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from dataclasses import replace
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.contracts.plugin import stdio as plugin_bridge
 from obsidian_mcp.contracts.plugin.client import BridgeClient
 from obsidian_mcp.contracts.plugin.offered import Pause, pause_after
-from obsidian_mcp.serve.stdio import server
 
 HASTE = 50
 
 
 def pause(failures: int) -> Pause:
     usual = pause_after(failures)
-    return replace(usual, seconds=usual.seconds / HASTE)
+    return usual._replace(seconds=usual.seconds / HASTE)
 
 
 def main() -> int:
@@ -37,15 +35,10 @@ def main() -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
     plugin = BridgeClient("127.0.0.1", options.port, mode=options.mode, list_seconds=1, call_seconds=options.seconds)
     settings = config.read((options.vault,) if options.vault else (), read_only=options.read_only)
-    settings = settings._replace(error_style=options.errors)
+    settings = settings._replace(error_style=options.errors, timeout=options.seconds)
     app = compose.build(settings, serving=True) if options.vault else None
     schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, limit=5, pause=pause)
-    served = plugin_bridge.build(plugin_bridge.PluginClient(plugin, options.seconds, schedule), settings, app)
-    try:
-        return server.run(lambda: served, writes=plugin_bridge.writes_vault, grace=plugin_bridge.GRACE_SECONDS)
-    finally:
-        if app is not None:
-            app.vaults.close()
+    return plugin_bridge.run(plugin, settings, app, schedule)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
+from obsidian_mcp.config import Config
 from obsidian_mcp.errors import NoteNotFound
 from obsidian_mcp.serve.mcp.error_middleware import handle_errors
 from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.serve.stdio.sdk import SdkServer
+from tests.serve.sdk_dispatcher import SdkDispatcher
 
 Context = ServerRequestContext[Any, Any]
 
@@ -154,11 +156,8 @@ def main() -> int:
         anyio.run(serve)
         return 0
     served = SdkServer(server, options, listen.close if chosen.subscriptions else None)
-    return stdio.run(
-        lambda: served,
-        drain_timeout=chosen.drain,
-        grace=chosen.grace,
-    )
+    dispatcher = SdkDispatcher(Config(timeout=3600))
+    return stdio.run(lambda: served, dispatcher, drain_timeout=chosen.drain, grace=chosen.grace)
 
 
 if __name__ == "__main__":
