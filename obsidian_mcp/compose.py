@@ -174,7 +174,7 @@ def app_access(config: Config) -> AppAccess:
 
 def plugin(config: Config) -> BridgeClient:
     """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be one."""
-    from .contracts.plugin.client import BridgeClient  # httpx takes 100 ms to import
+    from .contracts.plugin.client import BridgeClient
 
     at = config.plugin
     return BridgeClient(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)

@@ -345,8 +345,6 @@ def plugin(config: Config) -> Iterator[Finding]:
         yield Finding(subject, "problem", f"{bridge.address}: {error.message}", remedy)
     else:
         yield Finding(subject, "fine", f"{bridge.address} answers ({health.dialect}, version {health.version or '?'})")
-    finally:
-        bridge.close()
 
 
 def clients(system: System) -> Iterator[Finding]:

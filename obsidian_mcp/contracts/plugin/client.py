@@ -7,8 +7,8 @@ import itertools
 import re
 import time
 from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from obsidian_mcp.core.files.policy import fits_header
@@ -28,9 +28,6 @@ from obsidian_mcp.errors import (
 
 from .offered import Dialect, PluginHealth, PluginTool, PluginTools
 
-if TYPE_CHECKING:
-    import httpx
-
 Mode = Literal["auto", "mcp", "v1"]
 
 LIST_SECONDS = 5.0
@@ -42,6 +39,7 @@ _KEY_HEADER = "X-ObsiScripta-Api-Key"
 _NOT_OFFERED = frozenset({404, 405, 501})
 _METHOD_NOT_FOUND = -32601
 _MOST_PAGES = 100
+_READ_BYTES = 65_536
 
 _BY_CODE: Mapping[int, type[AppError]] = {
     error.code: error
@@ -57,6 +55,14 @@ _BY_CODE: Mapping[int, type[AppError]] = {
 }
 
 _Result = TypeVar("_Result")
+Limits = tuple[float, float]
+"""Seconds for connecting and for the answer."""
+Exchange = Callable[[str, str, bytes | None, Mapping[str, str], Limits], tuple[int, bytes]]
+"""Sends a request: method, path, body, headers and limits. Returns status and body."""
+
+
+class Unreachable(OSError):
+    """Nothing listens there."""
 
 
 class _NotOffered(AppCommandFailed):
@@ -90,12 +96,13 @@ class BridgeClient:
         *,
         mode: Mode = "auto",
         api_key: str | None = None,
-        transport: httpx.BaseTransport | None = None,
+        exchange: Exchange | None = None,
         list_seconds: float = LIST_SECONDS,
         call_seconds: float = CALL_SECONDS,
     ) -> None:
         if not re.fullmatch(r"[\w.:%-]+", host, re.ASCII):
             raise InvalidArguments(f"{host!r} is not the name or address of a host.", host=host)
+        self._exchange = exchange or partial(exchange_over_http, host, port)
         self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         self._mode = mode
         self._key = (api_key or "").strip() or None
@@ -105,20 +112,6 @@ class BridgeClient:
         self._call_seconds = call_seconds
         self._spoken: Dialect = "v1" if mode == "v1" else "mcp"
         self._ids = itertools.count(1)
-        self._transport = transport
-
-    @cached_property
-    def _client(self) -> httpx.Client:
-        import httpx  # takes 100 ms, which the client's first messages do not wait for
-
-        # No proxies and no .netrc of the environment: the plugin runs on this machine.
-        # No kept connections: after a restart of the plugin one would lose the next call.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        return httpx.Client(base_url=self.address, transport=self._transport, trust_env=False, limits=limits)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
 
     def health(self) -> PluginHealth:
         """Return the dialect in which the plugin answers, and the plugin's version (BRIDGE-02)."""
@@ -244,38 +237,25 @@ class BridgeClient:
     def _send(self, method: str, path: str, body: object, limit: float, headers: Mapping[str, str]) -> _Reply:
         """Make one exchange, whose answer arrives within `limit` seconds; one in drips is given up at the first pause
         after that, at the latest after twice as long."""
-        import httpx
-
-        deadline = time.monotonic() + limit
-        wait = httpx.Timeout(limit, connect=min(limit, self._list_seconds))
         content = None if body is None else json_codec.encode(body, keeps_halves=True)
         sent = {"Accept": "application/json", **headers} | ({"Content-Type": "application/json"} if content else {})
         try:
-            with self._client.stream(method, path, content=content, headers=sent, timeout=wait) as response:
-                received = bytearray()
-                for chunk in response.iter_bytes():
-                    received += chunk
-                    if time.monotonic() > deadline:
-                        raise self._late(limit)
-                    if len(received) > LARGEST_ANSWER:
-                        raise AppCommandFailed(
-                            f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. Ask for less."
-                        )
-                return _Reply(response.status_code, _decode(bytes(received)))
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            status, received = self._exchange(method, path, content, sent, (min(limit, self._list_seconds), limit))
+        except Unreachable as error:
             raise ObsidianNotRunning(
                 f"No plugin answers at {self.address}. Start Obsidian, see that the plugin is enabled and that its "
                 "port is this one, and try again.",
                 address=self.address,
             ) from error
-        except httpx.TimeoutException as error:
+        except TimeoutError as error:
             raise self._late(limit) from error
-        except httpx.HTTPError as error:
+        except OSError as error:
             raise AppCommandFailed(
                 f"The connection to the plugin at {self.address} broke ({type(error).__name__}). Whether a call was "
                 "carried out is not known: look before trying again.",
                 address=self.address,
             ) from error
+        return _Reply(status, _decode(received))
 
     def _late(self, limit: float) -> OperationTimeout:
         return OperationTimeout(
@@ -306,6 +286,42 @@ class BridgeClient:
             "(its answer has an unknown shape). Check host and port.",
             status=reply.status,
         )
+
+
+def exchange_over_http(
+    host: str, port: int, method: str, path: str, body: bytes | None, headers: Mapping[str, str], limits: Limits
+) -> tuple[int, bytes]:
+    """Return the status and the body of an answer, over a connection of its own: after a restart of the plugin one that
+    was kept would lose the next call. Raises: Unreachable, TimeoutError, OSError, AppCommandFailed."""
+    from http.client import HTTPConnection, HTTPException  # the client's first messages do not wait for it
+
+    to_connect, to_answer = limits
+    connection = HTTPConnection(host, port, timeout=to_connect)
+    try:
+        connection.connect()
+    except OSError as error:
+        raise Unreachable(str(error)) from error
+    try:
+        deadline = time.monotonic() + to_answer
+        connection.sock.settimeout(to_answer)
+        connection.request(method, path, body, dict(headers))
+        response = connection.getresponse()
+        received = bytearray()
+        while chunk := response.read1(_READ_BYTES):
+            received += chunk
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            if len(received) > LARGEST_ANSWER:
+                raise AppCommandFailed(
+                    f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. Ask for less."
+                )
+        if response.length:
+            raise ConnectionResetError("the answer is not complete")
+        return response.status, bytes(received)
+    except HTTPException as error:
+        raise ConnectionResetError(str(error)) from error
+    finally:
+        connection.close()
 
 
 def _decode(raw: bytes) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +15,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from obsidian_mcp.contracts.plugin.client import BridgeClient, Mode
+from obsidian_mcp.contracts.plugin.client import BridgeClient, Limits, Mode, Unreachable
 from obsidian_mcp.contracts.plugin.offered import PluginHealth, pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,
@@ -90,7 +90,13 @@ class Plugin:
 def bridge(
     answer: Callable[[httpx.Request], httpx.Response], mode: Mode = "auto", key: str | None = None
 ) -> BridgeClient:
-    return BridgeClient(mode=mode, api_key=key, transport=httpx.MockTransport(answer))
+    def exchange(
+        method: str, path: str, body: bytes | None, headers: Mapping[str, str], _: Limits
+    ) -> tuple[int, bytes]:
+        response = answer(httpx.Request(method, f"http://127.0.0.1:3000{path}", content=body, headers=dict(headers)))
+        return response.status_code, response.content
+
+    return BridgeClient(mode=mode, api_key=key, exchange=exchange)
 
 
 # What is there
@@ -387,14 +393,12 @@ def test_an_error_of_json_rpc_keeps_its_kind_and_its_facts(code: int, error: typ
 @pytest.mark.parametrize(
     ("failure", "error"),
     [
-        (httpx.ConnectError("refused"), ObsidianNotRunning),
-        (httpx.ConnectTimeout("nobody"), ObsidianNotRunning),
-        (httpx.ReadTimeout("slow"), OperationTimeout),
-        (httpx.ReadError("gone"), AppCommandFailed),
-        (httpx.RemoteProtocolError("gone"), AppCommandFailed),
+        (Unreachable("refused"), ObsidianNotRunning),
+        (TimeoutError("slow"), OperationTimeout),
+        (ConnectionResetError("gone"), AppCommandFailed),
     ],
 )
-def test_each_failure_of_the_connection_has_its_error(failure: httpx.HTTPError, error: type[AppError]) -> None:
+def test_each_failure_of_the_connection_has_its_error(failure: OSError, error: type[AppError]) -> None:
     def answer(_: httpx.Request) -> httpx.Response:
         raise failure
 
@@ -472,7 +476,6 @@ def test_over_a_real_connection_calls_are_answered_and_bad_ones_given_up() -> No
                 client.call(mood, {})
             assert type(raised.value) is error, mood
         assert client.call("quick", {}).get("isError") is not True
-        client.close()
 
 
 def test_a_slow_tool_does_not_hold_up_another_call() -> None:
@@ -488,7 +491,6 @@ def test_a_slow_tool_does_not_hold_up_another_call() -> None:
         handler.release.set()
         slow.join(timeout=10)
         assert answers == [False]
-        client.close()
 
 
 def test_a_plugin_that_comes_late_is_reached_as_soon_as_it_is_there() -> None:
@@ -500,12 +502,10 @@ def test_a_plugin_that_comes_late_is_reached_as_soon_as_it_is_there() -> None:
     with pytest.raises(ObsidianNotRunning) as raised:
         client.call("quick", {})
     assert raised.value.data == {"address": f"http://127.0.0.1:{port}"}
-    client.close()
 
     with listening() as (port, _):
         later = BridgeClient(port=port, mode="v1")
         assert later.call("quick", {}).get("isError") is not True
-        later.close()
 
 
 def test_an_address_of_version_6_is_written_in_brackets() -> None:
