@@ -26,3 +26,11 @@ def slow(vault: Path, *arguments: str, **environment: str) -> RawServer:
     root = Path(slow_server.__file__).parents[2]
     command = [sys.executable, "-m", "tests.serve.slow_server", str(vault), *arguments]
     return RawServer(command, env={**own, **environment}, cwd=root)
+
+
+def sdk_out_of_reach(folder: Path) -> dict[str, str]:
+    """An environment in which loading the SDK or pydantic takes ten minutes."""
+    for package in ("mcp", "mcp_types", "pydantic", "pydantic_settings"):
+        (folder / package).mkdir()
+        (folder / package / "__init__.py").write_text("import time; time.sleep(600)", encoding="utf-8")
+    return {"PYTHONPATH": str(folder)}

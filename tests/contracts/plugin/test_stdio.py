@@ -17,6 +17,7 @@ from tests.conftest import FIXTURES, app_on
 from tests.contracts.plugin.plugin_server import CONTENT, READ, WRITE, Answer, PluginServer
 from tests.serve.raw import MODERN, Message, RawServer, notification, request, tool_call
 from tests.serve.serving import serving
+from tests.serve.vault_server import sdk_out_of_reach
 
 SCRIPT = "tests.contracts.plugin.bridge_server"
 CHANGED = "notifications/tools/list_changed"
@@ -121,6 +122,69 @@ def test_names_that_need_escapes_in_a_url_reach_the_plugin(plugin: PluginServer)
 
         assert names == ["utils/größe ✓"]
         assert ended(server) == 0
+
+
+@pytest.mark.parametrize("beside_vault", [False, True])
+def test_no_call_in_either_era_waits_for_pydantic_or_the_sdk(
+    plugin: PluginServer, vault: Path, tmp_path: Path, beside_vault: bool
+) -> None:
+    # BRIDGE-12, DISPATCH-03, DISPATCH-04
+    (tmp_path / "path").mkdir()
+    environ = {
+        **sdk_out_of_reach(tmp_path / "path"),
+        "OBSIDIAN_VAULT_PATH": str(vault) if beside_vault else "",
+        "OBSIDIAN_MCP_PORT": str(plugin.port),
+        "OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"),
+        "OBSIDIAN_MCP_STATE": str(tmp_path / "state"),
+    }
+    call = {"name": "read_note", "arguments": {"path": "a.md"}}
+    with RawServer([sys.executable, "-m", "obsidian_mcp"], env=environ) as server:
+        assert server.call("server/discover", {"_meta": MODERN})["result"]["capabilities"]["tools"]["listChanged"]
+        assert READ in server.call("tools/list", {"_meta": MODERN})["result"]["tools"]
+        assert server.call("tools/call", {**call, "_meta": MODERN})["result"]["content"] == CONTENT
+        server.initialize()  # what came before was a probe
+        assert READ in listed(server)
+        assert server.call("tools/call", call)["result"]["content"] == CONTENT
+        assert ended(server) == 0
+
+
+@pytest.mark.parametrize("meta", [{}, {"_meta": MODERN}], ids=["handshake", "2026-07-28"])
+def test_null_and_what_hosts_add_reach_only_a_tool_that_takes_them(plugin: PluginServer, meta: Message) -> None:
+    # BRIDGE-19
+    arrived: list[Any] = []
+
+    def on_call(_: str, arguments: dict[str, Any]) -> None:
+        arrived.append(arguments)
+
+    properties = {
+        "path": {"type": "string"},
+        "limit": {"type": "integer"},
+        "value": {"type": ["string", "null"]},
+        "any": {},
+        "action": {"type": "string"},
+    }
+    plugin.tools = [{**READ, "inputSchema": {"type": "object", "properties": properties, "required": ["path"]}}, WRITE]
+    plugin.on_call = on_call
+    given = {"path": None, "limit": None, "value": None, "any": None, "odd": None}
+    added = {"task_progress": "- [ ] read", "action": "sendMessage"}
+    with hasty(plugin) as server:
+        server.initialize()
+        listed(server)
+        server.call("tools/call", {"name": "read_note", "arguments": {**given, **added}, **meta})
+        server.call("tools/call", {"name": "write_note", "arguments": {**given, **added}, **meta})
+        server.call("tools/call", {"name": "write_note", "arguments": None, **meta})
+        assert ended(server) == 0
+
+    kept = {"path": None, "value": None, "any": None, "odd": None, "action": "sendMessage"}
+    assert arrived == [kept, {**given, **added}, {}]
+
+
+def test_a_bridge_without_a_vault_says_at_once_what_it_does_not_serve(plugin: PluginServer, server: RawServer) -> None:
+    # BRIDGE-10
+    for method in ("resources/list", "prompts/list", "completion/complete", "logging/setLevel", "nothing/known"):
+        assert server.call(method)["error"]["code"] == -32601
+    assert server.call("tools/list", {"cursor": "2"})["error"]["code"] == -32602
+    wait_for_tools(server, {"read_note", "write_note"})
 
 
 # A plugin that is late, gone, or another

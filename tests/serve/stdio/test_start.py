@@ -18,7 +18,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS
 from tests.conftest import FIXTURES
 from tests.serve.raw import MODERN, Message, RawServer, initialize_params, notification, request, tool_call
-from tests.serve.vault_server import started
+from tests.serve.vault_server import sdk_out_of_reach, started
 from tests.system import needs
 
 READ = {"name": "obsidian_read_note", "arguments": {"name": "Alpha"}}
@@ -41,11 +41,7 @@ def server(vault: Path) -> Iterator[RawServer]:
 
 @pytest.fixture
 def without_sdk(tmp_path: Path) -> dict[str, str]:
-    """An environment in which loading the SDK or pydantic takes ten minutes."""
-    for package in ("mcp", "mcp_types", "pydantic", "pydantic_settings"):
-        (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").write_text("import time; time.sleep(600)", encoding="utf-8")
-    return {"PYTHONPATH": str(tmp_path)}
+    return sdk_out_of_reach(tmp_path)
 
 
 def names(answer: Message) -> set[str]:
