@@ -9,7 +9,7 @@ from dataclasses import replace
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.comparison import ExternalLink, link_type, type_name
 from obsidian_mcp.core.dataview.date_format import parse_date_as
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
@@ -74,48 +74,44 @@ def _meta(_run: Run, link: LinkValue) -> dict[str, Value]:
     return {"display": link.display, "embed": link.embed, "path": link.path, "subpath": subpath, "type": kind}
 
 
-_date = (
-    Overloads("date", {1: (0,)})
-    .on("string", _date_of_text)
-    .on("date", lambda _, date: date)
-    .on("link", _date_of_link)
-    .on("string string", _date_in_format)
-    .on("null string", lambda *_: None)
-    .on("null", lambda *_: None)
+_link = (
+    Overloads("link", {1: (0,), 2: (0, 1)})
+    .on("string string? boolean?", _link_to)
+    .on("link", lambda _, link: link)
+    .on("link string", lambda _, link, display: replace(link, display=display))
+    .null_on("null", "null *")
 )
-_link = Overloads("link", {1: (0,), 2: (0, 1)})
-_link.on("string", _link_to).on("link", lambda _, link: link).on("null", lambda *_: None)
-_link.on("string string", _link_to).on("string string boolean", _link_to)
-_link.on("link string", lambda _, link, display: replace(link, display=display))
-_link.on("null *", lambda *_: None).on("* null", lambda run, link, _: _link(run, link))
-_embed = (
-    Overloads("embed", {1: (0,), 2: (0, 1)})
-    .on("link", lambda _, link: replace(link, embed=True))
-    .on("link boolean", lambda _, link, embed: replace(link, embed=embed))
-    .null_on_null(1, 2)
-)
-_elink = Overloads("elink", {1: (0,), 2: (0,)})
-_elink.on("string string", lambda _, url, display: ExternalLink(url, display))
-_elink.on("string null", lambda _, url, _none: ExternalLink(url, url)).on("null *", lambda *_: None)
-_elink.on("string", lambda _, url: ExternalLink(url, url)).on("null", lambda *_: None)
+_link.on("* null", lambda run, link, _: _link(run, link))
 
 FUNCTIONS: dict[str, Implementation] = {
     "object": _object,
     "list": _list,
     "array": _list,
-    "date": _date,
-    "dur": Overloads("dur", {1: (0,)})
-    .on("string", lambda _, text: literals.parse_duration(text.strip(SPACES)))
-    .on("duration", lambda _, duration: duration)
-    .on("null", lambda *_: None),
-    "number": Overloads("number", {1: (0,)})
-    .on("number", lambda _, number: number)
-    .on("string", _number_of_text)
-    .on("null", lambda *_: None),
-    "string": Overloads("string").on("*", lambda run, value: value_text(value, run.settings, run.budget)),
-    "link": _link,
-    "embed": _embed,
-    "elink": _elink,
     "typeof": Overloads("type").on("*", lambda _, value: type_name(value)),
-    "meta": Overloads("meta").on("link", _meta),
+    **by_name(
+        Overloads("date", {1: (0,)})
+        .on("string", _date_of_text)
+        .on("date", lambda _, date: date)
+        .on("link", _date_of_link)
+        .on("string string", _date_in_format)
+        .null_on("null string", "null"),
+        Overloads("dur", {1: (0,)})
+        .on("string", lambda _, text: literals.parse_duration(text.strip(SPACES)))
+        .on("duration", lambda _, duration: duration)
+        .null_on("null"),
+        Overloads("number", {1: (0,)})
+        .on("number", lambda _, number: number)
+        .on("string", _number_of_text)
+        .null_on("null"),
+        Overloads("string").on("*", lambda run, value: value_text(value, run.settings, run.budget)),
+        _link,
+        Overloads("embed", {1: (0,), 2: (0, 1)})
+        .on("link boolean?", lambda _, link, embed=True: replace(link, embed=embed))
+        .null_on_null(),
+        Overloads("elink", {1: (0,), 2: (0,)})
+        .on("string string", lambda _, url, display: ExternalLink(url, display))
+        .on("string null?", lambda _, url, _none=None: ExternalLink(url, url))
+        .null_on("null *", "null"),
+        Overloads("meta").on("link", _meta),
+    ),
 }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from obsidian_mcp.core.dataview.comparison import equal
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.operators import field_of
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.expressions.evaluate import Scope
@@ -61,14 +61,16 @@ def _extract(run: Run, *arguments: Value) -> Value:
 
 
 FUNCTIONS: dict[str, Implementation] = {
-    "contains": _contains("contains"),
-    "icontains": _contains("icontains", str.lower),
-    "econtains": _contains("econtains", recursive=False),
-    "containsword": Overloads("containsword", {2: (0, 1)}).on("string string", _contains_word).null_on_null(2),
     "extract": _extract,
-    "length": Overloads("length")
-    .on("array", lambda _, values: float(len(values)))
-    .on("object", lambda _, fields: float(len(fields)))
-    .on("string", lambda _, text: float(utf16_length(text)))
-    .on("null", lambda *_: 0.0),
+    **by_name(
+        _contains("contains"),
+        _contains("icontains", str.lower),
+        _contains("econtains", recursive=False),
+        Overloads("containsword", {2: (0, 1)}).on("string string", _contains_word).null_on_null(),
+        Overloads("length")
+        .on("array", lambda _, values: float(len(values)))
+        .on("object", lambda _, fields: float(len(fields)))
+        .on("string", lambda _, text: float(utf16_length(text)))
+        .on("null", lambda *_: 0.0),
+    ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cmp_to_key
 
 from obsidian_mcp.core.dataview.comparison import compare, is_true, order_key
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions import javascript
@@ -106,34 +106,30 @@ def _without_nulls(_run: Run, values: list[Value]) -> list[Value]:
     return [value for value in values if value is not None]
 
 
-_join = Overloads("join", {2: (1,)})
-_join.on("array string", _joined).on("array null", lambda run, values, _: _joined(run, values))
-_join.on("* string", lambda run, value, _: value_text(value, run.settings, run.budget)).on("array", _joined)
-_join.on("*", lambda run, value: value_text(value, run.settings, run.budget))
-
 FUNCTIONS: dict[str, Implementation] = {
-    "sort": Overloads("sort").on("array", _sorted).on("array function", _sorted).on("*", lambda _, value: value),
-    "reverse": Overloads("reverse")
-    .on("array", lambda _, values: values[::-1])
-    .on("string", lambda _, text: text[::-1])
-    .on("*", lambda _, value: value),
-    "unique": Overloads("unique").on("array", _unique).null_on_null(1),
-    "nonnull": Overloads("nonnull")
-    .on("array", _without_nulls)
-    .otherwise(lambda run, *values: _without_nulls(run, list(values))),
-    "firstvalue": Overloads("firstvalue")
-    .on("array", lambda _, values: next((value for value in values if value is not None), None))
-    .null_on_null(1),
-    "all": _quantifier("all", stop_at=False, found=False),
-    "any": _quantifier("any", stop_at=True, found=True),
     "none": _quantifier("all", stop_at=True, found=False),
-    "join": _join,
-    "filter": Overloads("filter").on("array function", _filtered).on("null *", lambda *_: None),
-    "map": Overloads("map").on("array function", _mapped).on("null *", lambda *_: None),
-    "flat": Overloads("flat").on("array", _flat).on("array number", _flat).null_on_null(1),
-    "slice": Overloads("slice")
-    .on("array", _slice)
-    .on("array number", _slice)
-    .on("array number number", _slice)
-    .null_on_null(1),
+    **by_name(
+        Overloads("sort").on("array function?", _sorted).on("*", lambda _, value: value),
+        Overloads("reverse")
+        .on("array", lambda _, values: values[::-1])
+        .on("string", lambda _, text: text[::-1])
+        .on("*", lambda _, value: value),
+        Overloads("unique").on("array", _unique).null_on_null(),
+        Overloads("nonnull")
+        .on("array", _without_nulls)
+        .otherwise(lambda run, *values: _without_nulls(run, list(values))),
+        Overloads("firstvalue")
+        .on("array", lambda _, values: next((value for value in values if value is not None), None))
+        .null_on_null(),
+        _quantifier("all", stop_at=False, found=False),
+        _quantifier("any", stop_at=True, found=True),
+        Overloads("join", {2: (1,)})
+        .on("array string?", _joined)
+        .on("array null", lambda run, values, _: _joined(run, values))
+        .on("* string?", lambda run, value, _=None: value_text(value, run.settings, run.budget)),
+        Overloads("filter").on("array function", _filtered).null_on("null *"),
+        Overloads("map").on("array function", _mapped).null_on("null *"),
+        Overloads("flat").on("array number?", _flat).null_on("null"),
+        Overloads("slice").on("array number? number?", _slice).null_on("null"),
+    ),
 }

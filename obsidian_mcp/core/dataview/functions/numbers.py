@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from obsidian_mcp.core.dataview.comparison import compare
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.operators import operate
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.expressions import javascript
@@ -90,30 +90,22 @@ def _average(run: Run, values: list[Value]) -> Value:
     return None if total is None else operate("/", total, float(len(values)), run)
 
 
-def _total(name: str, of_list: Implementation) -> Overloads:
-    return Overloads(name).on("array", of_list).on("*", lambda _, value: value)
-
-
-def _round_function() -> Overloads:
-    function = Overloads("round", {1: (0,), 2: (0,)})
-    function.on("number", _rounded).on("null", lambda *_: None).on("number number", _rounded)
-    return function.on("number null", _rounded).on("null *", lambda *_: None)
-
-
 FUNCTIONS: dict[str, Implementation] = {
-    "round": _round_function(),
-    "trunc": Overloads("trunc", {1: (0,)}).on("number", _whole(math.trunc)).null_on_null(1),
-    "floor": Overloads("floor", {1: (0,)}).on("number", _whole(math.floor)).null_on_null(1),
-    "ceil": Overloads("ceil", {1: (0,)}).on("number", _whole(math.ceil)).null_on_null(1),
     "min": _best(highest=False),
     "max": _best(highest=True),
-    "minby": _best_by("minby", highest=False),
-    "maxby": _best_by("maxby", highest=True),
-    "sum": _total("sum", lambda run, values: reduced(run, values, "+")),
-    "product": _total("product", lambda run, values: reduced(run, values, "*")),
-    "average": _total("average", _average),
-    "reduce": Overloads("reduce", {2: (1,)})
-    .on("array string", reduced)
-    .on("array function", _reduced_by)
-    .null_on_null(2),
+    **by_name(
+        Overloads("round", {1: (0,), 2: (0,)})
+        .on("number number?", _rounded)
+        .on("number null", _rounded)
+        .null_on("null", "null *"),
+        Overloads("trunc", {1: (0,)}).on("number", _whole(math.trunc)).null_on_null(),
+        Overloads("floor", {1: (0,)}).on("number", _whole(math.floor)).null_on_null(),
+        Overloads("ceil", {1: (0,)}).on("number", _whole(math.ceil)).null_on_null(),
+        _best_by("minby", highest=False),
+        _best_by("maxby", highest=True),
+        Overloads("sum").on("array", lambda run, values: reduced(run, values, "+")).on("*", lambda _, value: value),
+        Overloads("product").on("array", lambda run, values: reduced(run, values, "*")).on("*", lambda _, value: value),
+        Overloads("average").on("array", _average).on("*", lambda _, value: value),
+        Overloads("reduce", {2: (1,)}).on("array string", reduced).on("array function", _reduced_by).null_on_null(),
+    ),
 }

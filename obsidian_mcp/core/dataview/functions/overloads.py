@@ -20,22 +20,31 @@ class Overloads:
     shortest."""
 
     def __init__(self, name: str, vectorized: dict[int, tuple[int, ...]] | None = None) -> None:
-        self._name = name
+        self.name = name
         self._vectorized = vectorized or {}
         self._variants: list[tuple[tuple[str, ...] | None, Implementation]] = []
         self._chosen: dict[tuple[type, ...], Implementation] = {}
         """By the types of the arguments: choosing takes longer than most calls."""
 
     def on(self, types: str, implementation: Implementation) -> Overloads:
-        """Add an implementation for arguments of these types, separated by spaces; `*` is any type."""
-        self._variants.append((tuple(types.split()), implementation))
+        """Add an implementation for arguments of these types, separated by spaces; `*` is any type, and types with `?`
+        may be left out."""
+        wanted = types.split()
+        needed = sum(not kind.endswith("?") for kind in wanted)
+        plain = tuple(kind.removesuffix("?") for kind in wanted)
+        self._variants += ((plain[:count], implementation) for count in range(needed, len(plain) + 1))
         return self
 
-    def null_on_null(self, *counts: int) -> Overloads:
-        """Give null where any of so many arguments is null."""
-        for count in counts:
-            for place in range(count):
-                self.on(" ".join("null" if at == place else ANY for at in range(count)), lambda *_: None)
+    def null_on(self, *types: str) -> Overloads:
+        """Give null for arguments of each of these lists of types."""
+        for each in types:
+            self.on(each, lambda *_: None)
+        return self
+
+    def null_on_null(self) -> Overloads:
+        """Give null where any argument is null, for as many arguments as the implementations so far take."""
+        for count in sorted({len(types) for types, _ in self._variants if types is not None}):
+            self.null_on(*(" ".join("null" if at == place else ANY for at in range(count)) for place in range(count)))
         return self
 
     def otherwise(self, implementation: Implementation) -> Overloads:
@@ -60,7 +69,7 @@ class Overloads:
         for wanted, implementation in self._variants:
             if wanted is None or _accepts(wanted, types):
                 return implementation
-        raise ExpressionError(f"No implementation of '{self._name}' found for arguments: {', '.join(types)}")
+        raise ExpressionError(f"No implementation of '{self.name}' found for arguments: {', '.join(types)}")
 
     def _mapped(self, run: Run, arguments: tuple[Value, ...], lists: list[int]) -> list[Value]:
         length = min(len(arguments[at]) for at in lists)
@@ -77,3 +86,8 @@ class Overloads:
 
 def _accepts(wanted: tuple[str, ...], types: list[str]) -> bool:
     return len(wanted) == len(types) and all(w in (ANY, t) for w, t in zip(wanted, types, strict=True))
+
+
+def by_name(*functions: Overloads) -> dict[str, Implementation]:
+    """Return a table of functions whose names are those of their messages."""
+    return {function.name: function for function in functions}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.regexps import RegExpValue
@@ -87,46 +86,23 @@ def _truncate(run: Run, text: str, length: float, suffix: str = "...") -> str:
     return _substring(run, text, 0, max(0, room)) + suffix
 
 
-def _changed(change: Callable[[str], str]) -> Callable[[Run, str], str]:
-    return lambda _, text: change(text)
+_PAIR = {2: (0, 1)}
+_PAIR_OR_THREE = {2: (0, 1), 3: (0, 1, 2)}
 
-
-FUNCTIONS: dict[str, Implementation] = {
-    "regextest": Overloads("regextest", {2: (0, 1)})
-    .on("string string", _test)
-    .on("null *", lambda *_: False)
-    .on("* null", lambda *_: False),
-    "regexmatch": Overloads("regexmatch", {2: (0, 1)})
-    .on("string string", _match)
-    .on("null *", lambda *_: False)
-    .on("* null", lambda *_: False),
-    "regexreplace": Overloads("regexreplace", {3: (0, 1, 2)})
-    .on("string string string", _regex_replace)
-    .null_on_null(3),
-    "replace": Overloads("replace", {3: (0, 1, 2)}).on("string string string", _replace).null_on_null(3),
-    "lower": Overloads("lower", {1: (0,)}).on("string", _changed(str.lower)).null_on_null(1),
-    "upper": Overloads("upper", {1: (0,)}).on("string", _changed(str.upper)).null_on_null(1),
-    "split": Overloads("split").on("string string", _split).on("string string number", _split).null_on_null(2, 3),
-    "startswith": Overloads("startswith", {2: (0, 1)})
-    .on("string string", lambda _, text, part: text.startswith(part))
-    .null_on_null(2),
-    "endswith": Overloads("endswith", {2: (0, 1)})
-    .on("string string", lambda _, text, part: text.endswith(part))
-    .null_on_null(2),
-    "padleft": Overloads("padleft", {2: (0, 1), 3: (0, 1, 2)})
-    .on("string number", _pad_left)
-    .on("string number string", _pad_left)
-    .null_on_null(2, 3),
-    "padright": Overloads("padright", {2: (0, 1), 3: (0, 1, 2)})
-    .on("string number", _pad_right)
-    .on("string number string", _pad_right)
-    .null_on_null(2, 3),
-    "substring": Overloads("substring", {2: (0, 1), 3: (0, 1, 2)})
-    .on("string number", _substring)
-    .on("string number number", _substring)
-    .null_on_null(2, 3),
-    "truncate": Overloads("truncate", {2: (0, 1), 3: (0, 1, 2)})
-    .on("string number string", _truncate)
-    .on("string number", _truncate)
-    .null_on_null(2, 3),
-}
+FUNCTIONS: dict[str, Implementation] = by_name(
+    *(
+        Overloads(name, _PAIR).on("string string", test).on("null *", lambda *_: False).on("* null", lambda *_: False)
+        for name, test in (("regextest", _test), ("regexmatch", _match))
+    ),
+    Overloads("regexreplace", {3: (0, 1, 2)}).on("string string string", _regex_replace).null_on_null(),
+    Overloads("replace", {3: (0, 1, 2)}).on("string string string", _replace).null_on_null(),
+    Overloads("lower", {1: (0,)}).on("string", lambda _, text: text.lower()).null_on_null(),
+    Overloads("upper", {1: (0,)}).on("string", lambda _, text: text.upper()).null_on_null(),
+    Overloads("split").on("string string number?", _split).null_on_null(),
+    Overloads("startswith", _PAIR).on("string string", lambda _, text, part: text.startswith(part)).null_on_null(),
+    Overloads("endswith", _PAIR).on("string string", lambda _, text, part: text.endswith(part)).null_on_null(),
+    Overloads("padleft", _PAIR_OR_THREE).on("string number string?", _pad_left).null_on_null(),
+    Overloads("padright", _PAIR_OR_THREE).on("string number string?", _pad_right).null_on_null(),
+    Overloads("substring", _PAIR_OR_THREE).on("string number number?", _substring).null_on_null(),
+    Overloads("truncate", _PAIR_OR_THREE).on("string number string?", _truncate).null_on_null(),
+)

@@ -10,7 +10,7 @@ import regex
 
 from obsidian_mcp.core.dataview.comparison import is_true
 from obsidian_mcp.core.dataview.date_format import format_date, format_duration
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
@@ -148,27 +148,23 @@ _display = (
     .on("*", lambda run, value: value_text(value, run.settings, run.budget))
 )
 
-FUNCTIONS: dict[str, Implementation] = {
-    "default": Overloads("default", {2: (0, 1)}).on("* *", _default),
-    "ldefault": Overloads("ldefault").on("* *", _default),
-    "choice": Overloads("choice", {3: (0,)}).on(
+FUNCTIONS: dict[str, Implementation] = by_name(
+    Overloads("default", {2: (0, 1)}).on("* *", _default),
+    Overloads("ldefault").on("* *", _default),
+    Overloads("choice", {3: (0,)}).on(
         "* * *", lambda _, condition, chosen, otherwise: chosen if is_true(condition) else otherwise
     ),
-    "display": _display,
-    "striptime": Overloads("striptime", {1: (0,)}).on("date", lambda _, date: day_of(date)).null_on_null(1),
-    "localtime": Overloads("localtime", {1: (0,)})
+    _display,
+    Overloads("striptime", {1: (0,)}).on("date", lambda _, date: day_of(date)).null_on_null(),
+    Overloads("localtime", {1: (0,)})
     .on("date", lambda _, date: from_milliseconds(date.milliseconds) if date.moment.tzinfo else date)
-    .null_on_null(1),
-    "dateformat": Overloads("dateformat", {2: (0,)})
+    .null_on_null(),
+    Overloads("dateformat", {2: (0,)})
     .on("date string", lambda _, date, form: format_date(date, form))
-    .on("null string", lambda *_: None),
-    "durationformat": Overloads("durationformat", {2: (0,)})
+    .null_on("null string"),
+    Overloads("durationformat", {2: (0,)})
     .on("duration string", lambda _, duration, form: format_duration(duration, form))
-    .on("null string", lambda *_: None),
-    "currencyformat": Overloads("currencyformat", {2: (0,)})
-    .on("number string", _currency)
-    .on("null string", lambda *_: None)
-    .on("number", _currency)
-    .on("null", lambda *_: None),
-    "hash": Overloads("hash").on("string number", _hash).on("string string", _hash).on("string string number", _hash),
-}
+    .null_on("null string"),
+    Overloads("currencyformat", {2: (0,)}).on("number string?", _currency).null_on("null string?"),
+    Overloads("hash").on("string number", _hash).on("string string number?", _hash),
+)
