@@ -71,11 +71,7 @@ def _flat(scope: Scope, items: list[Value]) -> Value:
 
 
 def _join(scope: Scope, items: list[Value], separator: str) -> Value:
-    parts = []
-    for item in items:
-        parts.append(text_of(item, scope.context))
-        scope.context.budget.charge(len(parts[-1]) + len(separator))
-    return separator.join(parts)
+    return scope.context.budget.join((text_of(item, scope.context) for item in items), separator)
 
 
 def _slice(scope: Scope, items: list[Value], start: float, end: float | None = None) -> Value:

@@ -128,11 +128,7 @@ def text_of(value: Value, context: Context, depth: int = 0) -> str:
         raise ExpressionError(f"The value is nested more than {MAX_TEXT_DEPTH} deep.")
     context.budget.charge_items(1)
     if isinstance(value, list):
-        parts = []
-        for item in value:
-            parts.append(text_of(item, context, depth + 1))
-            context.budget.charge(len(parts[-1]) + 2)
-        return ", ".join(parts)
+        return context.budget.join(text_of(item, context, depth + 1) for item in value)
     return json.dumps(_plain(value, context, depth), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import QueryInvalid
 
@@ -47,6 +49,14 @@ class Budget:
     def charge_items(self, count: int) -> None:
         """As `charge`, for the items of a list."""
         self.charge(count * ITEM_UNITS)
+
+    def join(self, texts: Iterable[str], separator: str = ", ") -> str:
+        """Return the texts with a separator between them, each charged before the next one is made."""
+        parts = []
+        for text in texts:
+            self.charge(len(text) + len(separator))
+            parts.append(text)
+        return separator.join(parts)
 
     def hold(self, value: Value) -> None:
         """Count a value that the present row keeps until the query ends."""

@@ -52,12 +52,7 @@ def _quantifier(name: str, *, stop_at: bool, found: bool) -> Overloads:
 
 
 def _joined(run: Run, values: list[Value], separator: str = ", ") -> str:
-    texts = []
-    for value in values:
-        text = value_text(value, run.settings, run.budget)
-        run.budget.charge(len(text) + len(separator))
-        texts.append(text)
-    return separator.join(texts)
+    return run.budget.join((value_text(value, run.settings, run.budget) for value in values), separator)
 
 
 def _flat(run: Run, values: list[Value], depth: float = 1) -> list[Value]:

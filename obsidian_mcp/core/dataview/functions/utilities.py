@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import regex
 
@@ -21,41 +24,25 @@ from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
 _PLAIN_LINK = re.compile(r"\[\[(?:([^|]*?)\]\]|[^|]*)")
 _SHOWN_LINK = re.compile(r"\[\[(?:[^|\n]*\|(.*?)\]\]|.*)")
 """A link that is not closed is found with all the text in which no other one can be, so that none is searched twice."""
-_MARKDOWN = (
-    (r"(?m)^(?:-\s*?|\*\s*?|_\s*?){3,}\s*", ""),
-    (r"(?m)^(\s*)(?:[*\-+]|[0-9]+\.)\s+", r"\1"),
-    (r"\n={2,}", "\n"),
-    (r"~{3}.*\n", ""),
-    (r"~~", ""),
-    (r"`{3}.*\n", ""),
-    (r"<[^>]*>", ""),
-    (r"\A[=\-]{2,}\s*\Z", ""),
-    (r"\[\^.+?\](?:: .*?\Z)?", ""),
-    (r"\s{0,2}\[.*?\]: .*?\Z", ""),
-    (r"!\[(.*?)\][\[(].*?[\])]", r"\1"),
-    (r"\[([^\]]*?)\][\[(].*?[\])]", r"\1"),
-    (r"(?m)^(\n)?\s{0,3}>\s?", r"\1"),
-    (r"\A\s{1,2}\[(.*?)\]: (\S+)(?: \".*?\")?\s*\Z", ""),
-    (r"(?m)^(\n)?\s*#{1,6}\s*(?: (.+))? +#+$|^(\n)?\s*#{1,6}\s*(?: (.+))?$", r"\1\2\3\4"),
-    (r"(\*+)(\S)(.*?\S)??\1", r"\2\3"),
-    (r"(^|[^A-Za-z0-9_])(_+)(\S)(.*?\S)??\2($|[^A-Za-z0-9_])", r"\1\3\4\5"),
-    (r"(`{3,})(.*?)\1", r"\2"),
-    (r"`(.+?)`", r"\1"),
-    (r"~(.*?)~", r"\1"),
-)
-"""What the package remove-markdown 0.5.5 takes out, in its order."""
-_COMPILED: list[tuple[regex.Pattern[str], str]] = []
-
-_SYMBOLS = {
-    "USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹", "CNY": "CN¥", "KRW": "₩", "BRL": "R$", "MXN": "MX$",
-    "CAD": "CA$", "AUD": "A$", "NZD": "NZ$", "HKD": "HK$", "TWD": "NT$", "ILS": "₪", "VND": "₫", "PHP": "₱",
-    "XAF": "FCFA", "XOF": "F\u202fCFA", "XPF": "CFPF", "XCD": "EC$",
-}  # fmt: skip
-_WITHOUT_DECIMALS = frozenset(
-    {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"}
-)
-_THREE_DECIMALS = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 _CURRENCY_CODE = re.compile("[A-Za-z]{3}", re.ASCII)
+
+
+def _rows(name: str) -> Iterator[list[str]]:
+    """The columns of each line of a table beside this file."""
+    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").split("\n")
+    return (line.split("\t") for line in lines if line)
+
+
+@cache
+def _markdown() -> list[tuple[regex.Pattern[str], str]]:
+    """What the package remove-markdown 0.5.5 takes out, in its order."""
+    return [(regex.compile(pattern), replacement) for replacement, pattern in _rows("remove_markdown.tsv")]
+
+
+@cache
+def _currencies() -> dict[str, tuple[str, int]]:
+    """Sign and decimals of the currencies that do not have their code and two."""
+    return {code: (symbol, int(digits)) for code, symbol, digits in _rows("currencies.tsv")}
 
 
 def _default(_run: Run, value: Value, fallback: Value) -> Value:
@@ -72,12 +59,10 @@ def without_markdown(text: str) -> str:
     shown = next((found for found in _SHOWN_LINK.finditer(text) if found[1] is not None), None)
     if shown is not None:
         text = text[: shown.start()] + shown[1] + text[shown.end() :]
-    if not _COMPILED:
-        _COMPILED.extend((regex.compile(pattern), replacement) for pattern, replacement in _MARKDOWN)
 
     def without_marks(timeout: float) -> str:
         end, left = time.monotonic() + timeout, text
-        for pattern, replacement in _COMPILED:
+        for pattern, replacement in _markdown():
             left = pattern.sub(replacement, left, timeout=max(end - time.monotonic(), LEAST_SECONDS))
         return left
 
@@ -93,21 +78,11 @@ def _display_link(_run: Run, link: LinkValue) -> Value:
     return re.sub(r"\[\[.*\|(.*)\]\]", r"\1", link_text(link))
 
 
-def _display_list(run: Run, values: list[Value]) -> str:
-    texts = []
-    for value in values:
-        text = str(_display(run, value))
-        run.budget.charge(len(text) + 2)
-        texts.append(text)
-    return ", ".join(texts)
-
-
 def _currency(_run: Run, number: float, code: str = "USD") -> str:
     if not _CURRENCY_CODE.fullmatch(code):
         raise ExpressionError(f"Invalid currency code : {code}")
     code = code.upper()
-    digits = 0 if code in _WITHOUT_DECIMALS else 3 if code in _THREE_DECIMALS else 2
-    symbol = _SYMBOLS.get(code, f"{code}\u00a0")
+    symbol, digits = _currencies().get(code, (f"{code}\u00a0", 2))
     if not math.isfinite(number):
         amount = "NaN" if number != number else "∞"
     else:
@@ -142,7 +117,7 @@ def _cyrb53(text: str, seed: int) -> int:
 _display = (
     Overloads("display")
     .on("null", lambda *_: "")
-    .on("array", _display_list)
+    .on("array", lambda run, values: run.budget.join(str(_display(run, value)) for value in values))
     .on("string", lambda _, text: without_markdown(text))
     .on("link", _display_link)
     .on("*", lambda run, value: value_text(value, run.settings, run.budget))
