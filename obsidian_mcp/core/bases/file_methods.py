@@ -10,10 +10,10 @@ from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.note.links import shown, split_subpath
+from obsidian_mcp.core.text.tags import covers
 from obsidian_mcp.core.text.vault_path import basename, is_note
 
 from .functions import LINK_UNITS, PATTERN, STRING, Method, Parameter, file_of
-from .list_methods import covers_tag
 from .operators import path_of
 from .values import TagValue, is_external, read_wikilink, text_of, wrap_property
 
@@ -89,7 +89,7 @@ def has_link(scope: Scope, file: File, target: Value) -> Value:
 
 def _has_tag(scope: Scope, file: File, *names: str) -> Value:
     own = scope.context.vault.tags(file.path)
-    return any(covers_tag(tag, name) for name in names for tag in own)
+    return any(covers(name, tag) for name in names for tag in own)
 
 
 def _in_folder(_: Scope, file: File, folder: str) -> Value:
@@ -126,7 +126,7 @@ LINKS: Mapping[str, Method] = {
 
 TAGS: Mapping[str, Method] = {
     "matches": Method(
-        lambda _, tag, pattern: pattern.matches(tag) if isinstance(pattern, RegExpValue) else covers_tag(tag, pattern),
+        lambda _, tag, pattern: pattern.matches(tag) if isinstance(pattern, RegExpValue) else covers(pattern, tag),
         (Parameter("tag", PATTERN),),
     )
 }

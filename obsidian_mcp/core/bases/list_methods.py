@@ -11,25 +11,19 @@ from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.javascript import slice_bounds
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value
+from obsidian_mcp.core.text.tags import covers
 
 from .functions import NUMBER, STRING, Body, Method, Parameter
 from .operators import equals, order_key
 from .values import TagValue, is_true, link_text, text_of, type_name
 
 
-def covers_tag(tag: str, name: Value) -> bool:
-    """Whether a tag is `name` or stands below it, in any case; the `#` of `name` is optional."""
-    if not isinstance(name, str):
-        return False
-    wanted, own = name.removeprefix("#").lower(), tag.lower()
-    return own == wanted or (wanted != "" and own.startswith(wanted + "/"))
-
-
 def _holds(scope: Scope, items: list[Value], value: Value) -> bool:
     context = scope.context
     for item in items:
         context.budget.tick()
-        if covers_tag(item, value) if type(item) is TagValue else equals(item, value, context):
+        is_tag = type(item) is TagValue
+        if (isinstance(value, str) and covers(value, item)) if is_tag else equals(item, value, context):
             return True
     return False
 

@@ -90,7 +90,7 @@ def run_view(
         rows = list(chain.from_iterable(group.rows for group in groups))
     summaries = {property_id: _summary(base, name, context) for property_id, name in view.summaries.items()}
     ids = default_columns if view.order is None else view.order
-    shown = rows[page.offset : page.offset + page.limit]
+    shown = page.cut(rows)
     return QueryAnswer(
         columns=tuple(Column(full_id(id_), label(base, id_)) for id_ in ids),
         rows=list(_cells(shown, [property_value(id_) for id_ in ids], context)),

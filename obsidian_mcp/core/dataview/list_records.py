@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import linkable_heading
 from obsidian_mcp.core.dataview.note_data import ListItemData
-from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, Extended
+from obsidian_mcp.core.dataview.objects import ABSENT, Computed, Extended
 from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.values import LinkValue, Value
 
@@ -34,14 +34,14 @@ class ItemPage(Protocol):
 class ItemRecord(Computed):
     """The fields of a list item (DV-15, DV-16)."""
 
-    __slots__ = ("_known", "_own", "children", "item", "page")
+    __slots__ = ("_own", "children", "item", "page")
 
     def __init__(self, item: ListItemData, page: ItemPage) -> None:
+        super().__init__()
         self.item = item
         self.page = page
         self.children: list[Value] = []
         self._own: dict[str, list[Value]] | None = None
-        self._known: dict[str, Value] = {}
 
     @property
     def own_fields(self) -> dict[str, Value]:
@@ -57,18 +57,11 @@ class ItemRecord(Computed):
                 self._own.setdefault(field.key, []).append(value)
         return self._own
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """The field, `default` where the item has none of this name."""
-        value = self._known.get(name, MISSING)
-        if value is MISSING:
-            value = self._known[name] = self._found(name)
-        return default if value is ABSENT else value
-
     def __iter__(self) -> Iterator[str]:
         names = dict.fromkeys((*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ())))
         return (name for name in names if name in self)
 
-    def _found(self, name: str) -> Value:
+    def _compute(self, name: str) -> Value:
         """A field of every item, of a task, of its own, in this order; `ABSENT` without one."""
         compute = _ITEM_FIELDS.get(name)
         value = ABSENT if compute is None else compute(self)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from obsidian_mcp.core.expressions.values import Value
 
@@ -21,9 +23,23 @@ class ObjectRecord(Mapping[str, Value]):
 
 
 class Computed(ObjectRecord):
-    """An object whose `get` computes a field; subclasses define it, with its keys."""
+    """An object that remembers its fields once `_compute` has computed them; subclasses define that, and its keys."""
 
-    __slots__ = ()
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[str, Value] = {}
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field, `default` where there is none of this name."""
+        value = self._known.get(name, MISSING)
+        if value is MISSING:
+            value = self._known[name] = self._compute(name)
+        return default if value is ABSENT else value
+
+    @abstractmethod
+    def _compute(self, name: str) -> Value:
+        """The value of a field, `ABSENT` without one."""
 
     def __getitem__(self, name: str) -> Value:
         value = self.get(name, ABSENT)

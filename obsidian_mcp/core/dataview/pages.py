@@ -13,7 +13,7 @@ from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.list_records import item_records
-from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed, ObjectRecord
+from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed
 from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
@@ -151,13 +151,13 @@ class NotePage(Computed):
             known = self.store.known(name)
         value = known.get(self.path, MISSING)
         if value is MISSING:
-            value = known[self.path] = self._found(name)
+            value = known[self.path] = self._compute(name)
         return default if value is ABSENT else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._complete())
 
-    def _found(self, name: str) -> Value:
+    def _compute(self, name: str) -> Value:
         """The value of a name; `ABSENT` without one."""
         store, path = self.store, self.path
         placed = [found for found in store.vault.fields_of_key(path, name.lower()) if found[1].key == name]
@@ -191,34 +191,26 @@ class NotePage(Computed):
         return fields
 
 
-class PageFile(ObjectRecord):
+class PageFile(Computed):
     """The implicit fields of a note: `file` (DV-14)."""
 
-    __slots__ = ("_known", "page", "path")
+    __slots__ = ("page", "path")
 
     def __init__(self, page: NotePage) -> None:
+        super().__init__()
         self.page = page
         self.path = page.path
-        self._known: dict[str, Value] | None = None
-
-    def __getitem__(self, name: str) -> Value:
-        value = self.get(name)
-        if value is None:  # no field of a file is null but `day`, which is absent then
-            raise KeyError(name)
-        return value
 
     def get(self, name: str, default: Any = None) -> Any:
         """The field, `default` where there is none of this name."""
         cheap = CHEAP_FILE_FIELDS.get(name)
-        if cheap is not None:
-            return cheap(self.page)
-        if self._known is None:
-            self._known = {}
-        value = self._known.get(name, MISSING)
-        if value is MISSING:
-            compute = _FILE_FIELDS.get(name)
-            value = self._known[name] = None if compute is None else compute(self)
-        return default if value is None else value
+        return super().get(name, default) if cheap is None else cheap(self.page)
+
+    def _compute(self, name: str) -> Value:
+        """No field of a file is null but `day`, which is absent then."""
+        compute = _FILE_FIELDS.get(name)
+        value = None if compute is None else compute(self)
+        return ABSENT if value is None else value
 
     def __iter__(self) -> Iterator[str]:
         yield from _FILE_KEYS

@@ -27,7 +27,7 @@ from obsidian_mcp.core.dataview.sources import Sources
 from obsidian_mcp.core.dataview.tasks import task_answer
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.dataview.vault_view import DataviewVault
-from obsidian_mcp.core.expressions.answer import Column, QueryAnswer
+from obsidian_mcp.core.expressions.answer import Column, Page, QueryAnswer
 from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.rows import (
@@ -53,23 +53,22 @@ def run_query(
     now: datetime,
     this: str = "",
     settings: Settings | None = None,
-    limit: int | None = None,
-    offset: int = 0,
+    page: Page | None = None,
 ) -> QueryAnswer:
-    """Run a DQL query, or one inline expression, for the note `this`; `now` is naive and local (DV-01). `limit` and
-    `offset` cut the rows after the query's own LIMIT. Raises: QueryInvalid, also where every row of a step fails."""
+    """Run a DQL query, or one inline expression, for the note `this`; `now` is naive and local (DV-01). `page` cuts
+    the rows after the query's own LIMIT. Raises: QueryInvalid, also where every row of a step fails."""
     settings = settings or Settings()
     query = unwrapped(text)
     if is_javascript(query):
         raise QueryInvalid(JAVASCRIPT_REFUSED)
     pages = PageStore(vault)
-    page = pages.page(this) if this else None
-    run = Run(vault, now, {} if page is None else page, this, pages=pages, settings=settings)
+    note = pages.page(this) if this else None
+    run = Run(vault, now, {} if note is None else note, this, pages=pages, settings=settings)
     expression = None if is_dql(query) else inline_expression(query, settings.inline_prefix)
     try:
         if expression is not None:
             return _inline_answer(expression, run)
-        return _Execution(parse_query(query, now), run).answer(limit, offset)
+        return _Execution(parse_query(query, now), run).answer(page or Page())
     except RecursionError:
         raise QueryInvalid("The query makes a value that is nested too deep: lists inside lists.") from None
 
@@ -93,17 +92,17 @@ class _Execution:
         """Names of the groups that rows are, the innermost first."""
         self.order_key = order_key(run.path_of)
 
-    def answer(self, limit: int | None, offset: int) -> QueryAnswer:
+    def answer(self, page: Page) -> QueryAnswer:
         rows: Sequence[Scope] = self._task_rows() if self.query.kind == "task" else self._source_rows()
         for command in self.query.commands:
             rows = self._apply(command, rows)
         match self.query.kind:
             case "task":
-                answer = task_answer([row.row for row in rows], self.grouped_by, self.run, limit, offset)
+                answer = task_answer([row.row for row in rows], self.grouped_by, self.run, page)
             case "calendar":
-                answer = self._calendar(rows, limit, offset)
+                answer = self._calendar(rows, page)
             case _:
-                answer = self._table(rows, limit, offset)
+                answer = self._table(rows, page)
         answer.warnings.extend(self._warnings())
         return answer
 
@@ -206,16 +205,15 @@ class _Execution:
 
     # Answers
 
-    def _table(self, rows: Sequence[Scope], limit: int | None, offset: int) -> QueryAnswer:
+    def _table(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
         columns = [Column(named.text, named.name) for named in self.query.columns]
         shows_id = not self.query.without_id or (self.query.kind == "list" and not columns)
         if shows_id:
             columns.insert(0, Column("id", self.grouped_by[0] if self.grouped_by else self.run.settings.id_column))
         values = [compile_node(named.expression) for named in self.query.columns]
-        page = rows[offset : None if limit is None else offset + limit]
         cells = []
         failed: list[str] = []
-        for row in page:
+        for row in page.cut(rows):
             errors: list[str] = []
             shown = [self._cell(_identity, row, errors)] if shows_id else []
             shown += [self._cell(value, row, errors) for value in values]
@@ -236,7 +234,7 @@ class _Execution:
             errors.append(error.message)
             return {"error": error.message}
 
-    def _calendar(self, rows: Sequence[Scope], limit: int | None, offset: int) -> QueryAnswer:
+    def _calendar(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
         named = self.query.columns[0]
         pairs = evaluate_rows(rows, compile_node(named.expression), self.run, "CALENDAR")
         if rows and not pairs:
@@ -245,8 +243,7 @@ class _Execution:
         if len(dated) < len(pairs):
             self.run.problems.note(f"CALENDAR: {len(pairs) - len(dated)} of {len(pairs)} rows have no date: left out.")
         columns = Column("date", named.name), Column("link", self.run.settings.id_column)
-        page = dated[offset : None if limit is None else offset + limit]
-        cells = [[make_cell(value, self.run), make_cell(_file_link(row), self.run)] for row, value in page]
+        cells = [[make_cell(value, self.run), make_cell(_file_link(row), self.run)] for row, value in page.cut(dated)]
         return QueryAnswer(columns, cells, len(dated), kind="calendar")
 
     def _warnings(self) -> list[str]:

@@ -9,7 +9,7 @@ from obsidian_mcp.core.dataview.cells import make_cell
 from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.objects import Extended
 from obsidian_mcp.core.dataview.run import Run
-from obsidian_mcp.core.expressions.answer import Cell, Column, QueryAnswer, RowGroup
+from obsidian_mcp.core.expressions.answer import Cell, Column, Page, QueryAnswer, RowGroup
 from obsidian_mcp.core.expressions.values import Value
 
 COLUMNS = tuple(Column(name, name) for name in ("status", "text", "ref", "depth", "match", "section", "fields"))
@@ -23,15 +23,12 @@ class _Shown(NamedTuple):
     matches: bool
 
 
-def task_answer(
-    rows: Sequence[Mapping[str, Value]], grouped_by: Sequence[str], run: Run, limit: int | None, offset: int
-) -> QueryAnswer:
+def task_answer(rows: Sequence[Mapping[str, Value]], grouped_by: Sequence[str], run: Run, page: Page) -> QueryAnswer:
     """Roots in result order, each followed by all items below it, whether they match or not (DV-25)."""
     shown: list[_Shown] = []
     groups = _groups(rows, grouped_by, shown, run)
-    page = shown[offset : None if limit is None else offset + limit]
     cells = []
-    for row in page:
+    for row in page.cut(shown):
         cells.append(_cells(row, run))
         run.budget.end_row(kept=True)
     return QueryAnswer(COLUMNS, cells, len(shown), kind="task", groups=groups)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from .evaluate import Context
 from .limits import ITEM_UNITS
 from .values import ExpressionError, Value
 
+T = TypeVar("T")
 Cell = Any
 """JSON: null, boolean, number, text, list, object."""
 
@@ -25,8 +26,12 @@ Cells = Mapping[type, Callable[[Value, Context], Cell]]
 class Page:
     """Which rows of a result to answer with."""
 
-    limit: int
+    limit: int | None = None
     offset: int = 0
+
+    def cut(self, rows: Sequence[T]) -> Sequence[T]:
+        """Return the rows of the page."""
+        return rows[self.offset : None if self.limit is None else self.offset + self.limit]
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     from obsidian_mcp.core.dataview.query import run_query as run_dql  # loaded when it is needed
     from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 
-    settings, this, page = _dataview_settings(vault), query.this or "", query.page
+    settings, this = _dataview_settings(vault), query.this or ""
     view = partial(
         IndexedNotes,
         created_ns=lambda entry: vault.files.created_ns(entry.disk),
@@ -194,9 +194,7 @@ def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     )
     return vault.graph.evaluate_on(
         view,
-        lambda notes: run_dql(
-            query.text, notes, now=query.now, this=this, settings=settings, limit=page.limit, offset=page.offset
-        ),
+        lambda notes: run_dql(query.text, notes, now=query.now, this=this, settings=settings, page=query.page),
     )
 
 

@@ -141,7 +141,7 @@ def page_of(
 ) -> TaskPage:
     """Return one page of a result; with groups it counts the entries of the groups (TASK-134)."""
     entries = list(_entries(result))
-    shown = entries[page.offset : page.offset + page.limit]
+    shown = page.cut(entries)
     tasks = {(task.path, task.place.line): task for _, task in shown}
     groups: list[GroupEntry] = []
     for names, task in shown:

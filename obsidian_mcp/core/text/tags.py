@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .text import printable
 
@@ -24,6 +25,7 @@ def name(written: str) -> str:
     return "" if _digits(tag) else tag
 
 
+@lru_cache(maxsize=4096)
 def key(tag: str) -> str:
     """Return the form in which tags compare: lower case, without `#` (TAG-20)."""
     return printable(tag).removeprefix("#").lower()

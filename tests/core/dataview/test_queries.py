@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
+from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 
@@ -170,7 +171,7 @@ def test_tasks_come_with_everything_below_them() -> None:
 
 def test_tasks_are_grouped() -> None:
     """DV-26"""
-    found = VAULT.run("TASK GROUP BY completed GROUP BY length(rows) AS L", limit=1)
+    found = VAULT.run("TASK GROUP BY completed GROUP BY length(rows) AS L", page=Page(1))
     assert found.data()["groups"] == [
         {"key": 1, "count": 2, "groups": [{"key": True, "count": 2}]},
         {"key": 2, "count": 4, "groups": [{"key": False, "count": 4}]},
@@ -188,7 +189,7 @@ def test_a_calendar_has_dates_and_links() -> None:
 
 def test_pages_of_an_answer_are_cut_after_the_query() -> None:
     """DV-28"""
-    found = VAULT.run("LIST SORT file.name LIMIT 3".replace("LIST", 'LIST FROM ""'), limit=1, offset=1)
+    found = VAULT.run("LIST SORT file.name LIMIT 3".replace("LIST", 'LIST FROM ""'), page=Page(1, 1))
     assert (found.rows, found.total) == ([["[[a/one.md|one]]"]], 3)
 
 

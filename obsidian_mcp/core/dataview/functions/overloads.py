@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from obsidian_mcp.core.dataview.comparison import type_name
@@ -19,7 +19,7 @@ class Overloads:
     `vectorized` says, by number of arguments, which of them are mapped over where they are lists, in step up to the
     shortest."""
 
-    def __init__(self, name: str, vectorized: dict[int, tuple[int, ...]] | None = None) -> None:
+    def __init__(self, name: str, vectorized: Mapping[int, tuple[int, ...]] | None = None) -> None:
         self.name = name
         self._vectorized = vectorized or {}
         self._variants: list[tuple[tuple[str, ...] | None, Implementation]] = []

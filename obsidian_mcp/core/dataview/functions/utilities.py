@@ -114,7 +114,7 @@ def _cyrb53(text: str, seed: int) -> int:
     return 4294967296 * (second & 2097151) + first
 
 
-_display = (
+_display: Overloads = (
     Overloads("display")
     .on("null", lambda *_: "")
     .on("array", lambda run, values: run.budget.join(str(_display(run, value)) for value in values))
