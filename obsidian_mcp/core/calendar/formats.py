@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
+from obsidian_mcp.core.text.table_file import read_rows
+
 from . import zones
 from .locale import Locale
 
@@ -41,6 +43,12 @@ def text(value: Callable[[datetime, Locale], str]) -> Writer:
     return lambda at, locale, _: value(at, locale)
 
 
+def read_symbols(name: str) -> dict[str, tuple[str, str]]:
+    """Return what each symbol of a table is read as: a field, and the expression for its text."""
+    rows = read_rows(__file__, f"symbols/{name}")
+    return {symbol: (field, expression) for symbols, field, expression in rows for symbol in symbols.split()}
+
+
 def compile_format(
     parts: Iterable[Part], readable: Callable[[str], str | None], *, atomic: bool = False, flags: int = 0
 ) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
@@ -59,35 +67,16 @@ def compile_format(
     return re.compile(expression, flags), tuple(symbols)
 
 
-# Numbers that every format knows
-
-
-def year(at: datetime, _: Locale) -> int:
-    return at.year
-
-
-def year_of_century(at: datetime, _: Locale) -> int:
-    return at.year % 100
-
-
-def quarter(at: datetime, _: Locale) -> int:
-    return (at.month + 2) // 3
-
-
-def month(at: datetime, _: Locale) -> int:
-    return at.month
-
-
-def day(at: datetime, _: Locale) -> int:
-    return at.day
-
-
-def day_of_year(at: datetime, _: Locale) -> int:
-    return at.timetuple().tm_yday
-
-
-def iso_weekday(at: datetime, _: Locale) -> int:
-    return at.isoweekday()
+NUMBERS: Mapping[str, Number] = {
+    "year": lambda at, _: at.year,
+    "year of century": lambda at, _: at.year % 100,
+    "quarter": lambda at, _: (at.month + 2) // 3,
+    "month": lambda at, _: at.month,
+    "day": lambda at, _: at.day,
+    "day of year": lambda at, _: at.timetuple().tm_yday,
+    "iso weekday": lambda at, _: at.isoweekday(),
+}
+"""Those that both tables write by symbols of their own."""
 
 
 def offset(separator: str) -> Writer:
@@ -110,7 +99,7 @@ COMMON: Mapping[str, Writer] = {
     **numbers("h", (1, 2), lambda at, _: at.hour % 12 or 12),
     **numbers("m", (1, 2), lambda at, _: at.minute),
     **numbers("s", (1, 2), lambda at, _: at.second),
-    **numbers("M", (1, 2), month),
+    **numbers("M", (1, 2), NUMBERS["month"]),
     **numbers("W", (1, 2), lambda at, _: at.isocalendar().week),
     "X": number(1, lambda at, _: zones.instant(at) // 1_000_000),
     "x": number(1, lambda at, _: zones.instant(at) // 1000),

@@ -7,19 +7,25 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from obsidian_mcp.core.text.table_file import read_rows
+
 from . import formats, zones
-from .formats import COMMON, Number, Part, Writer, number, numbers, offset, offset_minutes, text
+from .formats import (
+    COMMON,
+    NUMBERS,
+    Number,
+    Part,
+    Writer,
+    number,
+    numbers,
+    offset,
+    offset_minutes,
+    read_symbols,
+    text,
+)
 from .locale import ENGLISH
 
-_MACROS = {
-    "D": "M/d/y", "DD": "LLL d, y", "DDD": "LLLL d, y", "DDDD": "cccc, LLLL d, y",
-    "t": "h:mm a", "tt": "h:mm:ss a", "ttt": "h:mm:ss a ZZZZ", "tttt": "h:mm:ss a ZZZZZ",
-    "T": "HH:mm", "TT": "HH:mm:ss", "TTT": "HH:mm:ss ZZZZ", "TTTT": "HH:mm:ss ZZZZZ",
-    "f": "M/d/y, h:mm a", "ff": "LLL d, y, h:mm a", "fff": "LLLL d, y 'at' h:mm a ZZZZ",
-    "ffff": "cccc, LLLL d, y 'at' h:mm a ZZZZZ",
-    "F": "M/d/y, h:mm:ss a", "FF": "LLL d, y, h:mm:ss a", "FFF": "LLLL d, y 'at' h:mm:ss a ZZZZ",
-    "FFFF": "cccc, LLLL d, y 'at' h:mm:ss a ZZZZZ",
-}  # fmt: skip
+_MACROS = dict(read_rows(__file__, "symbols/luxon_macros"))
 """What a format of one of these letters stands for."""
 _find_parts = re.compile(r"'([^']*)(?:'|\Z)|((.)\3*)", re.DOTALL).findall
 _DAYS = (*ENGLISH.weekdays[1:], ENGLISH.weekdays[0])
@@ -89,20 +95,20 @@ _WRITERS: Mapping[str, Writer] = {
     "ZZZ": offset(""),
     **dict.fromkeys(("ZZZZ", "ZZZZZ", "z"), text(lambda at, _: _zone(at))),
     "a": text(lambda at, locale: locale.meridiem(at.hour, at.minute)),
-    **numbers("d", (1, 2), formats.day),
-    **numbers("cE", (1,), formats.iso_weekday),
-    **_names("cE", _DAYS, formats.iso_weekday),
-    **numbers("L", (1, 2), formats.month),
-    **_names("LM", _MONTHS, formats.month),
-    **numbers("y", (1, 4, 6), formats.year),
-    "yy": number(2, formats.year_of_century),
+    **numbers("d", (1, 2), NUMBERS["day"]),
+    **numbers("cE", (1,), NUMBERS["iso weekday"]),
+    **_names("cE", _DAYS, NUMBERS["iso weekday"]),
+    **numbers("L", (1, 2), NUMBERS["month"]),
+    **_names("LM", _MONTHS, NUMBERS["month"]),
+    **numbers("y", (1, 4, 6), NUMBERS["year"]),
+    "yy": number(2, NUMBERS["year of century"]),
     "G": text(lambda _, locale: locale.eras[-1].short),
     "GG": text(lambda _, locale: locale.eras[-1].name),
     "GGGGG": text(lambda _, __: "A"),
     "kk": number(2, lambda at, _: at.isocalendar().year % 100),
     "kkkk": number(4, lambda at, _: at.isocalendar().year),
-    **numbers("o", (1, 3), formats.day_of_year),
-    **numbers("q", (1, 2), formats.quarter),
+    **numbers("o", (1, 3), NUMBERS["day of year"]),
+    **numbers("q", (1, 2), NUMBERS["quarter"]),
 }
 
 
@@ -112,25 +118,7 @@ _MONTH_FIELDS = frozenset({"month", "short_month", "long_month", "quarter"})
 _WEEK_FIELDS = frozenset({"week", "weekyear", "weekyear2"})
 _DAY_FIELDS = _MONTH_FIELDS | _WEEK_FIELDS | {"year", "year2", "day", "ordinal", "weekday", "weekday_name"}
 _TWO_DIGITS_ARE_2000_UNTIL = 60
-_SHORT_MONTHS, _SHORT_DAYS = ("|".join(name[:3] for name in names) for names in (_MONTHS, _DAYS))
-_ZONE = "[A-Za-z_+-]{1,256}(?:/[A-Za-z_+-]{1,256}){0,2}"
-_READ: Mapping[str, tuple[str, str]] = {  # symbol -> field, expression
-    "y": ("year", r"\d{1,6}"), "yy": ("year2", r"\d{2,4}"), "yyyy": ("year", r"\d{4}"), "yyyyy": ("year", r"\d{4,6}"),
-    "yyyyyy": ("year", r"\d{6}"), "M": ("month", r"\d{1,2}"), "MM": ("month", r"\d{2}"), "L": ("month", r"\d{1,2}"),
-    "LL": ("month", r"\d{2}"), "d": ("day", r"\d{1,2}"), "dd": ("day", r"\d{2}"), "o": ("ordinal", r"\d{1,3}"),
-    "ooo": ("ordinal", r"\d{3}"), "H": ("hour", r"\d{1,2}"), "HH": ("hour", r"\d{2}"), "h": ("hour", r"\d{1,2}"),
-    "hh": ("hour", r"\d{2}"), "m": ("minute", r"\d{1,2}"), "mm": ("minute", r"\d{2}"), "s": ("second", r"\d{1,2}"),
-    "ss": ("second", r"\d{2}"), "S": ("milli", r"\d{1,3}"), "SSS": ("milli", r"\d{3}"), "u": ("fraction", r"\d{1,9}"),
-    "uu": ("fraction", r"\d{1,2}"), "uuu": ("fraction", r"\d"), "q": ("quarter", r"\d"), "W": ("week", r"\d{1,2}"),
-    "WW": ("week", r"\d{2}"), "kkkk": ("weekyear", r"\d{4}"), "kk": ("weekyear2", r"\d{2,4}"), "G": ("", "AD|BC"),
-    "E": ("weekday", r"\d"), "c": ("weekday", r"\d"), "a": ("meridiem", "[AaPp][Mm]"), "z": ("zone", _ZONE),
-    "Z": ("offset", r"[+-]\d{1,2}(?::\d{2})?"), "ZZ": ("offset", r"[+-]\d{1,2}(?::\d{2})?"),
-    "ZZZ": ("offset", r"[+-]\d{1,2}(?:\d{2})?"), "MMM": ("short_month", _SHORT_MONTHS),
-    "LLL": ("short_month", _SHORT_MONTHS), "MMMM": ("long_month", "|".join(_MONTHS)),
-    "LLLL": ("long_month", "|".join(_MONTHS)), "EEE": ("weekday_name", _SHORT_DAYS),
-    "ccc": ("weekday_name", _SHORT_DAYS), "EEEE": ("weekday_name", "|".join(_DAYS)),
-    "cccc": ("weekday_name", "|".join(_DAYS)),
-}  # fmt: skip
+_READ = read_symbols("luxon")
 
 
 def read(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:

@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from functools import lru_cache
 
 from . import formats
-from .formats import COMMON, Number, Part, Writer, number, numbers, offset, text
+from .formats import COMMON, NUMBERS, Number, Part, Writer, number, numbers, offset, text
 from .locale import ENGLISH, Locale
 from .periods import week_of
 
@@ -91,29 +91,29 @@ def _ordinal(unit: str, value: Number) -> Writer:
 
 _WRITERS: Mapping[str, Writer] = {
     **COMMON,
-    "Y": number(4, formats.year),
-    **numbers("Y", (4, 5), formats.year),
-    "YY": number(2, formats.year_of_century),
+    "Y": number(4, NUMBERS["year"]),
+    **numbers("Y", (4, 5), NUMBERS["year"]),
+    "YY": number(2, NUMBERS["year of century"]),
     "YYYYYY": text(lambda at, _: f"+{at.year:06}"),
     **numbers("y", (1, 2, 3, 4), _era_year),
     "yo": _ordinal("y", _era_year),
-    "Q": number(1, formats.quarter),
-    "Qo": _ordinal("Q", formats.quarter),
-    "Mo": _ordinal("M", formats.month),
+    "Q": number(1, NUMBERS["quarter"]),
+    "Qo": _ordinal("Q", NUMBERS["quarter"]),
+    "Mo": _ordinal("M", NUMBERS["month"]),
     "MMM": lambda at, locale, pattern: locale.month_names(pattern, short=True)[at.month - 1],
     "MMMM": lambda at, locale, pattern: locale.month_names(pattern, short=False)[at.month - 1],
-    **numbers("D", (1, 2), formats.day),
-    "Do": _ordinal("D", formats.day),
-    "DDD": number(1, formats.day_of_year),
-    "DDDD": number(3, formats.day_of_year),
-    "DDDo": _ordinal("DDD", formats.day_of_year),
+    **numbers("D", (1, 2), NUMBERS["day"]),
+    "Do": _ordinal("D", NUMBERS["day"]),
+    "DDD": number(1, NUMBERS["day of year"]),
+    "DDDD": number(3, NUMBERS["day of year"]),
+    "DDDo": _ordinal("DDD", NUMBERS["day of year"]),
     "d": number(1, _weekday),
     "do": _ordinal("d", _weekday),
     "dd": text(lambda at, locale: locale.weekdays_min[_weekday(at, locale)]),
     "ddd": text(lambda at, locale: locale.weekdays_short[_weekday(at, locale)]),
     "dddd": lambda at, locale, pattern: locale.weekday_names(pattern)[_weekday(at, locale)],
     "e": number(1, lambda at, locale: (_weekday(at, locale) - locale.first_day) % 7),
-    "E": number(1, formats.iso_weekday),
+    "E": number(1, NUMBERS["iso weekday"]),
     **numbers("w", (1, 2), _local_week(1)),
     "wo": _ordinal("w", _local_week(1)),
     "Wo": _ordinal("W", _iso_week(1)),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
 
 from . import zones
-from .formats import compile_format
+from .formats import compile_format, read_symbols
 from .locale import ENGLISH, Locale
 from .moment import parts
 from .periods import week_of, week_start
@@ -23,49 +23,9 @@ def parse_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: da
     return None if fields is None else resolve_fields(fields, locale, today)
 
 
-_DIGITS: Mapping[str, str] = {  # strict: exact widths; one digit or two are without a leading zero
-    "Y": "[+-]?[0-9]+",
-    **dict.fromkeys(("YY", "gg", "GG", "MM", "DD", "ww", "WW", "HH", "hh", "kk", "mm", "ss", "SS"), "[0-9]{2}"),
-    **dict.fromkeys(("YYYY", "gggg", "GGGG", "yyyy"), "[0-9]{4}"),
-    **dict.fromkeys(("YYYYY", "YYYYYY", "ggggg", "GGGGG"), "[+-]?[0-9]{6}"),
-    **dict.fromkeys(("M", "D", "w", "W", "h", "k"), "[1-9][0-9]?"),
-    **dict.fromkeys(("H", "m", "s"), "[1-9][0-9]|[0-9]"),
-    **dict.fromkeys(("d", "e", "E"), "[0-9]{1,2}"),
-    **dict.fromkeys(("Q", "S"), "[0-9]"),
-    **dict.fromkeys(("y", "yy", "yyy"), "[0-9]+"),
-    "DDD": "[0-9]{1,3}",
-    "DDDD": "[0-9]{3}",
-    "SSS": "[0-9]{3}",
-    **{"S" * width: "[0-9]+" for width in range(4, 10)},
-    "x": "[+-]?[0-9]+",
-    "X": r"[+-]?[0-9]+(?:\.[0-9]{1,3})?",
-    **dict.fromkeys(("hmm", "Hmm"), "[0-9]{3,4}"),
-    **dict.fromkeys(("hmmss", "Hmmss"), "[0-9]{5,6}"),
-    **dict.fromkeys(("Z", "ZZ"), "[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?"),
-}
-
-_FIELDS: Mapping[str, str] = {
-    "YYYY": "year",
-    "YYYYY": "year",
-    "YYYYYY": "year",
-    "Y": "year",
-    **{"y" * width: "year" for width in range(1, 5)},
-    **{letter * width: name for letter, name in zip("MD", ("month", "day"), strict=True) for width in (1, 2)},
-    "Do": "day",
-    **dict.fromkeys(("DDD", "DDDD"), "day_of_year"),
-    **dict.fromkeys(("w", "ww"), "week"),
-    **dict.fromkeys(("W", "WW"), "iso_week"),
-    **dict.fromkeys(("gggg", "ggggg"), "week_year"),
-    **dict.fromkeys(("GGGG", "GGGGG"), "iso_week_year"),
-    "Q": "quarter",
-    "d": "weekday",
-    "e": "local_weekday",
-    "E": "iso_weekday",
-    **dict.fromkeys(("H", "HH", "h", "hh", "k", "kk"), "hour"),
-    **dict.fromkeys(("m", "mm"), "minute"),
-    **dict.fromkeys(("s", "ss"), "second"),
-}
-_TWO_DIGIT_YEARS = {"YY": "year", "gg": "week_year", "GG": "iso_week_year"}
+_SYMBOLS = read_symbols("moment")
+"""Strict: exact widths; numbers of one digit or two are without a leading zero."""
+_TWO_DIGIT_YEARS = ("YY", "gg", "GG")
 
 Fields = dict[str, Any]
 """Numbers read from a text, by name: year, month, day, week, hour…; `part` of the day and `era` are texts."""
@@ -105,7 +65,9 @@ def _pattern(symbol: str, locale: Locale) -> str | None:
     if symbol[0] == "N":
         names = tuple(name for era in locale.eras for name in (era.name, era.narrow, era.short))
         return f"(?i:{'|'.join(map(re.escape, names))})"
-    return locale.ordinal_pattern() if symbol == "Do" else _DIGITS.get(symbol)  # moment reads no other ordinal
+    if symbol == "Do":  # moment reads no other ordinal
+        return locale.ordinal_pattern()
+    return _SYMBOLS[symbol][1] if symbol in _SYMBOLS else None
 
 
 def _names(token: str, locale: Locale) -> Sequence[str]:
@@ -133,11 +95,11 @@ def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
             fields["month"] = place % 12 + 1 if place >= 0 else 0
         else:
             fields["weekday"] = place % 7 if place >= 0 else -1
-    elif symbol in _FIELDS:
+    elif symbol in _SYMBOLS and (field := _SYMBOLS[symbol][0]):
         number = int(re.sub(r"\D+$", "", text))
-        fields[_FIELDS[symbol]] = number % 24 if symbol[0] == "k" else number
-    elif symbol in _TWO_DIGIT_YEARS:
-        fields[_TWO_DIGIT_YEARS[symbol]] = int(text) + (1900 if int(text) > 68 else 2000)
+        if symbol in _TWO_DIGIT_YEARS:
+            number += 1900 if number > 68 else 2000
+        fields[field] = number % 24 if symbol[0] == "k" else number
     elif symbol in _CLOCKS:
         fields["hour"] = int(text[: -len(symbol) + 1])
         fields |= {name: int(text[at : at + 2 or None]) for at, name in _CLOCKS[symbol]}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import regex
@@ -16,6 +15,7 @@ from obsidian_mcp.core.dataview.expression_parser import ExpressionParser
 from obsidian_mcp.core.dataview.literals import Now
 from obsidian_mcp.core.dataview.syntax import Named
 from obsidian_mcp.core.expressions.javascript import SPACES
+from obsidian_mcp.core.text.table_file import read_rows
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+("?)|//[^\n]*', re.DOTALL)
@@ -23,8 +23,7 @@ _TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+("?)|//[^\n]*', re.DOTALL)
 
 @cache
 def _slips() -> list[tuple[re.Pattern[str], str]]:
-    lines = Path(__file__).with_name("slips.tsv").read_text(encoding="utf-8").splitlines()
-    return [(re.compile(pattern, re.IGNORECASE), hint) for pattern, hint in (line.split("\t") for line in lines)]
+    return [(re.compile(pattern, re.IGNORECASE), hint) for pattern, hint in read_rows(__file__, "slips")]
 
 
 def hint_for(text: str) -> str:

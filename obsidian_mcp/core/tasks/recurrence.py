@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from obsidian_mcp.core.calendar import day_words
+from obsidian_mcp.core.text.table_file import read_rows
 
 Frequency = Literal["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"]
 
@@ -18,38 +19,6 @@ MONTHS = tuple(map(str.capitalize, day_words.MONTHS))
 WORKING_DAYS = range(5)
 
 _is_rule = re.compile(r"([a-zA-Z0-9, !]+?)( when done)?", re.IGNORECASE).fullmatch
-_TOKENS = {
-    "skip": r"[ ]+|\.\Z",
-    "number": "[1-9][0-9]*",
-    "every": "every",
-    "day": "days?",
-    "weekday": "weekdays?",
-    "week": "weeks?",
-    "hour": "hours?",
-    "minute": "minutes?",
-    "month": "months?",
-    "year": "years?",
-    "on": "on|in",
-    "at": "at",
-    "the": "the",
-    "first": "first",
-    "second": "second",
-    "third": "third",
-    "nth": r"(?:[1-9][0-9]*)(?:\.|th|nd|rd|st)",
-    "last": "last",
-    "for": "for",
-    "time": "times?",
-    "until": "(?:un)?til",
-    "Monday": "mo(?:n(?:day)?)?",
-    "Tuesday": "tu(?:e(?:s(?:day)?)?)?",
-    "Wednesday": "we(?:d(?:n(?:esday)?)?)?",
-    "Thursday": "th(?:u(?:r(?:sday)?)?)?",
-    "Friday": "fr(?:i(?:day)?)?",
-    "Saturday": "sa(?:t(?:urday)?)?",
-    "Sunday": "su(?:n(?:day)?)?",
-    **{name: f"{name[:3]}(?:{name[3:]})?" if name != "September" else "sep(?:t(?:ember)?)?" for name in MONTHS},
-    "comma": r"(?:,\s*|(?:and|or)\s*)+",
-}
 FREQUENCIES: dict[str, Frequency] = {
     "day": "DAILY",
     "weekday": "WEEKLY",
@@ -103,7 +72,7 @@ class _Unreadable(ValueError):
 
 @lru_cache(maxsize=1)
 def _matchers() -> dict[str, Callable[[str, int], re.Match[str] | None]]:
-    return {name: re.compile(source, re.IGNORECASE).match for name, source in _TOKENS.items()}
+    return {name: re.compile(source, re.IGNORECASE).match for name, source in read_rows(__file__, "rule_words")}
 
 
 class _Reader:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import regex
 
@@ -20,6 +18,7 @@ from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import day_of, from_milliseconds
 from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
+from obsidian_mcp.core.text.table_file import read_rows
 
 _PLAIN_LINK = re.compile(r"\[\[(?:([^|]*?)\]\]|[^|]*)")
 _SHOWN_LINK = re.compile(r"\[\[(?:[^|\n]*\|(.*?)\]\]|.*)")
@@ -27,22 +26,16 @@ _SHOWN_LINK = re.compile(r"\[\[(?:[^|\n]*\|(.*?)\]\]|.*)")
 _CURRENCY_CODE = re.compile("[A-Za-z]{3}", re.ASCII)
 
 
-def _rows(name: str) -> Iterator[list[str]]:
-    """The columns of each line of a table beside this file."""
-    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").split("\n")
-    return (line.split("\t") for line in lines if line)
-
-
 @cache
 def _markdown() -> list[tuple[regex.Pattern[str], str]]:
     """What the package remove-markdown 0.5.5 takes out, in its order."""
-    return [(regex.compile(pattern), replacement) for replacement, pattern in _rows("remove_markdown.tsv")]
+    return [(regex.compile(pattern), replacement) for replacement, pattern in read_rows(__file__, "remove_markdown")]
 
 
 @cache
 def _currencies() -> dict[str, tuple[str, int]]:
     """Sign and decimals of the currencies that do not have their code and two."""
-    return {code: (symbol, int(digits)) for code, symbol, digits in _rows("currencies.tsv")}
+    return {code: (symbol, int(digits)) for code, symbol, digits in read_rows(__file__, "currencies")}
 
 
 def _default(_run: Run, value: Value, fallback: Value) -> Value:
