@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
-from .resolve import markdown_path, resolve, wiki_path
+from .resolve import resolve, write_path
 from .rewrite import FileEdits, file_edits, path_edit
 
 
@@ -37,14 +37,14 @@ class Extraction:
     def own_edits(self, referrer: Referrer) -> FileEdits:
         """Return the edits of the part itself, with offsets in the source: its links lead where they led before."""
         going = (self.span, *self.footnotes.carried)
-        return file_edits(referrer.path, [place for place in referrer.places if _is_in(going, place)], self._moved_link)
+        places = tuple(place for place in referrer.places if _is_in(going, place))
+        return file_edits(Referrer(referrer.path, places), self._moved_link)
 
     def others_edits(self, referrers: Iterable[Referrer]) -> Iterator[FileEdits]:
         """Yield the edits of links elsewhere that lead to a heading or block in the part."""
         for referrer in referrers:
-            places = [place for place in referrer.places if referrer.path != self.source or self._stays(place)]
-            cards = [edit for card in referrer.card_paths for edit in self._rewrite_card(card)]
-            edits = file_edits(referrer.path, places, self._link_to_moved, cards)
+            places = (place for place in referrer.places if referrer.path != self.source or self._stays(place))
+            edits = file_edits(replace(referrer, places=tuple(places)), self._link_to_moved, self._rewrite_card)
             if edits.edits or edits.skipped:
                 yield edits
 
@@ -101,12 +101,15 @@ class Extraction:
 
     def _path(self, link: Link, goal: VaultPath, home: VaultPath) -> str:
         """The path to write. Raises: Unwritable."""
-        link_format = self.settings.new_link_format
-        if link.style == "wiki":
-            displayed = link.display is not None
-            path = wiki_path(self.names, goal, home, link_format=link_format, subpath=link.subpath, displayed=displayed)
-        else:
-            path = markdown_path(self.names, goal, home, link_format=link_format, subpath=link.subpath)
+        path = write_path(
+            self.names,
+            goal,
+            home,
+            link.style,
+            self.settings.new_link_format,
+            subpath=link.subpath,
+            displayed=link.display is not None,
+        )
         if path is None:
             raise Unwritable(f"No link can lead to {str(goal)!r}.")
         return path

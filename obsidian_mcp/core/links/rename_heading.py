@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.frontmatter.quoted import Quoted
@@ -17,9 +17,9 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
-from .link_spans import LinkPlace, Referrer, Unwritable
+from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
 from .resolve import encoded, needs_angle, resolve, wiki_holds
-from .rewrite import FileEdits, Skipped, file_edits, in_order, is_percent_encoded
+from .rewrite import FileEdits, file_edits, in_order, is_percent_encoded
 
 _MARKS = re.compile(r"(#{1,6})[ \t]+")
 _BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")
@@ -129,20 +129,17 @@ def _plan(
         leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
         return _rewrite_link(place, renamed) if leads_here else []
 
+    def rewrite_card(card: CardPath) -> list[Edit]:
+        leads_here = card.subpath is not None and names.at(card.path.value) == path
+        return _rewrite_card(card.subpath, renamed) if card.subpath is not None and leads_here else []
+
     for referrer in referrers:
-        links = file_edits(referrer.path, referrer.places, rewrite_link)
-        edits, skipped = [*links.edits], [*links.skipped]
-        for card in referrer.card_paths:
-            if card.subpath is not None and names.at(card.path.value) == path:
-                try:
-                    edits += _rewrite_card(card.subpath, renamed)
-                except Unwritable as e:
-                    skipped.append(Skipped(card.subpath.value, e.reason))
+        found = file_edits(referrer, rewrite_link, rewrite_card)
         if referrer.path == path:
-            edits = [edit for edit in edits if edit.span.end <= own.span.start or edit.span.start >= own.span.end]
-            edits.append(own)
-        if edits or skipped:
-            yield FileEdits(referrer.path, in_order(edits), tuple(skipped))
+            rest = (edit for edit in found.edits if edit.span.end <= own.span.start or edit.span.start >= own.span.end)
+            found = replace(found, edits=in_order([*rest, own]))
+        if found.edits or found.skipped:
+            yield found
 
 
 def _rewrite_card(subpath: Quoted, renamed: Renamed) -> list[Edit]:

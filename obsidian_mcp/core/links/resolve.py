@@ -6,12 +6,16 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
 from obsidian_mcp.core.text.text import utf16_length
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
 from obsidian_mcp.errors import InvalidName
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.note.links import Style
 
 
 def link_key(linkpath: str) -> str:
@@ -114,19 +118,35 @@ def _shortest_first(candidates: tuple[VaultPath, ...]) -> list[tuple[VaultPath, 
 # Writing a link
 
 
-def link_path(names: Names, target: VaultPath, source: str, *, link_format: LinkFormat, extension: bool) -> str | None:
-    """The text that leads from `source` to `target`, one of `names`, in this format; None when no text does (semantics
-    1.7). `extension` keeps the `.md` of a note, as a link does that would miss it without. Every text has been
-    resolved."""
-    name = target.rpartition("/")[2]
+def write_path(
+    names: Names,
+    target: VaultPath,
+    source: str,
+    style: Style,
+    link_format: LinkFormat,
+    *,
+    subpath: str = "",
+    extension: bool | None = None,
+    displayed: bool = False,
+) -> str | None:
+    """The path in a link of a style from `source` to `target`, one of `names`, before `subpath`; None when none leads
+    there, or no wikilink holds it (semantics 1.7). `extension` keeps the `.md` of a note: of None, a Markdown link's.
+    `displayed`: a display follows. A Markdown path with a colon begins with `./` or `../`, or it would be a URL."""
+    keeps_md = style == "markdown" if extension is None else extension
+    name, relative = target.rpartition("/")[2], _relative(parent(source), target)
     spellings = [str(target)]
     if link_format == "shortest" and len(names.named(name)) == 1:
         spellings.insert(0, name)
     elif link_format == "relative":
-        relative = _relative(parent(source), target)
         # `Note` beside the source would be caught by a `Note.md` in the root: then the dot is needed.
         spellings[:0] = [relative] if relative.startswith("../") else [relative, "./" + relative]
-    return _first_that_leads(names, target, source, spellings, extension=extension)
+    path = _first_that_leads(names, target, source, spellings, extension=keeps_md)
+    if path is None or style == "wiki":
+        return path if path is not None and wiki_holds(path + subpath, displayed=displayed) else None
+    if ":" not in path + subpath or is_relative(path):
+        return path
+    dotted = relative if is_relative(relative) else "./" + relative
+    return _first_that_leads(names, target, source, [dotted], extension=keeps_md)
 
 
 def _first_that_leads(
@@ -154,15 +174,14 @@ def generate(
     (semantics 1.7; LINK-20 to LINK-28). It shows `display`; `in_table` escapes its pipes. Raises: InvalidName."""
     bang, name, pipe = "!" if embed else "", basename(target), r"\|" if in_table else "|"
     if not settings.use_markdown_links:
-        path = link_path(names, target, source, link_format=settings.new_link_format, extension=False)
+        path = write_path(names, target, source, "wiki", settings.new_link_format, displayed=True)
         shown = display or (name if path is not None and "/" in path and not embed else "")
         shown = "" if shown == path else shown
-        if path is not None and wiki_holds(path, displayed=bool(shown)):
-            if not shown:
-                return f"{bang}[[{path}]]"
-            if wiki_displays(shown):
-                return f"{bang}[[{path}{pipe}{shown}]]"
-    path = markdown_path(names, target, source, link_format=settings.new_link_format)
+        if path is not None and not shown and wiki_holds(path):
+            return f"{bang}[[{path}]]"
+        if path is not None and wiki_displays(shown):
+            return f"{bang}[[{path}{pipe}{shown}]]"
+    path = write_path(names, target, source, "markdown", settings.new_link_format)
     if path is None:
         raise InvalidName(
             f"No link can lead to {str(target)!r}: a name with '#' or without an extension is never found. "
@@ -171,40 +190,6 @@ def generate(
         )
     label = markdown_label(display or ("" if embed else name), in_table=in_table)
     return f"{bang}[{label}]({destination(path)})"
-
-
-def wiki_path(
-    names: Names,
-    target: VaultPath,
-    source: str,
-    *,
-    link_format: LinkFormat,
-    subpath: str = "",
-    extension: bool = False,
-    displayed: bool = False,
-) -> str | None:
-    """As `link_path`, for a wikilink; None also where no wikilink can hold the text. `displayed`: a display follows."""
-    path = link_path(names, target, source, link_format=link_format, extension=extension)
-    return path if path is not None and wiki_holds(path + subpath, displayed=displayed) else None
-
-
-def markdown_path(
-    names: Names,
-    target: VaultPath,
-    source: str,
-    *,
-    link_format: LinkFormat,
-    subpath: str = "",
-    extension: bool = True,
-) -> str | None:
-    """As `link_path`, for a Markdown link: what holds a colon begins with `./` or `../`, or it would be a URL."""
-    path = link_path(names, target, source, link_format=link_format, extension=extension)
-    if path is None or ":" not in path + subpath or is_relative(path):
-        return path
-    relative = _relative(parent(source), target)
-    return _first_that_leads(
-        names, target, source, [relative if is_relative(relative) else "./" + relative], extension=extension
-    )
 
 
 def wiki_holds(target: str, *, displayed: bool = False) -> bool:

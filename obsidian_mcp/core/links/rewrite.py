@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
@@ -21,12 +22,11 @@ from .resolve import (
     is_relative,
     keys_of,
     markdown_label,
-    markdown_path,
     needs_angle,
     resolve,
     wiki_displays,
-    wiki_path,
     within_folder,
+    write_path,
 )
 
 
@@ -105,27 +105,29 @@ def plan(
     """The edits after which every link leads where it did; `names` and referrers are from before (RENAME-01)."""
     change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
-        cards = [edit for card in referrer.card_paths for edit in change.rewrite_card(card)]
-        found = file_edits(referrer.path, referrer.places, change.rewrite_link, cards)
+        found = file_edits(referrer, change.rewrite_link, change.rewrite_card)
         if found.edits or found.skipped:
             yield found
 
 
 def file_edits(
-    path: VaultPath,
-    places: Iterable[LinkPlace],
-    change: Callable[[LinkPlace, VaultPath], list[Edit]],
-    cards: Iterable[Edit] = (),
+    referrer: Referrer,
+    rewrite_link: Callable[[LinkPlace, VaultPath], list[Edit]],
+    rewrite_card: Callable[[CardPath], list[Edit]] = lambda _: [],
 ) -> FileEdits:
-    """Return the edits of a file: of its cards, and of each link what `change` gives, which may raise Unwritable."""
-    edits = [*cards]
+    """Return the edits that a file's links and cards are given, which may raise Unwritable."""
+    changes = [
+        *((partial(rewrite_link, place, referrer.path), place.link.original) for place in referrer.places),
+        *((partial(rewrite_card, card), (card.subpath or card.path).value) for card in referrer.card_paths),
+    ]
+    edits: list[Edit] = []
     skipped: list[Skipped] = []
-    for place in places:
+    for change, original in changes:
         try:
-            edits += change(place, path)
+            edits += change()
         except Unwritable as error:
-            skipped.append(Skipped(place.link.original, error.reason))
-    return FileEdits(path, in_order(edits), tuple(skipped))
+            skipped.append(Skipped(original, error.reason))
+    return FileEdits(referrer.path, in_order(edits), tuple(skipped))
 
 
 def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -207,27 +209,24 @@ class _Change:
 
     def _path(self, link: Link, target: VaultPath, goal: VaultPath, home: VaultPath, *, displayed: bool) -> str | None:
         """The path to write, None where a wikilink cannot hold one."""
-        link_format = self.settings.new_link_format
-        with_md = is_note(link.path) if is_note(target) else link.style == "markdown"
-        if link.style == "wiki":
-            return wiki_path(
-                self.after,
-                goal,
-                home,
-                link_format=link_format,
-                subpath=link.subpath,
-                extension=with_md,
-                displayed=displayed,
-            )
-        path = markdown_path(self.after, goal, home, link_format=link_format, subpath=link.subpath, extension=with_md)
-        if path is None:
+        path = write_path(
+            self.after,
+            goal,
+            home,
+            link.style,
+            self.settings.new_link_format,
+            subpath=link.subpath,
+            extension=is_note(link.path) if is_note(target) else None,
+            displayed=displayed,
+        )
+        if path is None and link.style == "markdown":
             raise _unreachable(goal)
         return path
 
     def _as_markdown(self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]) -> Edit:
         """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08)."""
         link = place.link
-        path = markdown_path(self.after, goal, home, link_format=self.settings.new_link_format, subpath=link.subpath)
+        path = write_path(self.after, goal, home, "markdown", self.settings.new_link_format, subpath=link.subpath)
         if path is None:
             raise _unreachable(goal)
         if link.display is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from functools import partial
 
 from obsidian_mcp.core.files import names
 from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.freshness import Answer
-from obsidian_mcp.core.links.resolve import clean, destination, markdown_path, wiki_path
+from obsidian_mcp.core.links.resolve import clean, destination, write_path
 from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, segments
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
@@ -58,9 +58,9 @@ def likely_link(vault: Vault, reference: Reference) -> str | None:
             display = path
         if link.kind == "card":
             return f"{target}{subpath}"
-        spelled = wiki_path if "[[" in link.original else markdown_path
-        written = partial(spelled, vault.catalog, target, reference.source, subpath=subpath)
-        path = written(link_format=vault.settings.new_link_format) or ""
+        style: Style = "wiki" if "[[" in link.original else "markdown"
+        link_format = vault.settings.new_link_format
+        path = write_path(vault.catalog, target, reference.source, style, link_format, subpath=subpath) or ""
         if not path:
             return None
     bang = "!" if link.kind == "embed" else ""

@@ -280,13 +280,13 @@ class Renderer:
 
     def _linked(self, number: int, snippet: Snippet) -> Snippet:
         """Return a passage with a link to the heading or page that it stands under."""
-        from obsidian_mcp.core.links.resolve import wiki_path  # what other searches need nothing of
+        from obsidian_mcp.core.links.resolve import write_path  # what other searches need nothing of
         from obsidian_mcp.core.note.subpath import heading_for_link
 
         part = f"#page={snippet.page}" if snippet.page else ""
         part = f"#{heading_for_link(snippet.heading)}" if snippet.heading else part
         path = self._snapshot.table.paths[number]
-        name = wiki_path(self._snapshot.catalog, path, "", link_format="shortest", subpath=part)
+        name = write_path(self._snapshot.catalog, path, "", "wiki", "shortest", subpath=part)
         return snippet if name is None else replace(snippet, link=f"[[{name}{part}]]")
 
     def _fetch(self, number: int) -> None:
