@@ -37,7 +37,7 @@ class ItemRecord(Computed):
     __slots__ = ("_own", "children", "item", "page")
 
     def __init__(self, item: ListItemData, page: ItemPage) -> None:
-        super().__init__()
+        self._known = {}
         self.item = item
         self.page = page
         self.children: list[Value] = []

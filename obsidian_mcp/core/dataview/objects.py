@@ -26,9 +26,7 @@ class Computed(ObjectRecord):
     """An object that remembers its fields once `_compute` has computed them; subclasses define that, and its keys."""
 
     __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: dict[str, Value] = {}
+    _known: dict[str, Value]
 
     def get(self, name: str, default: Any = None) -> Any:
         """The field, `default` where there is none of this name."""

@@ -197,7 +197,7 @@ class PageFile(Computed):
     __slots__ = ("page", "path")
 
     def __init__(self, page: NotePage) -> None:
-        super().__init__()
+        self._known = {}
         self.page = page
         self.path = page.path
 

@@ -21,7 +21,6 @@ from obsidian_mcp.core.dataview.vault_view import DataviewVault
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
 from obsidian_mcp.core.expressions.evaluate import Problems
 from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
-from obsidian_mcp.core.text.tags import covers
 from obsidian_mcp.errors import QueryInvalid
 
 _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -49,10 +48,8 @@ class Sources:
             case syntax.FromPath(path):
                 return dict.fromkeys(self._at_path(path))
             case syntax.FromTag(tag):
-                tagged = (
-                    path for path in self._all() if any(covers(tag, own) for own in exact_tags(self._pages, path))
-                )
-                return dict.fromkeys(tagged)
+                folded = tag.lower()
+                return dict.fromkeys(path for path in self._all() if self._has_tag(path, folded))
             case syntax.FromLink(path, outgoing):
                 linked = self._linked(path, outgoing=outgoing)
                 return dict.fromkeys(path for path in linked if self._is_source(path))
@@ -89,6 +86,12 @@ class Sources:
     def _is_source(self, path: str) -> bool:
         """Whether a file has rows: a note, or a CSV file."""
         return path.endswith(".csv") or self._pages.page(path) is not None
+
+    def _has_tag(self, path: str, tag: str) -> bool:
+        below = f"{tag}/"
+        return any(
+            (own := written.lower()) == tag or own.startswith(below) for written in exact_tags(self._pages, path)
+        )
 
     def _linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
         target = self._vault.resolve(path, self._origin) if path or self._origin else None
