@@ -27,32 +27,25 @@ RETRY_SECONDS: Final = 300.0
 """After a model or an endpoint failed."""
 
 
-class EmbeddingWorker:
-    """Embeds what is pending; of several programs on one vault, one does. It goes on where it stopped."""
+class EmbeddingWorker(Worker):
+    """Embeds what is pending; of several programs on one vault, one does. What is not stored when it
+    ends is made again at the next start."""
 
     def __init__(self, meaning: Meaning, lock: Path) -> None:
-        """Start the worker."""
+        """Start the worker, which is to be woken when notes were indexed."""
+        super().__init__("embedding", self._embed)
         self._meaning = meaning
         self._lock = FileLock(lock, timeout=0)
-        self._worker = Worker("embedding", self._work)
-        self._worker.wake()
-        self._worker.start()
+        self.wake()
+        self.start()
 
-    def wake(self) -> None:
-        """Take note that notes were indexed. Returns at once."""
-        self._worker.wake()
-
-    def stop(self) -> None:
-        """End without waiting; what is not stored is made again at the next start."""
-        self._worker.stop()
-
-    def _work(self, is_woken: bool) -> float | None:
+    def _embed(self, is_woken: bool) -> float | None:
         if sys.platform == "linux":
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
         try:
             self._meaning.prepare()
-            if is_woken and self._worker.rest(SETTLE_SECONDS):
+            if is_woken and self.rest(SETTLE_SECONDS):
                 return None
             with self._lock:
                 self._embed_pending()
@@ -68,5 +61,5 @@ class EmbeddingWorker:
         for at in range(0, len(pending), BATCH_FILES):
             begun = time.monotonic()
             self._meaning.embed(pending[at : at + BATCH_FILES])
-            if self._worker.rest(time.monotonic() - begun):  # as long as it took, for everything else
+            if self.rest(time.monotonic() - begun):  # as long as it took, for everything else
                 return

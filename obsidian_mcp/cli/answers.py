@@ -10,9 +10,9 @@ from .cells import align_objects, person_text, safe
 Answer = Mapping[str, Any]
 
 
-def readable(data: Answer, indent: str = "") -> str:
+def readable(data: Answer) -> str:
     """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other lists a line each."""
-    return "".join(f"{indent}{line}\n" for key, value in data.items() for line in _lines(key, value))
+    return "".join(f"{line}\n" for key, value in data.items() for line in _lines(key, value))
 
 
 def _lines(key: str, value: Any) -> Iterator[str]:

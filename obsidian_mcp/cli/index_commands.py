@@ -30,17 +30,13 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
     write_answer(facts, readable(facts), as_json=json)
 
 
-def update(options: Options, **given: Any) -> None:
-    """Bring the index up to date with the files, and read new PDFs into it."""
-    _build(options, **given)
-
-
 def rebuild(options: Options, **given: Any) -> None:
     """Build the index anew from the files."""
-    _build(options, **given, is_new=True)
+    update(options, **given, is_new=True)
 
 
-def _build(options: Options, *, vault: Sequence[str] = (), json: bool = False, is_new: bool = False) -> None:
+def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, is_new: bool = False) -> None:
+    """Bring the index up to date with the files, and read new PDFs into it; `is_new`: from an empty one."""
     with options.open_vault(tuple(vault)) as opened:
         indexer = opened.indexer
         if is_new:

@@ -41,17 +41,10 @@ def show_graph(options: Options, *, note: str, depth: int = 2, **page: Any) -> N
     _show("graph", build, options, **page)
 
 
-def show_query(
-    options: Options,
-    *,
-    output: str = "",
-    no_open: bool = False,
-    vault: Sequence[str] = (),
-    json: bool = False,
-    **query: str,
-) -> None:
+def show_query(options: Options, **given: Any) -> None:
     """Show the result of a Bases, Dataview or Tasks query."""
-    _show("query", lambda ask: ask("show_query", **query), options, output, no_open=no_open, vault=vault, json=json)
+    page = {name: given.pop(name) for name in ("output", "no_open", "vault", "json") if name in given}
+    _show("query", lambda ask: ask("show_query", **given), options, **page)
 
 
 def show_note(options: Options, *, note: str, **page: Any) -> None:

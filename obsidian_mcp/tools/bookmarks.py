@@ -40,12 +40,8 @@ class Bookmarks:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedBookmark:
-    kind: str
-    target: str
-    changed: bool
-    title: str | None = None
-    group: str | None = None
+class ChangedBookmark(ListedBookmark):
+    changed: bool = False
 
 
 @tool(title="Bookmarks")
@@ -91,7 +87,7 @@ def edit_bookmarks(
         changed = after != body
         if changed:
             opened.commit("edit_bookmarks", [_operation(data, after)])
-    return ChangedBookmark(found.kind, found.target, changed, found.title or None, found.group or None)
+    return ChangedBookmark(found.kind, found.target, found.title or None, found.group or None, changed)
 
 
 def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:

@@ -25,13 +25,6 @@ HINTS = {
     "sync": "obsidian-headless syncs without the app.",
     "plugin:enable": "Enabling code is left to the app.",
 }
-READING = frozenset(
-    {"commands", "diff", "history", "history:list", "history:read", "hotkey", "hotkeys", "plugin", "publish:list"}
-    | {"publish:site", "publish:status", "sync:deleted", "sync:history", "sync:read", "sync:status"}
-)
-"""Commands of the app that change nothing."""
-RUNS_CODE = frozenset({"eval", "dev:cdp"})
-"""Commands of the app that run JavaScript, which needs the user's leave as with the tool (APP-TOOL-03)."""
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set where this program was started by itself in place of the app's."""
 _SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
@@ -143,19 +136,19 @@ def _hand_to_app(command: DropInCommand, words: Words, options: Options, setting
 
     from .call import locate
 
-    if settings.read_only and command.name not in READING:
+    if settings.read_only and "reads" not in command.marks:
         raise DropInRefused("This session only reads.")
     folder = locate(words.vault, options, settings)
     if folder is None:
         write(f"{NOT_FOUND}\n")
         return 0
-    if command.name in RUNS_CODE and not settings.app.allow_eval:
+    if "code" in command.marks and not settings.app.allow_eval:
         raise DropInRefused(
             "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval or "
             "OBSIDIAN_MCP_ALLOW_EVAL=1."
         )
     rules = compose.policy_of(settings, folder)
-    if rules.restricts_reading or command.name not in READING:
+    if rules.restricts_reading or "reads" not in command.marks:
         rules.check_free_hand(f"run the app's command {command.name!r}")
     given = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
     given += ["--copy"] if words.copy else []

@@ -41,7 +41,9 @@ class DropInCommand(NamedTuple):
     """Module of this package, with a function of the command's name; empty for what needs the app."""
     summary: str
     marks: frozenset[str] = frozenset()
-    """`writes`; `developer`: listed at the end of the help; `ours`: the official program does not have it."""
+    """`writes`; `reads`: a command of the app that changes nothing; `code`: one that runs JavaScript, which needs the
+    user's leave as with the tool (APP-TOOL-03); `developer`: listed at the end of the help; `ours`: the official
+    program does not have it."""
 
     @property
     def function(self) -> str:
