@@ -14,6 +14,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import generate
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent
 from obsidian_mcp.core.vault.planned_change import Create
 from obsidian_mcp.core.vault.vault import Vault
@@ -133,8 +134,8 @@ def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswe
         return replace(facts, note="Sound and film cannot be shown to a model.")
     data = vault.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
-        text = data[: TEXT_CHARACTERS * 4].decode("utf-8", "replace")[:TEXT_CHARACTERS]
-        return DocumentAnswer(facts, text)
+        text = data[: TEXT_CHARACTERS * 4].decode("utf-8", "surrogateescape")[:TEXT_CHARACTERS]
+        return DocumentAnswer(facts, printable(text))
     if kind == "pdf":
         return _pdf(app, facts, data, pages)
     if kind != "image":
@@ -174,7 +175,7 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
     if shown.note is not None:
         return _page_image(app, shown, data, first, wanted)
     body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
-    return DocumentAnswer(shown, body.encode("utf-8", "replace").decode())
+    return DocumentAnswer(shown, printable(body))
 
 
 def _page_image(app: App, facts: ReadAttachment, data: bytes, number: int, last: int) -> DocumentAnswer | PictureAnswer:

@@ -11,7 +11,7 @@ from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.operations import undo as core_undo
 from obsidian_mcp.core.operations.undo import Wins
 from obsidian_mcp.core.text.diff import diff
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
@@ -59,7 +59,7 @@ def history(
     if change:
         recorded = core_undo.recall(opened, change)
         shown = cut_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
-        return History([_describe_change(opened, recorded)], 1, diff=shown.encode("utf-8", "replace").decode())
+        return History([_describe_change(opened, recorded)], 1, diff=printable(shown))
     disk, anywhere = _disk_of(opened, name) if name else (None, False)
     found, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
     return History(

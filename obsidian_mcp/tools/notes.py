@@ -341,7 +341,7 @@ def read_note(
         next_offset=end - part.start if end < part.end else None,
         warnings=warnings or None,
     )
-    return DocumentAnswer(shown, body[start:end].encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+    return DocumentAnswer(shown, printable(body[start:end]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,14 @@ def replace(
     entries = bulk.selected(opened, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
     try:
         pattern = RegExpValue(source, "mui" if ignore_case else "mu")
-        find_edits = partial(_find_edits, pattern, template, by_character=by_character)
+        is_found = False
+
+        def find_edits(body: str) -> list[Edit]:
+            nonlocal is_found
+            found = _find_edits(pattern, template, body, by_character=by_character)
+            is_found = is_found or bool(found)
+            return found
+
         plan = partial(
             bulk.rewriting,
             opened,
@@ -62,18 +69,26 @@ def replace(
         made = bulk.make(opened, "replace", plan, dry_run=dry_run)
     except ExpressionError as error:
         raise InvalidArguments(str(error), argument="find") from error
-    if not made.rewritten and regex and _LITERAL.fullmatch(find):
+    if not is_found and regex and _LITERAL.fullmatch(find):
         raise InvalidArguments(
             "find is in none of the files. A regular expression is given without the slashes around it and the flags "
             "behind it; ignore_case ignores upper and lower case. To find a slash, write \\/.",
             argument="find",
         )
-    unchanged = (
-        f"None of the {len(entries)} files was changed: find is not in them. It must match exactly, spaces, quotes and "
-        "line breaks too; obsidian_search finds other spellings."
-    )
-    warnings = [] if made.rewritten else [unchanged]
+    warnings = [] if made.rewritten else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
     return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
+
+
+def _explain_nothing(files: int, *, regex: bool, is_found: bool) -> str:
+    where = "the file" if files == 1 else f"the {files} files"
+    if is_found:
+        return f"Nothing was changed: all that find matches in {where} is what it would become."
+    if regex:
+        return f"Nothing was changed: the regular expression matches nothing in {where}."
+    return (
+        f"Nothing was changed: find is not in {where}. It must match exactly, spaces, quotes and line breaks too; "
+        "obsidian_search finds other spellings."
+    )
 
 
 def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character: bool) -> list[Edit]:

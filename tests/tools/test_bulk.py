@@ -147,7 +147,7 @@ def test_a_text_that_is_nowhere_is_said(app: App, notes: Path) -> None:  # TOOL-
     answer = run(app, "replace", find="no such words", content="x", query="heron")
 
     assert answer["total"] == 0
-    assert answer["warnings"][0].startswith("None of the 60 files was changed: find is not in them.")
+    assert answer["warnings"][0].startswith("Nothing was changed: find is not in the 60 files.")
     assert "warnings" not in run(app, "replace", find="heron", content="x", query="heron")
 
 
@@ -346,3 +346,19 @@ def test_a_regular_expression_in_slashes_is_refused_unless_the_text_has_it(app: 
         call(app, "obsidian_replace", given)
     (basic / "Projects/Alpha.md").write_text(f"see {find.replace('.*', 'a')}", encoding="utf-8", newline="\n")
     assert call(app, "obsidian_replace", given).data["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"find": "brass", "content": "brass"}, "Nothing was changed: all that find matches in the file is what it"),
+        ({"find": "br(a)ss", "content": "br$1ss", "regex": True}, "Nothing was changed: all that find matches in"),
+        ({"find": "zz+", "content": "", "regex": True}, "Nothing was changed: the regular expression matches nothing"),
+        ({"find": "zz", "content": ""}, "Nothing was changed: find is not in the file. It must match exactly"),
+    ],
+)
+def test_a_replacement_that_changes_nothing_says_why(app: App, arguments: dict[str, Any], expected: str) -> None:
+    # EDIT-06
+    answer = call(app, "obsidian_replace", {"names": ["Alpha"], **arguments}).data
+    assert answer["changed"] == []
+    assert answer["warnings"][0].startswith(expected)

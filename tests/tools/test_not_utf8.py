@@ -126,6 +126,33 @@ def test_searches_and_reads_name_what_they_show(app: App, bad: Path) -> None:
     assert read.data["properties"]
 
 
+BROKEN = [b"\xff", b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xe2\x82\xe2\x82"]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_every_read_and_search_shows_a_broken_character_as_it_is_found(
+    app: App, basic: Path, broken: bytes
+) -> None:  # FILE-17
+    (basic / "Bad.md").write_bytes(b"# Part\nquuxly " + broken + b" end\n")
+    (basic / "Bad.txt").write_bytes(b"quuxly " + broken + b" end\n")
+    reads: list[tuple[str, dict[str, Any]]] = [
+        ("read_note", {"name": "Bad"}),
+        ("read_note", {"name": "Bad", "section": "Part"}),
+        ("read_note", {"name": "Bad", "lines": "2-2"}),
+        ("read_note", {"names": ["Bad", "Alpha"]}),
+        ("attachments", {"name": "Bad.txt"}),
+        ("search", {"query": "quuxly"}),
+    ]
+    shown = "quuxly " + "\ufffd" * len(broken) + " end"
+    for tool, arguments in reads:
+        answer = call(app, f"obsidian_{tool}", arguments)
+        assert shown in f"{answer.text} {json.dumps(answer.data, ensure_ascii=False)}", (tool, arguments)
+    given = {"name": "Bad", "operation": "replace_text", "find": shown, "content": f"{shown}!"}
+    change = call(app, "obsidian_edit_note", given).data["change"]
+    assert (basic / "Bad.md").read_bytes() == b"# Part\nquuxly " + broken + b" end!\n"
+    assert f"+{shown}!" in call(app, "obsidian_history", {"change": change}).data["diff"]
+
+
 MISSES: list[tuple[str, dict[str, Any]]] = [
     ("read_note", {"name": "Bad", "section": "Caf"}),
     ("edit_note", {"name": "Bad", "operation": "replace_text", "find": "Text kaf au lait", "content": ""}),
