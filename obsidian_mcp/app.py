@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from obsidian_mcp.core.text.call import Client, current_call
+from obsidian_mcp.light_typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.ports import Obsidian

@@ -4,37 +4,36 @@ is opened: the first answers of a server do not wait for it."""
 from __future__ import annotations
 
 import gc
-import hashlib
 import os
 import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp import install_command
-from obsidian_mcp.adapters.app_access import AppAccess
-from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.log import logger
-from obsidian_mcp.core.files import policy
-from obsidian_mcp.core.text.vault_path import VaultPath, name_key
+from obsidian_mcp.light_typing import TYPE_CHECKING, Final
 
 from .app import App, HiddenTextReads
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from obsidian_mcp.adapters.app_access import AppAccess
     from obsidian_mcp.adapters.disk import Disk
     from obsidian_mcp.adapters.watcher import Watcher
     from obsidian_mcp.core.calendar.calendar import Calendar
+    from obsidian_mcp.core.files import policy
     from obsidian_mcp.core.files.ports import Changer, Obsidian
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
     from obsidian_mcp.core.semantic.choice import Choice
     from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
+    from obsidian_mcp.core.text.vault_path import VaultPath
     from obsidian_mcp.core.vault.vault import Vault
     from obsidian_mcp.serve.http.dialect import Contract
 
@@ -78,6 +77,8 @@ def _allow_open_files() -> None:
 
 def api_keys(config: Config) -> tuple[policy.ApiKey, ...]:
     """Return the API keys of the policy file. Raises: PolicyInvalid."""
+    from obsidian_mcp.core.files import policy
+
     return policy.keys(policy_text(config))
 
 
@@ -132,12 +133,16 @@ def policy_text(config: Config) -> str:
 
 def policy_of(config: Config, folder: Path) -> policy.Policy:
     """Return what the user allows in the vault at a folder. Raises: PolicyInvalid."""
+    from obsidian_mcp.core.files import policy
+
     text = policy_text(config)
     return policy.parse(text, folder.name, str(folder), read_only=config.read_only, scope=config.scope, key=config.key)
 
 
 def vault_id(root: Path) -> str:
     """Name of the folder that holds what this program keeps about a vault."""
+    import hashlib  # takes 2 ms
+
     readable = re.sub(r"[^A-Za-z0-9]+", "-", root.name).strip("-")[:40] or "vault"
     return f"{readable}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"
 
@@ -153,16 +158,20 @@ def calendar(config: Config) -> Calendar:
                 f"OBSIDIAN_MCP_WEEK_START is {config.week_start!r}; it must be one of {', '.join(WEEKDAYS)}."
             )
 
-    def now() -> datetime:
-        return config.today or datetime.now()  # noqa: DTZ005  local, as a person's day is
+    from datetime import datetime
 
     from obsidian_mcp.core.calendar.calendar import Calendar
+
+    def now() -> datetime:
+        return config.today or datetime.now()  # noqa: DTZ005  local, as a person's day is
 
     return Calendar(now, config.language, config.week_start)
 
 
 def app_access(config: Config) -> AppAccess:
     """Return the access to the app on this computer. Nothing is looked for yet."""
+    from obsidian_mcp.adapters.app_access import AppAccess
+
     return AppAccess(
         config.app.program,
         config.app.environment,
@@ -271,7 +280,11 @@ def explain_split(folder: Path) -> str:
 def vault_folders(config: Config) -> dict[str, Path]:
     """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use;
     the first is the default. Raises: VaultNotFound where there is none."""
-    paths = config.vaults or registered_vaults(config.app_folders)
+    paths = config.vaults
+    if not paths:
+        from obsidian_mcp.adapters.app_registry import registered_vaults
+
+        paths = registered_vaults(config.app_folders)
     if not paths:
         raise VaultNotFound(
             "No vault is configured. Start the server with --vault FOLDER or set OBSIDIAN_VAULT_PATH; "
@@ -289,6 +302,8 @@ def vault_folders(config: Config) -> dict[str, Path]:
 
 def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
     """Whether a vault has a folder, compared as names are."""
+    from obsidian_mcp.core.text.vault_path import name_key
+
     found: list[str] = [""]
     for part in wanted.split("/"):
         inside = [below for folder in found for below in disk.subfolders(folder) or ()]
@@ -355,13 +370,16 @@ class FolderVaults:
         self._key = key
         self._is_server = serving
         self._watches = serving and config.watch
-        self._app = app_access(config)
         self._lock = threading.Lock()
         self._open: dict[Path, Vault] = {}
         self._watchers: list[Watcher] = []
         self._scopes: dict[Path, tuple[VaultPath, ...]] = {}
         self._news = threading.Event()
         self._closed = False
+
+    @cached_property
+    def _app(self) -> AppAccess:
+        return app_access(self._config)
 
     def names(self) -> list[str]:
         return list(self._folders())
@@ -463,6 +481,8 @@ class FolderVaults:
         folders = self._folders()
         if not name:
             return next(iter(folders.values()))
+        from obsidian_mcp.core.text.vault_path import name_key
+
         wanted = name_key(name.strip())
         match = [path for known, path in folders.items() if wanted in (name_key(known), name_key(str(path)))]
         if not match:

@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+
+from obsidian_mcp.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from .errors import InvalidArguments
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 ErrorStyle = Literal["error", "result"]
 Views = Literal["auto", "on", "off"]
@@ -96,14 +99,12 @@ class Config(NamedTuple):
     """Seconds one tool call may take (contract: -32006 after 30 s)."""
     error_style: ErrorStyle = "error"
     """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
-    cache: Path = Path(".cache")
-    """Folder of the program's own index files; losing it costs only time."""
-    state: Path = Path(".local/state")
-    """Folder of the journals: old versions of what was changed."""
+    named_cache: str = ""
+    named_state: str = ""
+    named_policy: str = ""
+    """These three as the environment names them; empty = the program's own in the home folder."""
     app_folders: tuple[Path, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
-    policy_file: Path = Path(".config/policy.toml")
-    """What the user allows (specs/policy.md); need not exist."""
     embeddings_key: str = Secret()
     """Of the endpoint that embeds notes, where it needs one."""
     import_folders: tuple[Path, ...] = ()
@@ -132,6 +133,22 @@ class Config(NamedTuple):
     colours: bool = True
     """Whether a terminal is sent colours."""
 
+    @property
+    def cache(self) -> Path:
+        """Folder of the program's own index files; losing it costs only time. Raises: InvalidArguments for an account
+        without a home folder, as the two others do."""
+        return _own_path(self.named_cache, "user_cache_path")
+
+    @property
+    def state(self) -> Path:
+        """Folder of the journals: old versions of what was changed."""
+        return _own_path(self.named_state, "user_state_path")
+
+    @property
+    def policy_file(self) -> Path:
+        """What the user allows (specs/policy.md); need not exist."""
+        return _own_path(self.named_policy, "user_config_path", "policy.toml")
+
 
 def read(
     vaults: tuple[str, ...] = (),
@@ -152,10 +169,10 @@ def read(
         vaults=tuple(expanded(folder.strip()) for folder in named),
         timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
         error_style=_choice("OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", ErrorStyle),
-        cache=_own_path(env, "CACHE"),
-        state=_own_path(env, "STATE"),
+        named_cache=env.get("OBSIDIAN_MCP_CACHE", ""),
+        named_state=env.get("OBSIDIAN_MCP_STATE", ""),
+        named_policy=env.get("OBSIDIAN_MCP_POLICY", ""),
         app_folders=_app_folders(env, home, sys.platform),
-        policy_file=_own_path(env, "POLICY", "policy.toml"),
         embeddings_key=Secret(_text(env, "EMBEDDINGS_KEY")),
         import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
@@ -263,28 +280,29 @@ def _seconds(text: str) -> float:
 
 
 def _today(text: str) -> datetime | None:
+    if not text:
+        return None
+    from datetime import datetime
+
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=None) if text else None
+        return datetime.fromisoformat(text).replace(tzinfo=None)
     except ValueError:
         raise InvalidArguments(
             f"OBSIDIAN_MCP_TODAY is {text!r}; it must be a day, such as 2026-11-22, or a day and a time."
         ) from None
 
 
-def _own_path(env: Mapping[str, str], name: Literal["CACHE", "STATE", "POLICY"], file: str = "") -> Path:
-    """The path that a variable names, else ours in the home folder. Raises: InvalidArguments where there is none."""
-    if named := env.get(f"OBSIDIAN_MCP_{name}"):
+def _own_path(named: str, folder: str, file: str = "") -> Path:
+    """Return the path that a variable names, else ours in one of the home's folders. Raises: InvalidArguments where
+    there is none."""
+    if named:
         return expanded(named)
-    import platformdirs
+    import platformdirs  # takes 10 ms, which nothing before the first call waits for
 
-    folders = {
-        "CACHE": platformdirs.user_cache_path,
-        "STATE": platformdirs.user_state_path,
-        "POLICY": platformdirs.user_config_path,
-    }
     with suppress(RuntimeError):  # from platformdirs 4.12 on; before, the path began with ~
-        if (folder := folders[name]("obsidian-mcp", appauthor=False)).is_absolute():
-            return folder / file
+        own: Path = getattr(platformdirs, folder)("obsidian-mcp", appauthor=False)
+        if own.is_absolute():
+            return own / file
     raise InvalidArguments(
         "This account has no home folder. Set HOME to a folder, or name folders in OBSIDIAN_MCP_CACHE and "
         "OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."

@@ -93,7 +93,11 @@ def app_on(*vaults: Path) -> App:
     beside = vaults[0].parent
     settings = config.read(tuple(map(str, vaults)), environ={"HOME": str(beside)})
     return compose.build(
-        settings._replace(cache=beside / "cache", state=beside / "state", policy_file=beside / "policy.toml")
+        settings._replace(
+            named_cache=str(beside / "cache"),
+            named_state=str(beside / "state"),
+            named_policy=str(beside / "policy.toml"),
+        )
     )
 
 

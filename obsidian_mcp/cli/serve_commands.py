@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.light_typing import TYPE_CHECKING
 
 from .options import Options
 
@@ -35,6 +35,7 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
 
     def prepare(_: Conversation) -> None:
         start_log()
+        _ = app.config.policy_file  # an account without a home folder ends the start
         app.vaults.warm()
         from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
 
 from obsidian_mcp.core.text.call import Deadline
+from obsidian_mcp.light_typing import Final
 
 UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
 """Requests that do not look at a vault, and so have no place in the order."""

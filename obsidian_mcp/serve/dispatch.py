@@ -11,10 +11,10 @@ of a tool needs the standard library alone: a client's first messages wait neith
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments
+from obsidian_mcp.light_typing import TYPE_CHECKING, Any, Final, NamedTuple
 from obsidian_mcp.tools import entries
 
 from . import jsonrpc, params, results

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, TypeGuard
 
 from obsidian_mcp.core.text import json_codec
+from obsidian_mcp.light_typing import Any, Final, NamedTuple, TypeGuard
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+
+from obsidian_mcp.light_typing import Any, Final, NamedTuple
 
 from .jsonrpc import INVALID_PARAMS, Message, RequestId, error, is_id, kind
 

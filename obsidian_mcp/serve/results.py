@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.errors import AppError, InternalError
+from obsidian_mcp.light_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from obsidian_mcp.config import ErrorStyle
@@ -25,6 +24,8 @@ def content(outcome: Outcome) -> list[dict[str, str]]:
     """Return the content blocks of a result; text is unchanged, with its lone surrogates."""
     blocks = [text_block(text) for text in outcome.contents()]
     if (picture := outcome.picture) is not None:
+        from base64 import b64encode
+
         blocks.append({"data": b64encode(picture.image).decode(), "mimeType": picture.mime, "type": "image"})
     return blocks
 

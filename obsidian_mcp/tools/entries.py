@@ -7,9 +7,9 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
 
 from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.light_typing import Any, Final, NamedTuple
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "entries.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms
 

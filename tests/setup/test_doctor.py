@@ -42,7 +42,7 @@ def system(tmp_path: Path) -> System:
 @pytest.fixture
 def settings(tmp_path: Path, basic: Path) -> Config:
     read = config.read((str(basic),), environ={"HOME": str(tmp_path / "home")})
-    return read._replace(cache=tmp_path / "cache", state=tmp_path / "state")
+    return read._replace(named_cache=str(tmp_path / "cache"), named_state=str(tmp_path / "state"))
 
 
 def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
@@ -99,7 +99,7 @@ def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(
     # DOC-06
     file = tmp_path / "policy.toml"
     file.write_text('hidden = ["Projects/", "Privat/"]\n[vaults.Nots]\nread_only = true\n', encoding="utf-8")
-    settings = settings._replace(policy_file=file)
+    settings = settings._replace(named_policy=str(file))
 
     found = [finding for finding in doctor.examine(settings, system) if finding.status != "fine"]
     shown = [finding.message for finding in doctor.examine(settings, system) if finding.subject == "Hidden in basic"]
@@ -116,9 +116,9 @@ def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(
 def test_it_says_where_the_policy_is_and_whether_there_is_one(settings: Config, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
 
-    (absent,) = doctor.check_policy(settings._replace(policy_file=file))
+    (absent,) = doctor.check_policy(settings._replace(named_policy=str(file)))
     file.write_text("read_only = true\n", encoding="utf-8")
-    (present,) = doctor.check_policy(settings._replace(policy_file=file))
+    (present,) = doctor.check_policy(settings._replace(named_policy=str(file)))
 
     assert absent.message.startswith(f"{file} is not there")
     assert present.message == f"{file} says what may be read and changed"
@@ -182,7 +182,7 @@ def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp
     policy = tmp_path / "policy.toml"
     policy.write_text("read_only = maybe\n", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(settings._replace(policy_file=policy), system))
+    found = by_subject(doctor.vaults(settings._replace(named_policy=str(policy)), system))
 
     assert found["Vault basic"].status == "problem"
     assert "line 1" in found["Vault basic"].message
@@ -204,7 +204,9 @@ def test_the_state_of_the_index_is_told(settings: Config, system: System) -> Non
 def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    found = by_subject(doctor.folders(settings._replace(cache=tmp_path / "file", state=tmp_path / "file/below")))
+    found = by_subject(
+        doctor.folders(settings._replace(named_cache=str(tmp_path / "file"), named_state=str(tmp_path / "file/below")))
+    )
 
     assert [finding.status for finding in found.values()] == ["problem", "problem"]
     assert "OBSIDIAN_MCP_CACHE" in found["Index folder"].remedy

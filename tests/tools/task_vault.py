@@ -31,7 +31,11 @@ class TaskVault:
         (self.root / ".obsidian").mkdir(parents=True, exist_ok=True)
         read = config.read((str(self.root),), environ={"HOME": str(place), "OBSIDIAN_MCP_TODAY": today})
         self.app = compose.build(
-            read._replace(cache=place / "cache", state=place / "state", policy_file=place / "policy.toml")
+            read._replace(
+                named_cache=str(place / "cache"),
+                named_state=str(place / "state"),
+                named_policy=str(place / "policy.toml"),
+            )
         )
 
     def write(self, path: str, text: str) -> None:

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+
+from obsidian_mcp.light_typing import Any, NamedTuple
 
 from obsidian_mcp.errors import OperationTimeout
 

@@ -7,7 +7,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NoReturn
+
+from obsidian_mcp.light_typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 200
 """Levels of nesting that `decode` takes."""

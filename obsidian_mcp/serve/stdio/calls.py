@@ -9,9 +9,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 from obsidian_mcp.core.text.call import CallRecord, Client, Deadline, ProgressReport, current_call
+from obsidian_mcp.light_typing import Final
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, progress_token
 from obsidian_mcp.serve.jsonrpc import Message, RequestId

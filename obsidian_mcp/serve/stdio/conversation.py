@@ -8,8 +8,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
 
+from obsidian_mcp.light_typing import TYPE_CHECKING, Final, NamedTuple
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer

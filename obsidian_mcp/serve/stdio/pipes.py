@@ -10,7 +10,8 @@ import stat
 import sys
 import threading
 from collections.abc import Callable
-from typing import Final, TextIO
+
+from obsidian_mcp.light_typing import Final, TextIO
 
 if sys.platform == "win32":
     import msvcrt

@@ -14,8 +14,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import Final
 
+from obsidian_mcp.light_typing import Final
 from obsidian_mcp.serve.dispatch import Dispatcher
 
 from .conversation import Conversation
@@ -63,7 +63,7 @@ def run(
     return 0
 
 
-IMPORT_SWITCH_SECONDS: Final = 0.0005
+IMPORT_SWITCH_SECONDS: Final = 0.00005
 """How long importing may keep the thread waiting that answers the first messages."""
 
 

@@ -6,7 +6,8 @@ import heapq
 import itertools
 import time
 from collections.abc import Callable
-from typing import Final
+
+from obsidian_mcp.light_typing import Final
 
 STALE: Final = 1000
 """Timers that may stand in the queue although they were cancelled."""
