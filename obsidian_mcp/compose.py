@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from pathlib import Path
 
 from obsidian_mcp import install_command
 from obsidian_mcp.adapters.log import logger
@@ -22,6 +21,7 @@ from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvali
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from obsidian_mcp.adapters.app_access import AppAccess
     from obsidian_mcp.adapters.disk import Disk
@@ -60,7 +60,7 @@ def build(config: Config, *, serving: bool = False) -> App:
         vaults=FolderVaults(config, key, serving=serving),
         config=config,
         media=media,
-        read_outside=partial(read_allowed, config.import_folders),
+        read_outside=lambda path, most: read_allowed(config.import_folders, path, most),
         hidden_text_reads=HiddenTextReads(),
     )
 
@@ -116,7 +116,7 @@ def _held(config: Config, key: policy.ApiKey | None) -> Config:
         config = config._replace(tools=narrow(config.tools, key.tools))
     if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
         read_only = config.read_only or key.limits.read_only
-        config = config._replace(read_only=read_only, import_folders=(), app=config.app._replace(allow_eval=False))
+        config = config._replace(read_only=read_only, named_imports=(), app=config.app._replace(allow_eval=False))
     return config
 
 
@@ -259,6 +259,8 @@ def explain_missing(folder: Path) -> str:
 
 
 def _explain_quotes(folder: Path) -> str:
+    from pathlib import Path
+
     given = str(folder).removeprefix(f"{Path.cwd()}{os.sep}")
     if given[0] not in "\"'" or given[-1] != given[0]:
         return ""
@@ -328,6 +330,8 @@ def embedder(config: Config, choice: Choice) -> Embedder:
         from obsidian_mcp.adapters.openai_api import EmbeddingEndpoint
 
         return EmbeddingEndpoint(choice.url, choice.model, config.embeddings_key, config.timeout)
+    from pathlib import Path
+
     from obsidian_mcp.adapters.embedding_model import EmbeddingModel
 
     return EmbeddingModel(Path(choice.folder))
@@ -405,6 +409,9 @@ class FolderVaults:
         return self._app.is_there()
 
     def problem(self) -> str:
+        named = self._config.named_vaults
+        if self._key is None and named and os.path.isdir(named[0]):  # noqa: PTH112  pathlib takes 3 ms
+            return ""
         try:
             return explain_missing(self._folder(""))
         except AppError as error:

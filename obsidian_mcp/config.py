@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from obsidian_mcp.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -14,6 +13,7 @@ from .errors import InvalidArguments
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
 ErrorStyle = Literal["error", "result"]
 Views = Literal["auto", "on", "off"]
@@ -91,9 +91,10 @@ class PluginConfig(NamedTuple):
 
 
 class Config(NamedTuple):
-    """Everything that the command line and the environment ask for."""
+    """Everything that the command line and the environment ask for. Its paths are made when they are asked for, because
+    `pathlib` takes 3 ms: the first answer of a server does without."""
 
-    vaults: tuple[Path, ...] = ()
+    named_vaults: tuple[str, ...] = ()
     """Vault folders as named by the user; empty = the vaults that the Obsidian app has registered."""
     timeout: float = 30.0
     """Seconds one tool call may take (contract: -32006 after 30 s)."""
@@ -103,11 +104,11 @@ class Config(NamedTuple):
     named_state: str = ""
     named_policy: str = ""
     """These three as the environment names them; empty = the program's own in the home folder."""
-    app_folders: tuple[Path, ...] = ()
+    named_app_folders: tuple[str, ...] = ()
     """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
     embeddings_key: str = Secret()
     """Of the endpoint that embeds notes, where it needs one."""
-    import_folders: tuple[Path, ...] = ()
+    named_imports: tuple[str, ...] = ()
     """Folders whose files may be added to a vault as attachments; none unless the user names some."""
     read_only: bool = False
     scope: str = ""
@@ -132,6 +133,18 @@ class Config(NamedTuple):
     """First day of the week, such as `monday`; empty = what the vault's settings say."""
     colours: bool = True
     """Whether a terminal is sent colours."""
+
+    @property
+    def vaults(self) -> tuple[Path, ...]:
+        return _paths(self.named_vaults)
+
+    @property
+    def app_folders(self) -> tuple[Path, ...]:
+        return _paths(self.named_app_folders)
+
+    @property
+    def import_folders(self) -> tuple[Path, ...]:
+        return _paths(self.named_imports)
 
     @property
     def cache(self) -> Path:
@@ -164,17 +177,17 @@ def read(
     """The configuration of this process; arguments win over the environment. Raises: InvalidArguments."""
     env = os.environ if environ is None else environ
     named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
-    home = Path(env.get("HOME") or env.get("USERPROFILE") or expanded("~"))
+    home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111  pathlib takes 3 ms
     return Config(
-        vaults=tuple(expanded(folder.strip()) for folder in named),
+        named_vaults=tuple(os.path.expanduser(folder.strip()) for folder in named),  # noqa: PTH111
         timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
         error_style=_choice("OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", ErrorStyle),
         named_cache=env.get("OBSIDIAN_MCP_CACHE", ""),
         named_state=env.get("OBSIDIAN_MCP_STATE", ""),
         named_policy=env.get("OBSIDIAN_MCP_POLICY", ""),
-        app_folders=_app_folders(env, home, sys.platform),
+        named_app_folders=_app_folders(env, home, sys.platform),
         embeddings_key=Secret(_text(env, "EMBEDDINGS_KEY")),
-        import_folders=tuple(map(Path, filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))),
+        named_imports=tuple(filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep))),
         read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
         scope=scope or _text(env, "SCOPE"),
         key=key,
@@ -309,20 +322,28 @@ def _own_path(named: str, folder: str, file: str = "") -> Path:
     )
 
 
+def _paths(named: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the paths that have these names, each once."""
+    from pathlib import Path
+
+    return tuple(dict.fromkeys(map(Path, named)))
+
+
 def expanded(path: str) -> Path:
     """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has that name."""
+    from pathlib import Path
+
     return Path(os.path.expanduser(path))  # noqa: PTH111  that of pathlib fails for such a name
 
 
-def _app_folders(env: Mapping[str, str], home: Path, platform: str) -> tuple[Path, ...]:
+def _app_folders(env: Mapping[str, str], home: str, platform: str) -> tuple[str, ...]:
     if platform == "darwin":
-        return (home / "Library/Application Support/obsidian",)
+        return (f"{home}/Library/Application Support/obsidian",)
     if platform == "win32":
         roaming = env.get("APPDATA")
-        return (Path(roaming) / "Obsidian", Path(roaming) / "obsidian") if roaming else ()
-    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+        return (f"{roaming}\\Obsidian", f"{roaming}\\obsidian") if roaming else ()
     return (
-        config / "obsidian",
-        home / ".var/app/md.obsidian.Obsidian/config/obsidian",
-        home / "snap/obsidian/current/.config/obsidian",
+        f"{env.get('XDG_CONFIG_HOME') or f'{home}/.config'}/obsidian",
+        f"{home}/.var/app/md.obsidian.Obsidian/config/obsidian",
+        f"{home}/snap/obsidian/current/.config/obsidian",
     )

@@ -9,13 +9,13 @@ import re
 
 from obsidian_mcp.light_typing import Any, ClassVar
 
-_HALF = re.compile(r"(?<!\\)\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]")
+_HALF = r"(?<!\\)\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]"
 """A byte that is not UTF-8, or half of a character, as `repr` writes it or as it is: shown as everywhere (FILE-17)."""
 
 MOST_QUOTED = 1_000
 """Characters of one quotation in a message, and of one fact in `data`: a longer one is what the caller sent."""
 MOST_MESSAGE = 8_000
-_QUOTATION = re.compile(rf"""'[^'\n]{{{MOST_QUOTED},}}+'|"[^"\n]{{{MOST_QUOTED},}}+\"""")
+_QUOTATION = rf"""'[^'\n]{{{MOST_QUOTED},}}+'|"[^"\n]{{{MOST_QUOTED},}}+\""""
 
 
 class AppError(Exception):
@@ -44,8 +44,8 @@ class AppError(Exception):
 
     def __init__(self, message: str, **data: Any) -> None:
         super().__init__(message)
-        message = _QUOTATION.sub(lambda quotation: _cut(quotation[0], MOST_QUOTED), message)
-        self.message = _HALF.sub("\ufffd", _cut(message, MOST_MESSAGE))
+        message = re.sub(_QUOTATION, lambda quotation: _cut(quotation[0], MOST_QUOTED), message)
+        self.message = re.sub(_HALF, "\ufffd", _cut(message, MOST_MESSAGE))
         self.data: dict[str, Any] = {
             name: _cut(fact, MOST_QUOTED) if isinstance(fact, str) else fact for name, fact in data.items()
         }

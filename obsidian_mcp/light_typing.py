@@ -4,8 +4,17 @@ of its named tuples 0.1 ms more than one of `collections`. A type checker sees t
 from __future__ import annotations
 
 __all__ = [
-    *("TYPE_CHECKING", "Any", "ClassVar", "Final", "Literal", "NamedTuple", "NoReturn", "Protocol", "TextIO"),
-    *("TypeGuard", "get_args"),
+    "TYPE_CHECKING",
+    "Any",
+    "ClassVar",
+    "Final",
+    "Literal",
+    "NamedTuple",
+    "NoReturn",
+    "Protocol",
+    "TextIO",
+    "TypeGuard",
+    "get_args",
 ]
 
 TYPE_CHECKING = False

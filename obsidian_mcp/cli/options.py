@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from obsidian_mcp.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from obsidian_mcp import config
     from obsidian_mcp.app import App
     from obsidian_mcp.core.vault.vault import Vault
@@ -47,8 +45,7 @@ class Options(NamedTuple):
         from obsidian_mcp import config
 
         settings = config.read(**self._asdict())
-        folders = (_folder(path, settings) for path in settings.vaults)
-        return settings._replace(vaults=tuple(dict.fromkeys(folders)))
+        return settings._replace(named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults))
 
     @contextmanager
     def app(self, vaults: tuple[str, ...] = ()) -> Iterator[App]:
@@ -68,10 +65,10 @@ class Options(NamedTuple):
             yield app.vaults.get()
 
 
-def _folder(named: Path, settings: config.Config) -> Path:
+def _folder(named: str, settings: config.Config) -> str:
     """The folder of a vault that is named by its folder, by the name of a folder of the configuration, or by the name
     that the Obsidian app shows (CLI-04)."""
-    if named.exists() or os.sep in str(named):
+    if os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110  pathlib takes 3 ms
         return named
     from obsidian_mcp.config import read
     from obsidian_mcp.core.text.vault_path import name_key
@@ -79,4 +76,4 @@ def _folder(named: Path, settings: config.Config) -> Path:
 
     configured = [path for path in (*settings.vaults, *read().vaults) if path.exists()]
     known = [vault.path for vault in known_vaults(settings.app_folders)]
-    return next((path for path in [*configured, *known] if name_key(path.name) == name_key(str(named))), named)
+    return next((str(path) for path in [*configured, *known] if name_key(path.name) == name_key(named)), named)

@@ -272,7 +272,7 @@ class VaultDispatcher(Dispatcher):
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
         found: dict[str, Any] = {
             "completions": {},
-            "prompts": {"listChanged": is_modern},
+            "prompts": {"listChanged": False},
             "resources": {"listChanged": True, "subscribe": True},
             "tools": {"listChanged": is_modern},
         }

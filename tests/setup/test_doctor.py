@@ -50,7 +50,7 @@ def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
 ) -> None:  # DOC-02
     install(CLIENTS["cursor"], system, "obsidian", [*server, "--vault", str(basic)])
 
-    found = by_subject(doctor.vaults(settings._replace(vaults=(), app_folders=()), system))
+    found = by_subject(doctor.vaults(settings._replace(named_vaults=(), named_app_folders=()), system))
 
     assert found["Vault basic"].message.startswith(str(basic))
     assert all(finding.status != "problem" for finding in found.values())
@@ -139,7 +139,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 ) -> None:  # DOC-01
     file = tmp_path / "file.md"
     file.touch()
-    broken = settings._replace(vaults=(tmp_path / "gone", file, *settings.vaults))
+    broken = settings._replace(named_vaults=(str(tmp_path / "gone"), str(file), *settings.named_vaults))
 
     found = by_subject(doctor.vaults(broken, system))
 
@@ -150,7 +150,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 
 
 def test_without_any_vault_it_is_said_how_to_name_one(settings: Config, system: System) -> None:
-    (finding,) = doctor.vaults(settings._replace(vaults=(), app_folders=()), system)
+    (finding,) = doctor.vaults(settings._replace(named_vaults=(), named_app_folders=()), system)
 
     assert finding.status == "problem"
     assert "--vault" in finding.remedy
@@ -162,7 +162,9 @@ def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Pa
     vaults = {"a": {"path": str(settings.vaults[0])}, "b": {"path": str(tmp_path / "gone")}}
     registry.write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
 
-    found = by_subject(doctor.vaults(settings._replace(vaults=(), app_folders=(registry.parent,)), system))
+    found = by_subject(
+        doctor.vaults(settings._replace(named_vaults=(), named_app_folders=(str(registry.parent),)), system)
+    )
 
     assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
 
@@ -172,7 +174,7 @@ def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_p
     plain.mkdir()
     (plain / "a.md").write_text("a", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(settings._replace(vaults=(plain,)), system))
+    found = by_subject(doctor.vaults(settings._replace(named_vaults=(str(plain),)), system))
 
     assert found["Vault plain"].status == "note"
     assert "no .obsidian folder" in found["Vault plain"].message

@@ -373,11 +373,14 @@ def test_what_is_no_resource_cannot_be_subscribed_to(still: RawServer) -> None:
     assert failure(still, "resources/subscribe", uri="obsidian://vault/elsewhere/a.md") == (-32002, "VAULT_NOT_FOUND")
 
 
-def test_the_server_says_that_it_has_all_of_this(basic: Path) -> None:
+@pytest.mark.parametrize("era", ["handshake", "2026"])
+def test_the_server_announces_the_news_that_it_sends_in_each_era(basic: Path, era: str) -> None:
+    """RES-08, RES-10."""
     with started(basic) as server:
-        capabilities = server.initialize()["result"]["capabilities"]
-        server.send(notification("notifications/initialized"))
+        answer = server.initialize() if era == "handshake" else server.call("server/discover", {"_meta": MODERN})
+        capabilities = answer["result"]["capabilities"]
 
         assert capabilities["resources"] == {"subscribe": True, "listChanged": True}
-        assert "prompts" in capabilities
-        assert "completions" in capabilities
+        assert capabilities["tools"] == {"listChanged": era == "2026"}
+        assert capabilities["prompts"] == {"listChanged": False}
+        assert capabilities["completions"] == {}
