@@ -26,12 +26,11 @@ else:
     Any = ClassVar = Final = NoReturn = TextIO = TypeGuard = None  # only annotations name them
     Protocol = object
 
-    class Literal:
-        """`Literal[…]` is the tuple of its members."""
-
+    class _Members:
         def __class_getitem__(cls, members):
             return members
 
+    Literal = _Members  # `Literal[…]` is the tuple of its members
     get_args = tuple
 
     class _MakeNamedTuple(type):
