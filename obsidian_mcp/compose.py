@@ -385,6 +385,11 @@ class FolderVaults:
     def _app(self) -> AppAccess:
         return app_access(self._config)
 
+    @cached_property
+    def _configured(self) -> dict[str, Path]:
+        """The vaults that the configuration names: those that the app knows may change meanwhile."""
+        return vault_folders(self._config) if self._config.named_vaults else {}
+
     def names(self) -> list[str]:
         return list(self._folders())
 
@@ -460,7 +465,7 @@ class FolderVaults:
     def _folders(self) -> dict[str, Path]:
         """Vault folders by the name under which tools know them, the default first (POL-12, POL-14). Raises:
         VaultNotFound, PolicyInvalid."""
-        folders = vault_folders(self._config)
+        folders = self._configured or vault_folders(self._config)
         if self._key is not None:
             opened = {name: folder for name, folder in folders.items() if self._key.opens(name, str(folder))}
             if not opened:
