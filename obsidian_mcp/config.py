@@ -162,6 +162,10 @@ class Config(NamedTuple):
         """What the user allows (specs/policy.md); need not exist."""
         return _own_path(self.named_policy, "user_config_path", "policy.toml")
 
+    def require_folders(self) -> None:
+        """Raises: InvalidArguments for an account without a home folder where folders of it are needed."""
+        _ = self.cache, self.state, self.policy_file
+
 
 def read(
     vaults: tuple[str, ...] = (),

@@ -35,7 +35,7 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
 
     def prepare(_: Conversation) -> None:
         start_log()
-        _ = app.config.policy_file  # an account without a home folder ends the start
+        app.config.require_folders()
         app.vaults.warm()
         from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 
