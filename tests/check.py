@@ -16,6 +16,8 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import which
+from sysconfig import get_path
 from typing import IO
 
 STATIC = [
@@ -61,16 +63,15 @@ def run(steps: list[list[str]], output: IO[bytes] | None = None) -> bool:
     for step in steps:
         started = time.monotonic()
         report(f"$ {' '.join(step)}", output)
-        program = (
-            [str(Path(sys.executable).with_name(step[0]))] if step[0] in PROGRAMS else [sys.executable, "-m", step[0]]
-        )
-        if not Path(program[0]).exists():
+        program = which(step[0], path=get_path("scripts")) if step[0] in PROGRAMS else sys.executable
+        if program is None:
             report(
                 f"  {step[0]} is not installed: remove .venv/.installed, and `make` installs what is missing", output
             )
             return False
         environment = {**os.environ, **STRICT} if step[0] == "pytest" else None
-        done = subprocess.run([*program, *step[1:]], stdout=output, stderr=output, env=environment, check=False)
+        command = [program, *step[1:]] if step[0] in PROGRAMS else [program, "-m", *step]
+        done = subprocess.run(command, stdout=output, stderr=output, env=environment, check=False)
         report(f"  {step[0]}: {'failed' if done.returncode else f'fine, {time.monotonic() - started:.0f} s'}", output)
         if done.returncode:
             return False

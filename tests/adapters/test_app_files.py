@@ -341,7 +341,7 @@ def test_a_note_that_the_app_does_not_know_yet_is_changed_on_the_disk(make: Make
     # APP-FILE-05
     unknown = {"append": 'Error: File "Long.md" not found.', "file": 'Error: File "Long.md" not found.'}
     through_app = make("cli", answers=unknown)
-    (through_app.root / "Long.md").write_text(LONG, encoding="utf-8")
+    (through_app.root / "Long.md").write_text(LONG, encoding="utf-8", newline="\n")
 
     through_app.call("edit_note", name="Long", operation="append", content="the end")
     shown = through_app.call("read_note", name="Long", lines="400-")["content"]

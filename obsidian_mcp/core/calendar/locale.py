@@ -1,16 +1,17 @@
-"""How a language (`locales/<tag>.json`) counts weeks and writes days, as moment 2.30 does (PERIODIC-2)."""
+"""How a language (a tag in `locales.json`) counts weeks and writes days, as moment 2.30 does (PERIODIC-2)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
-_FOLDER = Path(__file__).parent / "locales"
+_FILE = Path(__file__).with_name("locales.json")
 _SAME = {"zh": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw", "zh-hk": "zh-tw", "no": "nb"}
 
 WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
@@ -134,20 +135,25 @@ class Locale:
 def locale(tag: str = "en") -> Locale:
     """Return the locale of a language tag such as `en-gb`, `de_AT` or `zh-TW`; English where it is unknown."""
     tag = tag.strip().lower().replace("_", "-")
-    while tag and tag not in known_tags():
+    while tag and tag not in _languages():
         tag = _SAME.get(tag) or tag.rpartition("-")[0]
     tag = tag or "en"
-    forms = json.loads((_FOLDER / f"{tag}.json").read_text(encoding="utf-8"))
+    forms = dict(_languages()[tag])
     first_day, doy = forms.pop("week")
     if "eras" in forms:
         forms["eras"] = [Era(date.fromisoformat(first), *names) for first, *names in forms["eras"]]
     return Locale(tag, first_day, doy, **forms)
 
 
-@lru_cache(maxsize=1)
-def known_tags() -> frozenset[str]:
+@cache
+def _languages() -> dict[str, dict[str, Any]]:
+    languages: dict[str, dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return languages
+
+
+def known_tags() -> Collection[str]:
     """Return the tags of all languages that have forms."""
-    return frozenset(path.stem for path in _FOLDER.glob("*.json"))
+    return _languages().keys()
 
 
 ENGLISH = locale("en")

@@ -75,6 +75,18 @@ def request(dice: random.Random) -> bytes:
     return mutated(whole, dice, 2) if dice.random() < 0.15 else whole
 
 
+def answer(connection: socket.socket) -> bytes:
+    """Return the beginning of the answer. A server that waits for more than was sent is told that nothing comes: only
+    then, because a server may close a connection of which one side is closed, and the answer is lost."""
+    connection.settimeout(0.05)
+    try:
+        return connection.recv(65_536)[:12]
+    except TimeoutError:
+        connection.settimeout(10)
+        connection.shutdown(socket.SHUT_WR)
+        return connection.recv(65_536)[:12]
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_nothing_that_is_sent_makes_the_server_fail(
     app: App, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, seed: int
@@ -89,8 +101,7 @@ def test_nothing_that_is_sent_makes_the_server_fail(
             with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10) as connection:
                 try:
                     connection.sendall(sent)
-                    connection.shutdown(socket.SHUT_WR)
-                    status = connection.recv(65_536)[:12]
+                    status = answer(connection)
                 except ConnectionError:  # closed before all of it was read
                     continue
                 assert not status.startswith(b"HTTP/1.1 5"), sent
