@@ -32,7 +32,7 @@ STATIC = [
         "vendor.github-workflows",
         *map(str, Path(".github/workflows").glob("*.yml")),
     ],
-    ["check_jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml"],
+    ["check_jsonschema", "--builtin-schema", "vendor.renovate", ".github/renovate.json"],
     ["check_jsonschema", "--builtin-schema", "vendor.compose-spec", "packaging/compose.yaml"],
     ["mypy", "--no-error-summary"],
 ]

@@ -21,6 +21,8 @@ def faults(tag: str, owner: str, changelog: str, status: int) -> list[str]:
         found.append(f"The tag is {tag}, and the program's version {__version__}: change obsidian_mcp/__init__.py.")
     if f"## [{__version__}]" not in changelog and f"## {__version__}" not in changelog:
         found.append(f"CHANGELOG.md has no section about {__version__}.")
+    if f"## [{__version__}] - unreleased" in changelog:
+        found.append(f"CHANGELOG.md says that {__version__} is unreleased: write the day.")
     if owner == "OWNER":
         found.append("packaging/owner.txt still has the placeholder OWNER: write the account that publishes into it.")
     if status:

@@ -135,7 +135,7 @@ def test_the_container_copies_only_files_that_are_there_and_starts_a_command_tha
     ignored = (ROOT / "packaging/Dockerfile.dockerignore").read_text(encoding="utf-8").split()
 
     copied = [name for line in re.findall(r"^COPY (?!--)(.+) \S+$", dockerfile, re.MULTILINE) for name in line.split()]
-    assert copied == ["pyproject.toml", "README.md", "LICENSE", "obsidian_mcp"]
+    assert copied == ["pyproject.toml", "requirements.lock", "README.md", "LICENSE", "obsidian_mcp"]
     assert [f"!{name}" for name in copied] == [line for line in ignored if line.startswith("!")]
     assert all((ROOT / name).exists() for name in copied)
 
@@ -222,8 +222,8 @@ def test_the_marketplace_offers_the_plugin_for_claude_code() -> None:
 WORKFLOWS = ROOT / ".github/workflows"
 
 
-def workflow(name: str) -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load((WORKFLOWS / name).read_text(encoding="utf-8"))
+def workflow(name: str) -> dict[Any, Any]:
+    read: dict[Any, Any] = yaml.safe_load((WORKFLOWS / name).read_text(encoding="utf-8"))
     return read
 
 
@@ -241,13 +241,45 @@ def test_every_change_is_tested_on_three_systems_with_every_python_of_the_projec
 def test_a_workflow_trusts_no_action_that_can_change_and_has_no_right_that_it_does_not_name(path: Path) -> None:
     # PACK-10
     read = workflow(path.name)
-    steps = [step for job in read["jobs"].values() for step in job["steps"]]
+    steps = [step for job in read["jobs"].values() for step in job.get("steps", [])]
 
     assert read["permissions"] == {}
+    assert all("permissions" in job for job in read["jobs"].values())
     assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", step["uses"]) for step in steps if "uses" in step)
     assert all("secrets." not in step.get("run", "") for step in steps)
     modules = {name for step in steps for name in re.findall(r"-m (tests\.\w+)", step.get("run", ""))}
     assert all((ROOT / f"{name.replace('.', '/')}.py").is_file() for name in modules)
+
+
+def test_nothing_is_published_that_did_not_pass_every_check() -> None:
+    # PACK-11
+    jobs = workflow("release.yml")["jobs"]
+
+    def before(name: str) -> set[str]:
+        needs = jobs[name].get("needs", [])
+        return {name}.union(*map(before, [needs] if isinstance(needs, str) else needs))
+
+    assert jobs["checks"]["uses"] == "./.github/workflows/ci.yml"
+    assert {"workflow_call", "schedule"} <= set(workflow("ci.yml")[True])  # YAML 1.1 reads `on` as true
+    assert all({"checks", "build"} <= before(name) for name in set(jobs) - {"checks", "build"})
+
+
+def test_a_job_that_runs_packages_of_the_index_can_sign_nothing() -> None:
+    # PACK-11
+    for name, job in workflow("release.yml")["jobs"].items():
+        if "id-token" in job["permissions"]:
+            assert not re.search(r"\b(pip|make|python)\b", " ".join(step.get("run", "") for step in job["steps"])), name
+
+
+def test_every_file_that_pins_a_version_is_kept_up_to_date() -> None:
+    # PACK-13
+    rules = json.loads((ROOT / ".github/renovate.json").read_text(encoding="utf-8"))
+    (pattern,) = rules["pip_requirements"]["managerFilePatterns"]
+
+    assert re.search(pattern.strip("/"), "requirements.lock")
+    assert "docker:pinDigests" in rules["extends"]
+    assert rules["ignorePaths"] == ["**/node_modules/**"]  # the usual ones leave out tests/foreign
+    assert int(rules["minimumReleaseAge"].split()[0]) >= 7
 
 
 @pytest.mark.parametrize(
@@ -255,6 +287,7 @@ def test_a_workflow_trusts_no_action_that_can_change_and_has_no_right_that_it_do
     [
         (f"v{__version__}", "someone", f"## [{__version__}] - today", 0, []),
         ("v9.9.9", "someone", f"## {__version__}", 0, ["The tag is v9.9.9"]),
+        (f"v{__version__}", "someone", f"## [{__version__}] - unreleased", 0, ["is unreleased"]),
         (
             f"v{__version__}",
             "OWNER",
