@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
 
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import Span
 
 from .edits import Edit
@@ -45,24 +43,39 @@ class Canvas:
     """Line of the error, counted from 1."""
 
 
+def parse_root(body: str, *lists: str) -> JsonNode | None:
+    """Return the object of a canvas file, None for an empty file. Raises: Unreadable, also where one of the members
+    `lists` is no list."""
+    if not body.strip():
+        return None
+    document = parse(body)
+    if document.beyond is not None:
+        construct, offset = document.beyond
+        raise Unreadable(f"JSON has no place for {construct}", offset)
+    if not isinstance(document.root.value, dict):
+        raise Unreadable("it is no JSON object", document.root.start)
+    for name in lists:
+        member = document.root.member(name)
+        if member is not None and not isinstance(member.node.value, list | None):
+            raise Unreadable(f"its {name} are no list", member.start)
+    return document.root
+
+
 def read(body: str) -> Canvas:
     """The cards of a canvas file. An empty file is an empty canvas."""
-    if not body.strip():
-        return Canvas()
     try:
-        value = json.loads(body, parse_constant=_refuse)
-    except json.JSONDecodeError as e:
-        return Canvas((), f"The canvas is not readable: line {e.lineno}: {e.msg}.", e.lineno)
-    except (ValueError, RecursionError) as e:
-        return Canvas((), f"The canvas is not readable: {str(e) or 'it is nested too deeply'}.")
-    if not isinstance(value, dict):
-        return Canvas((), "The canvas is not readable: it is no JSON object.", 1)
-    nodes = value.get("nodes")
-    if not isinstance(nodes, list):
-        return Canvas() if nodes is None else Canvas((), "The canvas is not readable: its nodes are no list.", 1)
-    places = _places(body)
+        root = parse_root(body, "nodes")
+    except Unreadable as error:
+        line = error.line(body)
+        return Canvas((), f"The canvas is not readable: line {line}: {error.problem}.", line)
+    nodes = root.member("nodes") if root is not None else None
+    ascii_only = body.isascii() and "\\u" in body
     return Canvas(
-        tuple(_card(node, places.get(number, {})) for number, node in enumerate(nodes) if isinstance(node, dict))
+        tuple(
+            _card(body, node, ascii_only=ascii_only)
+            for node in (nodes.node.items if nodes is not None else ())
+            if isinstance(node.value, dict)
+        )
     )
 
 
@@ -73,47 +86,13 @@ def text_edits(body: str, find: Callable[[str], Iterable[Edit]]) -> Iterator[Edi
             yield from (Edit(text.place(edit.span), text.written(edit.text)) for edit in find(text.value))
 
 
-def _card(node: dict[str, Any], places: dict[str, Quoted]) -> Card:
-    # A repeated key: the last one counts, and a place is good only if it is that one's.
-    texts = {key: quoted for key, quoted in places.items() if node.get(key) == quoted.value}
-    id_ = node.get("id")
+def _card(body: str, node: JsonNode, *, ascii_only: bool) -> Card:
+    checkpoint()
+    members = ((key, node.member(key)) for key in FIELDS)
+    texts = {
+        key: read_json(body, Span(member.node.start, member.node.end), ascii_only=ascii_only)
+        for key, member in members
+        if member is not None and isinstance(member.node.value, str)
+    }
+    id_ = node.value.get("id")
     return Card(id_ if isinstance(id_, str) else "", **texts)
-
-
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},:]')
-
-
-def _places(body: str) -> dict[int, dict[str, Quoted]]:
-    """The texts of each node by its number. `body` is valid JSON."""
-    ascii_only = body.isascii() and "\\u" in body
-    found: dict[int, dict[str, Quoted]] = {}
-    path: list[str | int] = []  # the key or the position at which each open container is
-    at_key = False
-    for token in _TOKEN.finditer(body):
-        match token[0]:
-            case "{":
-                checkpoint()
-                path.append("")
-                at_key = True
-            case "[":
-                path.append(0)
-            case "}" | "]":
-                path.pop()
-            case ":":
-                at_key = False
-            case ",":
-                last = path[-1]
-                at_key = isinstance(last, str)
-                path[-1] = last if isinstance(last, str) else last + 1
-            case string if at_key and isinstance(path[-1], str):
-                path[-1] = json.loads(string)
-            case _:
-                match path:
-                    case ["nodes", int(number), str(key)] if key in FIELDS:
-                        quoted = read_json(body, Span(*token.span()), ascii_only=ascii_only)
-                        found.setdefault(number, {})[key] = quoted
-    return found
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")

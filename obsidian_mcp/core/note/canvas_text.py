@@ -12,6 +12,7 @@ from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
 
+from .canvas import parse_root
 from .canvas_layout import Rect
 
 CONTENT: Mapping[str, tuple[str, ...]] = {
@@ -23,6 +24,7 @@ CONTENT: Mapping[str, tuple[str, ...]] = {
 """What a card of a kind says, by the keys that hold it."""
 NODE_KEYS = ("id", "type", "text", "file", "subpath", "url", "label", "x", "y", "width", "height", "color")
 EDGE_KEYS = ("id", "fromNode", "fromSide", "toNode", "toSide", "color", "label")
+LISTS = ("nodes", "edges")
 _NEW = Layout("\n\t", ",\n\t", "\n")
 """How the app writes a list of a new canvas."""
 CANDIDATES_SHOWN = 10
@@ -73,9 +75,16 @@ class CanvasText:
 
     def __init__(self, body: str) -> None:
         self._body = body
-        self._root = _root(body)
-        self._arrays = {name: _array(self._root, name) for name in ("nodes", "edges")}
-        self.cards, self.edges = (_objects(self._arrays[name]) for name in ("nodes", "edges"))
+        try:
+            self._root = parse_root(body, *LISTS)
+        except Unreadable as error:
+            line = error.line(body)
+            raise CanvasUnreadable(
+                f"The canvas cannot be edited: line {line}: {error.problem}. Nothing was written.", line=line
+            ) from error
+        members = {name: self._root.member(name) if self._root else None for name in LISTS}
+        self._arrays = {name: member.node if member else None for name, member in members.items()}
+        self.cards, self.edges = (_objects(self._arrays[name]) for name in LISTS)
 
     # -- finding -----------------------------------------------------------------------------------------------
 
@@ -162,7 +171,7 @@ class CanvasText:
             splices.append((array.start, array.end, rewrite_list(text, array, items, style, orders[name])))
         for start, end, replaced in sorted(splices, reverse=True):
             text = text[:start] + replaced + text[end:]
-        for name in ("nodes", "edges"):
+        for name in LISTS:
             if name not in known and now[name]:
                 text = _with_list(
                     text, name, rewrite_list("", JsonNode(0, 0, []), [JsonItem(e.values) for e in now[name]], usual)
@@ -180,33 +189,6 @@ class CanvasText:
         unit = found[1] if found else ""
         newline = "\r\n" if "\r\n" in self._body else "\n"
         return Layout(f"{newline}{unit * 2 or chr(9)}", f",{newline}{unit * 2 or chr(9)}", newline + unit)
-
-
-def _root(body: str) -> JsonNode | None:
-    """The object of the file; None for an empty file. Raises: CanvasUnreadable."""
-    if not body.strip():
-        return None
-    try:
-        document = parse(body)
-    except Unreadable as error:
-        line = body.count("\n", 0, error.offset) + 1
-        raise CanvasUnreadable(
-            f"The canvas cannot be edited, it is no JSON: line {line}: {error.problem}. Nothing was written.", line=line
-        ) from error
-    if document.beyond is not None:
-        raise CanvasUnreadable(f"The canvas cannot be edited: it holds {document.beyond[0]}. Nothing was written.")
-    if not isinstance(document.root.value, dict):
-        raise CanvasUnreadable("The canvas cannot be edited: it is no JSON object. Nothing was written.")
-    return document.root
-
-
-def _array(root: JsonNode | None, name: str) -> JsonNode | None:
-    member = root.member(name) if root is not None else None
-    if member is None:
-        return None
-    if not isinstance(member.node.value, list):
-        raise CanvasUnreadable(f"The canvas cannot be edited: its {name} are no list. Nothing was written.")
-    return member.node
 
 
 def _objects(array: JsonNode | None) -> list[CanvasObject]:

@@ -15,7 +15,6 @@ DEEPEST = 200
 """Maximum nesting depth. Settings files have less than a tenth of it."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_COMMENT = re.compile(r"//|/\*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _REST_OF_LINE = re.compile(r"(?:[ \t]|/\*(?:(?!\*/)[^\r\n])*\*/)*(?://[^\r\n]*)?(?=\r?\n|\Z)")
@@ -28,6 +27,10 @@ class Unreadable(Exception):
         super().__init__(problem)
         self.problem = problem
         self.offset = offset
+
+    def line(self, text: str) -> int:
+        """Return the line of the problem in the text, counted from 1."""
+        return text.count("\n", 0, self.offset) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +220,8 @@ class _Reader:
 
     def skip(self) -> None:
         end = _end_of_blank(self.text, self.at)
-        if comment := _COMMENT.search(self.text, self.at, end):
-            self.note("a comment", comment.start())
+        if (comment := self.text.find("/", self.at, end)) >= 0:
+            self.note("a comment", comment)
         self.at = end
 
     def note(self, construct: str, offset: int) -> None:
@@ -241,6 +244,8 @@ class _Reader:
         if match is None:
             raise Unreadable("a string that does not end" if opening == '"' else self.unexpected("a value"), start)
         self.at = match.end()
+        if opening == '"' and "\\" not in match[0]:
+            return JsonNode(start, self.at, match[0][1:-1])
         try:
             return JsonNode(start, self.at, json.loads(match[0]))
         except ValueError as error:
