@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -22,9 +24,11 @@ from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.vault.planned_change import Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
-from tests.serve.raw import PATIENCE, RawServer
+from obsidian_mcp.tools import call
+from tests.conftest import app_on
+from tests.serve.raw import PATIENCE, RawServer, tool_call
 from tests.system import needs
-from tests.vaults import contents, vault_on
+from tests.vaults import contents, vault_on, write_files
 
 NOTES = 6
 FORKS = needs("forks")
@@ -129,6 +133,126 @@ def test_kills_in_a_move_with_links_leave_every_link_leading_to_its_note(root: P
             assert text.endswith("  \n")
             assert "# keep\n---\r\n" in text
     assert len(names) > 5, "the children were killed before they did anything"
+
+
+BATCH_VAULT = {
+    "Old.md": "---\naliases: [O]\n---\n# Old\r\nbody\n",
+    "Links.md": "[[Old]] and [it](Old.md)  \n",
+    "In/Deep.md": "up: [[Old|it]] #tag\n",
+    "Gone.md": "to be deleted\n",
+    "A.md": "one\n",
+    "B.md": "two\n",
+}
+BATCH = [
+    {"tool": "create_note", "name": "Made/Deep/New", "content": "see [[Old]]\n"},
+    {"tool": "edit_note", "name": "Links", "operation": "append", "content": "more"},
+    {"tool": "move_note", "name": "Old", "to": "Moved/Fresh"},
+    {"tool": "delete_note", "name": "Gone"},
+    {"tool": "rename_tag", "tag": "tag", "to": "label"},
+    {"tool": "move_note", "name": "A", "to": "C"},
+    {"tool": "move_note", "name": "B", "to": "A"},
+    {"tool": "move_note", "name": "C", "to": "B"},
+]
+
+
+def make_the_batch(root: Path) -> None:
+    app = app_on(root)
+    call(app, "obsidian_batch", {"calls": BATCH})
+    app.vaults.close()
+
+
+def undo_the_last_change(root: Path) -> None:
+    app = app_on(root)
+    call(app, "obsidian_undo", {"change": call(app, "obsidian_history", {}).data["changes"][0]["change"]})
+    app.vaults.close()
+
+
+def after_a_start(root: Path) -> dict[str, bytes]:
+    """What the files hold, the trash left out, after a start and the next change, which is none."""
+    app = app_on(root)
+    with app.vaults.get("").changing():
+        held = contents(root)
+    app.vaults.close()
+    assert not list(root.rglob(f"{TEMP_PREFIX}*"))
+    return {path: data for path, data in held.items() if not path.startswith(".trash/")}
+
+
+CHANGING = {
+    "posix": ("link", "mkdir", "remove", "rename", "replace", "rmdir", "unlink", "write"),
+    "_io": ("write", "flush"),
+    "sqlite3": ("__exit__", "execute", "executemany"),
+}
+"""Functions of Python's modules of the system and of SQLite that may change something on disk."""
+
+
+def ends_before_changing(number: int) -> Callable[[FrameType, str, Any], None]:
+    """A profiler that ends the process before it changes something on disk for the n-th time in a change."""
+    begin, counted = SqliteJournal.begin.__code__, itertools.count()
+    is_begun = False
+
+    def profile(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal is_begun
+        is_begun = is_begun or (event == "call" and frame.f_code is begin)
+        if not is_begun or event != "c_call":
+            return
+        of = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
+        if getattr(argument, "__name__", "") in CHANGING.get(of, ()) and next(counted) == number:
+            os._exit(9)
+
+    return profile
+
+
+@FORKS
+def test_a_batch_that_dies_before_any_of_its_writes_is_whole_or_was_never_made(tmp_path: Path) -> None:
+    """SAFE-03, BATCH-08: notes made, edited, moved with their links, exchanged and deleted; every moment in turn."""
+    root = write_files(tmp_path / "vault", BATCH_VAULT)
+    before = after_a_start(root)
+    make_the_batch(write_files(tmp_path / "whole/vault", BATCH_VAULT))
+    after = after_a_start(tmp_path / "whole/vault")
+    half_done = 0
+    for number in itertools.count():
+        child = os.fork()
+        if child == 0:
+            try:
+                sys.setprofile(ends_before_changing(number))
+                make_the_batch(root)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert status in (0, 9), "it died of something else"
+        half_done += {p: d for p, d in contents(root).items() if not p.startswith(".trash/")} not in (before, after)
+        held = after_a_start(root)
+        if held == after:
+            break
+        assert held == before, number
+    assert half_done > 10, "no moment was between two files"
+    undo_the_last_change(root)
+    assert after_a_start(root) == before
+
+
+@FORKS
+def test_servers_killed_while_they_make_a_batch_leave_all_of_it_or_nothing(tmp_path: Path) -> None:
+    """SAFE-03, BATCH-08: SIGKILL from the moment on when the first file is changed."""
+    root = write_files(tmp_path / "vault", BATCH_VAULT)
+    before, rng = after_a_start(root), random.Random(7)
+    for _ in range(8):
+        (server,) = servers(root, 1)
+        with server:
+            server.initialize()
+            server.send(tool_call(1, "obsidian_batch", {"calls": BATCH}))
+            end = time.monotonic() + PATIENCE
+            while (root / "Links.md").read_bytes() == before["Links.md"]:
+                assert time.monotonic() < end, "the batch was never made"
+            time.sleep(rng.uniform(0.0, 0.01))
+            server.signal(signal.SIGKILL)
+            server.wait()
+        held = after_a_start(root)
+        if held != before:
+            assert (held["A.md"], held["B.md"]) == (b"two\n", b"one\n")
+            assert held.keys() == {"A.md", "B.md", "Links.md", "In/Deep.md", "Made/Deep/New.md", "Moved/Fresh.md"}
+            undo_the_last_change(root)
+            assert after_a_start(root) == before
 
 
 @FORKS
