@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 from tests.examples import examples
-from tests.vaults import contents
+from tests.vaults import contents, write_files
 
 Call = tuple[str, dict[str, Any]]
 
@@ -178,64 +179,87 @@ def test_the_policy_holds_for_every_call_and_asks_once_for_the_whole(basic: Path
 
 
 NAMES = st.sampled_from(["Alpha", "Home", "Beta", "Gamma", "Projects/Tower clock", "New/Delta"])
-CALLS = st.one_of(
-    st.tuples(
-        st.just("create_note"),
-        st.fixed_dictionaries({"name": NAMES, "content": st.sampled_from(["a\n", "See [[Alpha]]\n"])}),
-    ),
-    st.tuples(
-        st.just("edit_note"),
-        st.fixed_dictionaries(
-            {
-                "name": NAMES,
-                "operation": st.sampled_from(["append", "prepend"]),
-                "content": st.sampled_from(["x", "[[Beta]]"]),
-            }
+TEXTS = st.sampled_from(["x", "[[Beta]]", "the quick clock", "| a |\n| - |\n| 1 |\n", "- [ ] buy #idea", ""])
+OF_EACH_TOOL: dict[str, dict[str, Any]] = {
+    "create_note": {"name": NAMES, "content": TEXTS, "overwrite": st.booleans()},
+    "edit_note": {"name": NAMES, "operation": st.sampled_from(["append", "prepend"]), "content": TEXTS},
+    "move_note": {"name": st.one_of(NAMES, st.just("Projects")), "to": st.one_of(NAMES, st.just("Old/"))},
+    "delete_note": {"name": NAMES, "permanent": st.booleans()},
+    "set_properties": {"names": NAMES, "properties": st.sampled_from([{"status": "done"}, {"due": None}])},
+    "replace": {"query": st.just("clock"), "find": st.just("clock"), "content": TEXTS},
+    "edit_table": {
+        "name": NAMES,
+        "operations": st.sampled_from(
+            [[{"op": "add_row", "values": ["[[Alpha]]", "2"]}], [{"op": "remove_row", "row": 1}]]
         ),
-    ),
-    st.tuples(st.just("move_note"), st.fixed_dictionaries({"name": NAMES, "to": NAMES})),
-    st.tuples(st.just("delete_note"), st.fixed_dictionaries({"name": NAMES})),
-    st.tuples(
-        st.just("set_properties"), st.fixed_dictionaries({"names": NAMES, "properties": st.just({"status": "done"})})
-    ),
-    st.tuples(
-        st.just("replace"),
-        st.fixed_dictionaries({"query": st.just("clock"), "find": st.just("clock"), "content": st.just("tower")}),
-    ),
+    },
+    "daily_note": {"date": st.just("2026-11-20"), "content": TEXTS},
+    "insert_template": {"template": st.sampled_from(["Meeting", "Gamma"]), "name": NAMES},
+    "update_task": {"task": st.sampled_from(["brass", "spring", "buy"]), "status": st.sampled_from(["done", "toggle"])},
+    "edit_canvas": {
+        "name": st.sampled_from(["Board", "Other"]),
+        "operations": st.sampled_from(
+            [
+                [{"op": "add", "type": "text", "text": "[[Alpha]]", "id": "n"}],
+                [{"op": "remove", "id": "b1b2c3d4e5f60718"}],
+            ]
+        ),
+    },
+    "compose_notes": {"action": st.just("merge"), "name": NAMES, "into": NAMES},
+    "add_attachment": {"name": st.sampled_from(["wheel.svg", "a/b.png"]), "data": st.sampled_from(["QUJD", "REVG"])},
+    "link_mentions": {"name": NAMES},
+    "edit_bookmarks": {"action": st.sampled_from(["add", "remove"]), "target": NAMES},
+    "rename_tag": {"tag": st.sampled_from(["idea", "work/clocks", "new"]), "to": st.sampled_from(["new", "idea/old"])},
+}  # fmt: skip
+CALLS = st.sampled_from(sorted(OF_EACH_TOOL)).flatmap(
+    lambda tool: st.tuples(st.just(tool), st.fixed_dictionaries(OF_EACH_TOOL[tool]))
 )
 
 
-@examples(20, deadline=None)
-@given(calls=st.lists(CALLS, min_size=1, max_size=6))
+def test_the_random_calls_are_of_every_tool_that_a_batch_takes(app: App) -> None:
+    with pytest.raises(InvalidArguments) as refused:
+        run(app, "batch", calls=[{"tool": "search"}])
+
+    assert set(OF_EACH_TOOL) == set(refused.value.message.split("these are: ")[1].split(". Nothing")[0].split(", "))
+
+
+def compared(vault: Path) -> dict[str, bytes]:
+    """The visible files without the moment at which a bookmark was made."""
+    return {path: re.sub(rb'"ctime": *\d+', b"", data) for path, data in visible(vault).items()}
+
+
+@examples(60, deadline=None)
+@given(calls=st.lists(CALLS, min_size=1, max_size=8))
 def test_a_batch_leaves_what_its_calls_leave_one_by_one_or_nothing(
     calls: list[Call], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    # BATCH-02
+    # BATCH-02, BATCH-03: with a call that fails, nothing; without those, what the others leave
     fixture = Path(__file__).parents[2] / "vault_fixtures/basic"
     folder = tmp_path_factory.mktemp("batch")
-    for name in ("whole", "single"):
-        shutil.copytree(fixture, folder / name / "basic")
-    whole, single = app_on(folder / "whole/basic"), app_on(folder / "single/basic")
+    template = {"Meeting.md": "---\ntags: [new]\n---\n## {{title}}\n- [ ] spring clock\n"}
+    one, other = (
+        write_files(Path(shutil.copytree(fixture, folder / name / "basic")), template) for name in ("whole", "single")
+    )
+    whole, single = app_on(one), app_on(other)
     try:
-        before = visible(folder / "whole/basic")
-        try:
-            batch(whole, *calls)
-            made = True
-        except AppError:
-            made = False
-        one_by_one = True
+        before = visible(one)
+        made: list[Call] = []
         for tool, arguments in calls:
             try:
                 run(single, tool, **arguments)
             except AppError:
-                one_by_one = False
-                break
-
-        assert made is one_by_one
-        assert visible(folder / "whole/basic") == (visible(folder / "single/basic") if made else before)
-        if made and visible(folder / "whole/basic") != before:
-            run(whole, "undo")
-            assert visible(folder / "whole/basic") == before
+                continue
+            made.append((tool, arguments))
+        if len(made) < len(calls):
+            with pytest.raises(AppError):
+                batch(whole, *calls)
+            assert visible(one) == before
+        if made:
+            answer = batch(whole, *made)
+            assert compared(one) == compared(other)
+            if "change" in answer:
+                run(whole, "undo")
+            assert visible(one) == before
     finally:
         whole.vaults.close()
         single.vaults.close()
