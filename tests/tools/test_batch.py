@@ -138,6 +138,28 @@ def test_files_can_change_places_and_a_deleted_note_can_be_made_again(app: App, 
     assert visible(basic) == before
 
 
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [("move_note", {"name": "Home", "to": "Old/"}), ("create_note", {"name": "Home", "content": "new"})],
+        [("delete_note", {"name": "Alpha"}), ("move_note", {"name": "Home", "to": "Projects/Alpha"})],
+        [("move_note", {"name": "Home", "to": "Third"}), ("move_note", {"name": "Alpha", "to": "/Home"})],
+    ],
+)
+def test_an_undo_gives_back_places_that_other_files_of_the_batch_have_taken(
+    app: App, basic: Path, calls: list[Call]
+) -> None:
+    # BATCH-01, and SAFE-04: the undo can be undone too
+    before = visible(basic)
+
+    batch(app, *calls)
+    after = visible(basic)
+    undone = run(app, "undo")
+    assert visible(basic) == before
+    run(app, "undo", change=undone["change"])
+    assert visible(basic) == after
+
+
 def test_a_note_that_another_program_changed_meanwhile_is_not_overwritten(app: App, basic: Path) -> None:
     # BATCH-03: the etag of an old read counts in a batch too
     (basic / "Line.md").write_bytes(b"a line\n")
@@ -257,9 +279,11 @@ def test_a_batch_leaves_what_its_calls_leave_one_by_one_or_nothing(
         if made:
             answer = batch(whole, *made)
             assert compared(one) == compared(other)
-            if "change" in answer:
-                run(whole, "undo")
+            undone = run(whole, "undo") if "change" in answer else {}
             assert visible(one) == before
+            if undone:
+                run(whole, "undo", change=undone["change"])
+                assert compared(one) == compared(other)
     finally:
         whole.vaults.close()
         single.vaults.close()

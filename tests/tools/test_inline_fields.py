@@ -75,6 +75,21 @@ def test_a_smart_search_asks_inline_fields(app: App) -> None:
     assert sorted(found(app, "-[rating:7]")) == ["A.md", "C.md"]
 
 
+@pytest.mark.parametrize(
+    ("query", "path", "line", "shown"),
+    [
+        ("[rating:7]", "B.md", 2, "[rating:: 7] and (done:: true)"),
+        ("[good thing]", "A.md", 6, "Good Thing:: 2024-01-05"),
+        ("[who:B]", "A.md", 8, "- item [who:: [[B]], 3]"),
+        ("[rating:9]", "C.md", 2, "rating: 9"),
+    ],
+)
+def test_a_hit_by_an_inline_field_shows_its_value(app: App, query: str, path: str, line: int, shown: str) -> None:
+    """SEARCH-73"""
+    (hit,) = call(app, "obsidian_search", {"query": query}).data["hits"]
+    assert (hit["path"], [(one["line"], one["text"]) for one in hit["snippets"]]) == (path, [(line, shown)])
+
+
 def test_without_dataview_inline_fields_are_text(app_without: App) -> None:
     """DV-19"""
     assert found(app_without, "[rating:>4]") == ["C.md"]

@@ -83,6 +83,8 @@ PERIODS: list[tuple[dict[str, str], set[str]]] = [
     ({"modified_after": "last 7 days"}, set()),
     ({"modified_after": "in the last 7 days"}, set()),
     ({"modified_before": "last monday"}, ALL),
+    ({"modified_after": "since monday"}, set()),
+    ({"modified_after": "past week"}, set()),
     ({"modified_after": "1 may 2024", "modified_before": "1.6.2024"}, {"Note 2.md", "Note 10.md"}),
     ({"modified_before": "today"}, ALL),
     ({"modified_after": "200y"}, ALL),
@@ -100,6 +102,14 @@ def test_files_changed_in_a_period_are_found(
 
     assert {hit["path"] for hit in data["hits"]} == expected
     assert data["total"] == len(expected)
+
+
+def test_properties_are_compared_with_days_in_words(vault: App) -> None:  # QUERY-56
+    assert set(paths(vault, "[due:<last monday]")) == {"Note 2.md", "Note 10.md"}
+    assert paths(vault, "[due:>last monday]", match="exact") == []
+    assert paths(vault, '[due:"may 2024"]', match="exact") == ["Note 2.md"]
+    with pytest.raises(QueryInvalid, match="a number or a date"):
+        searched(vault, "[due:>soon]")
 
 
 def test_a_period_may_name_its_zone(vault: App) -> None:  # SEARCH-12

@@ -12,7 +12,7 @@ MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_DAYS_AWAY = {"today": 0, "now": 0, "yesterday": -1, "tomorrow": 1}
+_DAYS_AWAY = {"yesterday": -1, "tomorrow": 1, "day before yesterday": -2, "day after tomorrow": 2}
 _UNITS = {"d": "d", "w": "w", "m": "M", "q": "Q", "y": "y"}
 
 Kind = Literal["day", "moved", "span", "weekday", "period", "week", "month", "named month", "quarter", "year"]
@@ -52,7 +52,7 @@ def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> DayPhra
     amount = _DAYS_AWAY.get(word, 0)
     if count:
         amount = int(count) if count.isdigit() else _NUMBERS.index(count) + 1 if count in _NUMBERS else 1
-        amount = -amount if word.endswith(" ago") or word.startswith(("-", "last ", "past ")) else amount
+        amount = -amount if word.endswith(" ago") or _is_back(word) else amount
     return DayPhrase(
         kind,
         is_loose,
@@ -66,6 +66,7 @@ def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> DayPhra
     )
 
 
+_is_back = re.compile(r"-|.*\b(?:last|past) ").match
 _YEAR, _DAY = r"(?P<year>[0-9]{4})", r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _WHICH = "(?P<which>this|last|next)"
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)}|{'|'.join(name[:3] for name in MONTHS)})"
@@ -73,7 +74,7 @@ _WEEKDAY = rf"(?P<weekday>{'|'.join(WEEKDAYS)}|{'|'.join(name[:3] for name in WE
 _COUNT = rf"(?P<count>[0-9]{{1,4}}|an?|{'|'.join(_NUMBERS)}) "
 _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     ("today|yesterday|tomorrow", "moved", False),
-    ("now", "moved", True),
+    ("now|day before yesterday|day after tomorrow", "moved", True),
     (rf"{_YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})", "day", False),
     (rf"{_YEAR}(?P<separator>/?)(?P<month>[0-9]{{2}})(?P=separator)(?P<day>[0-9]{{2}})", "day", True),
     (rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_YEAR}", "day", True),
@@ -85,10 +86,11 @@ _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     (rf"{_COUNT}(?P<unit>quarter)s? ago", "moved", True),
     (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy])", "moved", True),
     (
-        rf"(?:(?:in|within) )?(?:the )?(?P<way>last|past|next) (?:{_COUNT})?(?P<unit>day|week|month|quarter|year)s",
+        rf"(?:(?:in|within) )?(?:the )?(?:last|past|next) {_COUNT}(?P<unit>day|week|month|quarter|year)s?",
         "span",
         True,
     ),
+    (r"(?:(?:in|within) )?(?:the )?(?P<count>past) (?P<unit>day|week|month|quarter|year)", "span", True),
     (rf"(?:{_WHICH} )?{_WEEKDAY}", "weekday", False),
     (rf"{_WHICH} (?P<unit>week|month|quarter|year)", "period", False),
     (rf"{_YEAR}-w(?P<number>[0-9]{{2}})", "week", False),

@@ -21,6 +21,7 @@ _is_pair = re.compile(rf" *({DAY})( +|\.\.| to )({DAY}) *", re.IGNORECASE).fullm
 _is_age = re.compile(
     r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
 ).fullmatch
+_to_today = re.compile(r"since (?:the )?(.+)|so far (this .+)|(this .+) so far").fullmatch
 _STEPS = {"last": -1, "this": 0, "next": 1}
 _YEARS = 9
 """So far away can the next 29 February be."""
@@ -54,15 +55,24 @@ TASKS_QUERY = Ways(takes_all=False, nearest=True)
 
 
 def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
-    """Return the days that a text names, None for none. Two days are a span; `last 7 days` runs from then to today."""
+    """Return the days that a text names, None for none. Two days are a span; `last 7 days`, `since monday` and
+    `this month so far` run to today."""
     if (pair := _is_pair(text)) and (ways.takes_all or not pair[2].strip()):
         days = [day for day in map(calendar_day, (pair[1], pair[3])) if day is not None]
         return Days(min(days), max(days)) if days else None
-    phrase = day_words.read(text.replace(",", " ") if ways.takes_all else text)
+    plain = " ".join(text.replace(",", " ").lower().removeprefix("the ").split()) if ways.takes_all else text
+    since = _to_today(plain) if ways.takes_all else None
+    phrase = day_words.read(next(filter(None, since.groups())) if since else plain)
     if phrase is None or (phrase.is_loose and not ways.takes_all):
         return None
     try:
-        return _days(phrase, today, ways)
+        days = _days(phrase, today, ways)
+        if since is None:
+            return days
+        first = days.first
+        if first > today and phrase.year is None:  # the one before
+            first = first - timedelta(7) if phrase.kind == "weekday" else shift(first, -1, "y")
+        return Days(first, today) if first <= today else None
     except (ValueError, OverflowError):  # no such day, or none in the calendar
         return None
 

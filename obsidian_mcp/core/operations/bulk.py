@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.query.parser import with_days
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES
@@ -37,6 +38,7 @@ def selected(
     if names:
         return list({entry.path: entry for entry in map(vault.find, names)}.values())
     vault.indexer.complete()  # what is changed must be all that the query finds (INDEX-43)
+    query = with_days(query, vault.calendar.today)
     found = vault.search.find(Request(query, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
     assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
     if found.total > MOST_NOTES:

@@ -118,14 +118,39 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, list[Step]]:
     """Return the change that takes another one back, and the steps that `current` leaves. Raises: UndoConflict."""
     left: list[Step] = []
-    moves = {step.disk: step.target for step in recorded.steps if step.target is not None}
-    backwards: list[Operation] = []
-    for step in reversed(recorded.steps):
-        disk, target = step.disk, step.target
-        if target is None:
-            continue
-        if vault.files.exists(target) and (not vault.files.exists(disk) or name_key(disk) == name_key(target)):
+    free: set[str] = set()
+    """Places that are taken now, and not any more once the operations planned so far are made."""
+
+    def restored(kind: str) -> Iterator[Operation]:
+        later: dict[str, str] = {}
+        """The moves behind a step."""
+        for step in reversed(recorded.steps):
+            if step.target is not None:
+                later[step.disk] = step.target
+            if step.kind != kind:
+                continue
+            try:  # what was removed comes back after the moves
+                place = step.disk if kind == "remove" else moved(step.disk, later)
+                operation = _content(vault, step, place, wins, is_free=kind == "remove" and place in free)
+            except UndoConflict:
+                if wins != "current":
+                    raise
+                left.append(step)
+                continue
+            if operation is not None:
+                yield operation
+
+    made = list(restored("create"))
+    free |= {operation.disk for operation in made if isinstance(operation, Remove)}
+    backwards = []
+    moves = [step for step in recorded.steps if step.target is not None]
+    for step in reversed(moves):
+        disk, target = step.disk, step.target or ""
+        is_free = not vault.files.exists(disk) or disk in free or name_key(disk) == name_key(target)
+        if is_free and vault.files.exists(target):
             backwards.append(Move(target, disk))
+            free.add(target)
+            free.discard(disk)
         elif wins == "current":
             left.append(step)
         else:
@@ -134,27 +159,18 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
                 "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
                 path=normal_form(target),
             )
-    contents: list[Operation] = []
-    for step in reversed(recorded.steps):
-        if step.kind not in ("move", "folder"):
-            if step.kind == "write" and moves and not backwards:  # no old name is back, so the links stay too
-                left.append(step)
-                continue
-            try:
-                operation = _content(vault, step, moved(step.disk, moves), wins)
-            except UndoConflict:
-                if wins != "current":
-                    raise
-                left.append(step)
-                continue
-            contents += [operation] if operation is not None else []
-    made = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
-    return PlannedChange(steps=(*contents, *backwards, *made), undoes=recorded.number), left
+    if moves and not backwards:  # no old name is back, so the links stay too
+        left += [step for step in reversed(recorded.steps) if step.kind == "write"]
+    else:
+        made = [*restored("write"), *made]
+    folders = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
+    steps = (*made, *backwards, *restored("remove"), *folders)
+    return PlannedChange(steps=steps, undoes=recorded.number), left
 
 
-def _content(vault: Vault, step: Step, disk: str, wins: Wins) -> Operation | None:
+def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> Operation | None:
     """Return the operation that restores one file; None if it is unchanged. Raises: UndoConflict."""
-    now = vault.files.read(disk, sys.maxsize) if vault.files.exists(disk) else None
+    now = vault.files.read(disk, sys.maxsize) if not is_free and vault.files.exists(disk) else None
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(
             f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in the trash: restore it "

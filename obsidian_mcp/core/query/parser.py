@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
+from itertools import takewhile
 from typing import Literal, NamedTuple, NoReturn, cast
 
 from obsidian_mcp.core.text.text import Span
@@ -51,6 +53,42 @@ def parse(text: str) -> Node:
     return node
 
 
+_ONE_WORD = ("today", "yesterday", "tomorrow")
+
+
+def with_days(query: str, today: date) -> str:
+    """Return a query in which days in words have become dates: behind `>` and `<`, and as values of properties, which
+    are those words or dates then (QUERY-56). Raises: QueryInvalid."""
+    if _HAS_VALUE.search(query) is None:
+        return query
+    found, written, done, seen, in_value = _tokens(query), "", 0, 0, False
+    for place, token in enumerate(found):
+        in_value = token.kind == ":" or (in_value and token.kind != "]")
+        if not in_value or token.kind not in ("word", "phrase") or token.span.start < seen:
+            continue
+        sign = found[place - 1].text if found[place - 1].kind == "compare" else ""
+        words = list(takewhile(lambda other: other.kind == "word", found[place:])) or [token]
+        span = Span(token.span.start, seen := words[-1].span.end)
+        if named := _days_named(token.text if token.kind == "phrase" else span.of(query), today, sign):
+            written += query[done : span.start] + named.format(span.of(query))
+            done = seen
+    return written + query[done:]
+
+
+def _days_named(text: str, today: date, sign: str) -> str | None:
+    """Return what stands in a query for days in words, `{}` for those words; None for other texts."""
+    if number(text) is not None or moment(text) is not None or not (sign or " " in text or text.lower() in _ONE_WORD):
+        return None
+    from obsidian_mcp.core.calendar.days import read_days  # with all expressions of words: few searches need them
+
+    if (days := read_days(text, today)) is None:
+        return None
+    end = f"{days.last}T23:59:59"
+    if sign:
+        return end if sign == ">" else str(days.first)
+    return f"(({{}}) OR (>{date.fromordinal(max(1, days.first.toordinal() - 1))}T23:59:59 <{end}))"
+
+
 def quoted(text: str) -> str:
     """Return a text as a phrase of a query (QUERY-03)."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -63,6 +101,7 @@ _Kind = Literal[
 ]  # fmt: skip
 _Mode = Literal["query", "key", "value"]
 
+_HAS_VALUE = re.compile(r"\[[^\[\]]+:")
 _SPACE = re.compile(r"\s+")
 _OPERATOR = re.compile(rf"({'|'.join(sorted(OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
 _HYPHENS = re.compile(r"-+")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -227,6 +228,12 @@ class StoredDocument(Document):
         sql = "SELECT name, value, start, end FROM properties WHERE file = ? ORDER BY n"
         for name, value, *span in self._snapshot.connection.execute(sql, (self.number,)):
             yield name, json.loads(value), Span(*span)
+        if "inline_fields" in self._snapshot.property_tables:
+            sql = "SELECT name, value, text FROM inline_fields WHERE file = ? ORDER BY n"
+            for name, value, written in self._snapshot.connection.execute(sql, (self.number,)):
+                field = rf"{re.escape(name)}[*_~`]*\s*::\s*{re.escape(written)}"
+                if found := re.search(field, self.text):  # the index keeps what they are, not where
+                    yield name, json.loads(value), Span(*found.span())
 
     @cached_property
     def properties(self) -> Mapping[str, object]:

@@ -53,14 +53,18 @@ def summarize_note(
 @prompt("Weekly review")
 def weekly_review(
     app: App,
-    days: Annotated[str, Described("How many days back")] = "7",
+    days: Annotated[str, Described("7, or since monday, last month …")] = "7",
     folder: Folder = "",
     tag: Tag = "",
     vault: VaultName = "",
 ) -> str:
     """Review the notes that changed in the last days: what happened, what is open, what comes next."""
+    from obsidian_mcp.core.calendar.days import read_moment  # with all expressions of words
+
     opened = app.vaults.get(vault)
-    since = opened.calendar.now() - timedelta(days=number(days, "days", 1, 366))
+    named = None if days.strip().isdigit() else read_moment(days, opened.calendar.now())
+    since = named or opened.calendar.now() - timedelta(days=number(days, "days", 1, 366))
+    period = f"the time from {since:%Y-%m-%d} on" if named else f"the last {days} days"
     notice = _notice(opened) if tag else []
     wanted = chosen(opened, folder, tag)
     notes = recent_notes(opened, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
@@ -71,7 +75,7 @@ def weekly_review(
             offer = "offer to put the review there with obsidian_daily_note, period weekly."
             target = f" My weekly note is {weekly.path}: {offer}"
     request = (
-        f"Write a review of the last {days} days from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
+        f"Write a review of {period} from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
         "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
         f"enough.{target}\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."

@@ -50,6 +50,30 @@ def test_periods(text: str, first: str, last: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("since Monday", "2026-11-23", "2026-11-25"),
+        ("since friday", "2026-11-20", "2026-11-25"),
+        ("since the last week", "2026-11-16", "2026-11-25"),
+        ("since 14 december", "2025-12-14", "2026-11-25"),
+        ("since 2026-11-01", "2026-11-01", "2026-11-25"),
+        ("past week", "2026-11-18", "2026-11-25"),
+        ("in the past 2 weeks", "2026-11-11", "2026-11-25"),
+        ("the last week", "2026-11-16", "2026-11-22"),
+        ("this month so far", "2026-11-01", "2026-11-25"),
+        ("so far this year", "2026-01-01", "2026-11-25"),
+        ("the day before yesterday", "2026-11-23", "2026-11-23"),
+    ],
+)
+def test_periods_up_to_today(text: str, first: str, last: str) -> None:
+    """PERIODIC-9: tools take them, queries of the plugin Tasks do not."""
+    days = read_days(text, TODAY)
+    assert days is not None
+    assert (str(days.first), str(days.last)) == (first, last)
+    assert read_days(text, TODAY, TASKS_QUERY) is None
+
+
+@pytest.mark.parametrize(
     "text",
     [
         *("not 2026-11-30", "day after tomorrow", "dec", "31 June", "in a few days", "2 weeks", "Feb 29", "14 dec,"),
