@@ -160,6 +160,20 @@ def test_an_undo_gives_back_places_that_other_files_of_the_batch_have_taken(
     assert visible(basic) == after
 
 
+def test_a_call_sees_the_bookmarks_that_an_earlier_one_made(app: App, basic: Path) -> None:
+    # BATCH-01
+    add: Call = ("edit_bookmarks", {"action": "add", "target": "Alpha"})
+    batch(
+        app,
+        add,
+        add,
+        ("edit_bookmarks", {"action": "add", "target": "Home"}),
+        ("edit_bookmarks", {"action": "remove", "target": "Alpha"}),
+    )
+
+    assert [one["target"] for one in run(app, "list_bookmarks")["bookmarks"]] == ["Home.md"]
+
+
 def test_a_note_that_another_program_changed_meanwhile_is_not_overwritten(app: App, basic: Path) -> None:
     # BATCH-03: the etag of an old read counts in a batch too
     (basic / "Line.md").write_bytes(b"a line\n")

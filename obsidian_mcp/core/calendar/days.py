@@ -58,8 +58,8 @@ def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
     """Return the days that a text names, None for none. Two days are a span; `last 7 days`, `since monday` and
     `this month so far` run to today."""
     if (pair := _is_pair(text)) and (ways.takes_all or not pair[2].strip()):
-        days = [day for day in map(calendar_day, (pair[1], pair[3])) if day is not None]
-        return Days(min(days), max(days)) if days else None
+        both = [day for day in map(calendar_day, (pair[1], pair[3])) if day is not None]
+        return Days(min(both), max(both)) if both else None
     plain = " ".join(text.replace(",", " ").lower().removeprefix("the ").split()) if ways.takes_all else text
     since = _to_today(plain) if ways.takes_all else None
     phrase = day_words.read(next(filter(None, since.groups())) if since else plain)

@@ -69,8 +69,8 @@ def with_days(query: str, today: date) -> str:
         sign = found[place - 1].text if found[place - 1].kind == "compare" else ""
         words = list(takewhile(lambda other: other.kind == "word", found[place:])) or [token]
         span = Span(token.span.start, seen := words[-1].span.end)
-        if named := _days_named(token.text if token.kind == "phrase" else span.of(query), today, sign):
-            written += query[done : span.start] + named.format(span.of(query))
+        if named := _days_named(token.text if token.kind == "phrase" else span.slice(query), today, sign):
+            written += query[done : span.start] + named.format(span.slice(query))
             done = seen
     return written + query[done:]
 

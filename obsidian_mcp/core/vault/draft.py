@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import DiskFile, Files, Step
+from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.vault_path import basename, name_key
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, StaleEtag
 
@@ -110,7 +111,8 @@ class DraftFiles:
         return drafted | self._base.spelled(asked - drafted - self._left.keys())
 
     def config(self, name: str) -> bytes | None:
-        return self._base.config(name)
+        drafted = self._drafted.get(f"{SETTINGS_FOLDER}/{name}")
+        return self._base.config(name) if drafted is None else drafted.data
 
     def _source(self, disk: str) -> str:
         """Return where on disk a file's bytes are. Raises: NoteNotFound."""
