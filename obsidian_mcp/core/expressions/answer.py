@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .evaluate import Context
 from .limits import ITEM_UNITS
 from .values import ExpressionError, Value
+
+if TYPE_CHECKING:
+    from .evaluate import Context
 
 T = TypeVar("T")
 Cell = Any
@@ -18,7 +20,7 @@ Cell = Any
 MAX_CELL_DEPTH = 40
 """Lists and objects inside each other in a cell."""
 
-Cells = Mapping[type, Callable[[Value, Context], Cell]]
+Cells = Mapping[type, Callable[[Value, "Context"], Cell]]
 """How a language shows a value in a cell, by the value's type; null, numbers, texts, lists, objects are shared."""
 
 

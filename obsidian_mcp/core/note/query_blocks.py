@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .elements import Area
-from .parser import Note
+if TYPE_CHECKING:
+    from .elements import Area
+    from .parser import Note
 
 LANGUAGES = ("base", "dataview", "dataviewjs", "query", "tasks")
 """Words after the fence; `query` is the app's own search."""

@@ -16,24 +16,21 @@ from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
-from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
-from obsidian_mcp.core.tasks.cards import update_card
 from obsidian_mcp.core.tasks.explanation import Explanation
 from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
-from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_at, find_named
 from obsidian_mcp.core.tasks.query import TasksQuery, parse_query
 from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, parse_line, read_line, read_task
-from obsidian_mcp.core.tasks.update import TaskChange, Updated, add_task, checkboxes
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what changes tasks is imported when one is changed: a list does without the parser of notes
+    from obsidian_mcp.core.tasks.update import TaskChange, Updated
     from obsidian_mcp.core.vault.vault import Vault
 
 TOOL = "update_task"
@@ -64,6 +61,8 @@ class VaultTasks:
         source = self._source()
         note = None
         if this is not None:
+            from obsidian_mcp.core.note.parser import parse
+
             properties = parse(self._vault.read_text(this).text.body).properties if is_note(this.path) else {}
             note = QueryNote(str(this.path), properties)
         return source.page(parse_query(text, source.environment, note), page)
@@ -95,6 +94,11 @@ class VaultTasks:
         if not is_note(entry.path):
             raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
 
+        from obsidian_mcp.core.note.parser import parse
+        from obsidian_mcp.core.tasks.cards import update_card
+        from obsidian_mcp.core.tasks.naming import find_at, find_named
+        from obsidian_mcp.core.tasks.update import checkboxes
+
         def apply(body: str) -> Updated:
             boxes = checkboxes(str(entry.path), parse(body))
             if line is None:
@@ -113,6 +117,8 @@ class VaultTasks:
         if bool(name) == daily:
             raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
         settings, today = self.settings, self._vault.calendar.today
+
+        from obsidian_mcp.core.tasks.update import add_task
 
         def apply(body: str) -> Updated:
             return add_task(body, change, heading, settings, today)
@@ -178,6 +184,8 @@ class VaultTasks:
 
     def _holder(self, wanted: str, settings: TaskSettings) -> FileEntry:
         """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
+        from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_named
+
         self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
         boxes = [
             Checkbox(str(path), fact.line + 1, fact.text)
@@ -249,6 +257,9 @@ class _Source:
 
     def in_note(self, path: str, body: str, lines: Collection[int | None]) -> dict[int, Task]:
         """Return the checkboxes in some lines of a note with this text, also such as lack the global filter."""
+        from obsidian_mcp.core.note.parser import parse
+        from obsidian_mcp.core.tasks.update import checkboxes
+
         note = parse(body)
         found: dict[int, Task] = {}
         for box in checkboxes(path, note):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from obsidian_mcp.core.query.regexp import InvalidRegExp, translate
 from obsidian_mcp.errors import QueryInvalid
 
 from .explanation import Explanation
@@ -29,6 +28,8 @@ def parse_regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanat
     source, flags = match.groups()
     if problem := _regexp_problem(source, flags):
         raise QueryInvalid(f"Error: Parsing regular expression. {problem} Problem line: {line!r}.", line=line)
+    from obsidian_mcp.core.query.regexp import translate
+
     pattern = translate(source, match_case="i" not in flags)
     shown = {0: "no flags", 1: f"flag '{flags}'"}.get(len(flags), f"flags '{''.join(sorted(flags))}'")
     intro = "using regex: ".ljust(line.index("/") - 2)
@@ -46,6 +47,8 @@ def _regexp_problem(source: str, flags: str) -> str:
         return f"It has {len(source)} characters, of at most {MAX_REGEXP_LENGTH}."
     if set(flags) - set("dgimsuv") or len(set(flags)) < len(flags):
         return f"The flags {flags!r} are not known; i takes either case."
+    from obsidian_mcp.core.query.regexp import InvalidRegExp, translate  # takes 20 ms
+
     try:
         translate(source, match_case="i" not in flags)
     except InvalidRegExp as problem:
