@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.core.expressions.answer import Page
@@ -59,11 +61,9 @@ class TaskEntry:
 
 def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
     """Return what is answered about a task."""
-    days = {
-        name: day.isoformat()
-        for name in ("due", "scheduled", "start", "created", "done", "cancelled")
-        if (day := task.day(name)) is not None
-    }
+    from .fields import DATES
+
+    days = {name: day.isoformat() for name in DATES if (day := task.day(name)) is not None}
     return TaskEntry(
         task.path,
         task.place.line,
@@ -143,11 +143,7 @@ def page_of(
     entries = list(_entries(result))
     shown = page.cut(entries)
     tasks = {(task.path, task.place.line): task for _, task in shown}
-    groups: list[GroupEntry] = []
-    for names, task in shown:
-        if not groups or groups[-1].names != list(names):
-            groups.append(GroupEntry(list(names), []))
-        groups[-1].tasks.append(f"{task.path}:{task.place.line}")
+    groups = _grouped((names, f"{task.path}:{task.place.line}") for names, task in shown)
     end = page.offset + len(shown)
     return TaskPage(
         [entry_of(task, dependencies) for task in tasks.values()],
@@ -164,24 +160,25 @@ def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTER
     """A page from `offset` on with as many entries as fit so many characters of JSON, at least one (TASK-134)."""
     page = replace(page, tasks=[_cut(entry) for entry in page.tasks])
     entries = {f"{entry.path}:{entry.line}": entry for entry in page.tasks}
-    names = [None] * len(entries) if page.groups is None else [group for group in page.groups for _ in group.tasks]
-    places = list(entries) if page.groups is None else [place for group in page.groups for place in group.tasks]
+    groups = page.groups or [GroupEntry([], list(entries))]
+    places = [(tuple(group.names), place) for group in groups for place in group.tasks]
     room = most_characters - len(page.explanation or "")
-    tasks: dict[str, TaskEntry] = {}
-    groups: list[GroupEntry] = []
-    for count, (group, place) in enumerate(zip(names, places, strict=True)):
-        room -= len(place) + (0 if place in tasks else _size(entries[place]))
-        if group is not None and (not groups or groups[-1].names != group.names):
-            room -= sum(map(len, group.names))
-            groups.append(GroupEntry(group.names, []))
+    kept: dict[str, TaskEntry] = {}
+    above: tuple[str, ...] = ()
+    for count, (names, place) in enumerate(places):
+        room -= len(place) + (0 if place in kept else _size(entries[place]))
+        room -= sum(map(len, names)) if names != above else 0
         if room < 0 and count:
-            kept = [group for group in groups if group.tasks]
-            shown = None if page.groups is None else kept
-            return replace(page, tasks=list(tasks.values()), groups=shown, next_offset=offset + count)
-        tasks[place] = entries[place]
-        if group is not None:
-            groups[-1].tasks.append(place)
+            shown = None if page.groups is None else _grouped(places[:count])
+            return replace(page, tasks=list(kept.values()), groups=shown, next_offset=offset + count)
+        kept[place], above = entries[place], names
     return page
+
+
+def _grouped(places: Iterable[tuple[tuple[str, ...], str]]) -> list[GroupEntry]:
+    """The groups of tasks that follow each other, by the names of their group."""
+    runs = groupby(places, key=itemgetter(0))
+    return [GroupEntry(list(names), [place for _, place in members]) for names, members in runs]
 
 
 def _entries(result: Result) -> Iterator[tuple[tuple[str, ...], Task]]:

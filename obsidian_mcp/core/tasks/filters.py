@@ -13,14 +13,12 @@ from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.errors import QueryInvalid
 
 from .explanation import Explanation
-from .fields import PRIORITIES
+from .fields import DATES, PRIORITIES
 from .settings import TaskSettings
 from .statements import NO_JAVASCRIPT, filename_of, folder_of, root_of
 from .statuses import TYPES, Status
 from .task import Task
 from .text_match import contains, parse_regexp
-
-DATE_FIELDS = ("due", "scheduled", "start", "created", "done", "cancelled")
 
 
 @dataclass(frozen=True)
@@ -142,7 +140,7 @@ def _fixed_filters() -> dict[str, Predicate]:
     for word in ("tag", "tags"):
         table[f"has {word}"] = lambda task: bool(task.tags)
         table[f"no {word}"] = lambda task: not task.tags
-    for name in DATE_FIELDS:
+    for name in DATES:
         table[f"has {name} date"] = partial(Task.has_date, name=name)
         table[f"no {name} date"] = lambda task, name=name: not task.has_date(name)  # type: ignore[misc]
         table[f"{name} date is invalid"] = lambda task, name=name: name in task.invalid  # type: ignore[misc]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
 from .settings import TaskSettings
-from .task import Line, read_line
+from .task import read_line
 
 SHOWN = 12
 """Places named where several tasks match."""
@@ -42,10 +42,8 @@ def find_named(boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings) -
     """Return the checkbox of an id, `^block-id`, line, description or part of one; of several, the one not done
     (TASK-70). Raises: TextNotFound, TextNotUnique with the places."""
     candidates = [box for box in boxes if could_be(box.text, wanted)]
-    for is_named in _levels(wanted, settings):
-        found = [box for box in candidates if is_named(box)]
-        if found:
-            return _only(found, wanted, settings)
+    if (found := _find(candidates, wanted, settings, _PART)) is not None:
+        return found
     raise TextNotFound(
         f"No task is called {wanted!r}. Name it by its text, its id, ^block-id or line; obsidian_list_tasks shows them."
     )
@@ -58,43 +56,39 @@ def find_at(boxes: Sequence[Checkbox], line: int, wanted: str, settings: TaskSet
         if here is None:
             raise TextNotFound(f"Line {line} is no task. {_tasks_of(boxes)}", line=line)
         return here
-    levels = _levels(wanted, settings)
-    if here is not None and any(is_named(here) for is_named in levels):
+    if here is not None and _find([here], wanted, settings, _PART) is not None:
         return here
-    for is_named in levels[:-1]:  # a part of a description is not enough where the line is another one
-        found = [box for box in boxes if is_named(box)]
-        if found:
-            return _only(found, wanted, settings)
+    # a part of a description is not enough where the line is another one
+    if (found := _find(boxes, wanted, settings, _DESCRIPTION)) is not None:
+        return found
     raise TextNotFound(f"Line {line} is not the task {wanted!r}, and no other task is. {_tasks_of(boxes)}", line=line)
 
 
-def _levels(wanted: str, settings: TaskSettings) -> list[Callable[[Checkbox], bool]]:
-    lower = wanted.strip().lower()
-    if not lower:
+_DESCRIPTION, _PART, _OTHERWISE = 3, 4, 5
+"""Ways to name a task by a description or a part of it, among those of `_way`."""
+
+
+def _find(boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings, loosest: int) -> Checkbox | None:
+    """The checkbox that is named in the strictest way, which is no looser than `loosest`."""
+    if not wanted.strip():
         raise InvalidArguments("task is empty: name a task by its text, its id or ^block-id.", argument="task")
+    ways = [(_way(box, wanted, settings), box) for box in boxes]
+    strictest = min((way for way, _ in ways), default=_OTHERWISE)
+    return _only([box for way, box in ways if way == strictest], wanted, settings) if strictest <= loosest else None
 
-    def line_of(box: Checkbox) -> Line | None:
-        return read_line(box.text, settings.notation)
 
-    def description(box: Checkbox) -> str:
-        line = line_of(box)
-        return printable(box.text.partition("]")[2].strip() if line is None else line.description)
-
-    def has_id(box: Checkbox) -> bool:
-        line = line_of(box)
-        return line is not None and any(field.name == "id" and field.value == wanted for field in line.fields)
-
-    def has_block_id(box: Checkbox) -> bool:
-        line = line_of(box)
-        return line is not None and wanted == f"^{line.block_id}"
-
-    return [
-        has_id,
-        has_block_id,
-        lambda box: printable(box.text).strip() == wanted.strip(),
-        lambda box: description(box) == wanted.strip(),
-        lambda box: lower in description(box).lower(),
-    ]
+def _way(box: Checkbox, wanted: str, settings: TaskSettings) -> int:
+    """How a checkbox is named: 0 by its id, 1 by its ^block-id, 2 by its line, then as the numbers above."""
+    line = read_line(box.text, settings.notation)
+    description = printable(box.text.partition("]")[2].strip() if line is None else line.description)
+    ways = (
+        line is not None and any(field.name == "id" and field.value == wanted for field in line.fields),
+        line is not None and wanted == f"^{line.block_id}",
+        printable(box.text).strip() == wanted.strip(),
+        description == wanted.strip(),
+        wanted.strip().lower() in description.lower(),
+    )
+    return ways.index(True) if True in ways else _OTHERWISE
 
 
 def _only(found: Sequence[Checkbox], wanted: str, settings: TaskSettings) -> Checkbox:

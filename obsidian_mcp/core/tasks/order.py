@@ -11,8 +11,8 @@ from typing import Any
 
 from obsidian_mcp.core.text.collation import collation_key
 
-from .fields import PRIORITIES
-from .filters import DATE_FIELDS, Environment, without_global_filter
+from .fields import DATES, PRIORITIES
+from .filters import Environment, without_global_filter
 from .recurrence import WEEKDAYS
 from .settings import TaskSettings
 from .statements import filename_of, folder_of, root_of
@@ -89,7 +89,7 @@ def sort_tasks(tasks: Iterable[Task], sorters: Sequence[Sorter], environment: En
 
 def _sort_key(name: str, environment: Environment) -> Key:
     today, settings = environment.today, environment.settings
-    if name in DATE_FIELDS or name == "happens":
+    if name in DATES or name == "happens":
         return lambda task: _day_key(task, name)
     keys: dict[str, Key] = {
         "status": lambda task: task.status.is_done,
@@ -194,7 +194,7 @@ def _backlink(task: Task) -> str:
 def _group_names(name: str, environment: Environment) -> Callable[[Task], Sequence[str]] | None:
     if name == "tags":
         return lambda task: task.tags or ("(No tags)",)
-    if name in DATE_FIELDS or name == "happens":
+    if name in DATES or name == "happens":
         return lambda task: (_day_group(task, name),)
     today = environment.today
     names: dict[str, Callable[[Task], str]] = {
