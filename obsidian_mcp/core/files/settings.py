@@ -177,6 +177,14 @@ class Members:
         value = self._values.get(key)
         return value if isinstance(value, type(default)) else default
 
+    def text(self, key: str, default: str = "") -> str:
+        """The text of a key without the blanks around it, the default where that is empty or no text."""
+        return self.value(key, "").strip() or default
+
+    def entries(self, key: str) -> list[Any]:
+        """The list of a key; empty where that is no list."""
+        return self.value(key, [])
+
     def choice(self, key: str, choices: Any, default: _T) -> _T:
         """The value of a key, the default where that is none of the members of a Literal type."""
         value: Any = self._values.get(key)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from obsidian_mcp.core.calendar.locale import WEEKDAYS, Locale, locale
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, Period
+from obsidian_mcp.core.files.settings import Members
 
 ReadSetting = Callable[[str], str | None]
 """Gives the text of a file below the vault's configuration folder; None where it is absent."""
@@ -103,81 +104,79 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             warnings.append(f"{name}: it is not readable as JSON ({error}); the default is used.")
             return None
 
-    plugins = _list(load("community-plugins.json"))
-    periodic = (
-        _periodic_notes(_object(load(f"plugins/{_PERIODIC_NOTES}/data.json"))) if _PERIODIC_NOTES in plugins else {}
-    )
-    calendar = _object(load(f"plugins/{_CALENDAR}/data.json")) if _CALENDAR in plugins else None
-    rules: dict[Period, PeriodRule] = {}
+    plugins = load("community-plugins.json")
+    enabled = plugins if isinstance(plugins, list) else []
+
+    def load_plugin(plugin: str) -> Members | None:
+        return Members(load(f"plugins/{plugin}/data.json")) if plugin in enabled else None
+
+    periodic, calendar, templater = map(load_plugin, (_PERIODIC_NOTES, _CALENDAR, TEMPLATER))
+    rules = {} if periodic is None else _periodic_notes(periodic)
     for period in PERIODS:
-        if period in periodic:
-            rules[period] = periodic[period]
-        elif period == "day":
-            daily = _object(load("daily-notes.json"))
+        if period in rules:
+            continue
+        if period == "day":
+            daily = Members(load("daily-notes.json"))
             rules[period] = _rule(period, daily, "core", configured=_core_plugin(load("core-plugins.json")))
         elif period == "week" and calendar is not None:
-            keys = {"folder": "weeklyNoteFolder", "format": "weeklyNoteFormat", "template": "weeklyNoteTemplate"}
-            rules[period] = _rule(period, {name: calendar.get(key) for name, key in keys.items()}, "calendar")
+            rules[period] = _rule(
+                period, calendar, "calendar", ("weeklyNoteFolder", "weeklyNoteFormat", "weeklyNoteTemplate")
+            )
         else:
-            rules[period] = _rule(period, {}, "default", configured=False)
-    of_calendar = calendar or {}
-    of_app = _object(load("app.json"))
+            rules[period] = _rule(period, Members(None), "default", configured=False)
+    of_calendar, of_app = calendar or Members(None), Members(load("app.json"))
     in_order = (of_calendar, of_app) if rules["week"].source == "calendar" else (of_app, of_calendar)
-    templates = _object(load("templates.json"))
-    unique = _object(load("zk-prefixer.json"))
+    templates, unique = Members(load("templates.json")), Members(load("zk-prefixer.json"))
     return PeriodicSettings(
         rules,
         _locale(language, week_start, in_order),
         TemplateSettings(
-            _text(templates, "folder"),
-            _text(templates, "dateFormat") or TemplateSettings().date_format,
-            _text(templates, "timeFormat") or TemplateSettings().time_format,
+            templates.text("folder"),
+            templates.text("dateFormat", TemplateSettings().date_format),
+            templates.text("timeFormat", TemplateSettings().time_format),
         ),
-        UniqueNotes(
-            _text(unique, "folder"), _text(unique, "format") or UniqueNotes().format, _text(unique, "template")
-        ),
-        _text(_object(load("note-composer.json")), "template"),
-        _templater(_object(load(f"plugins/{TEMPLATER}/data.json"))) if TEMPLATER in plugins else None,
+        UniqueNotes(unique.text("folder"), unique.text("format", UniqueNotes().format), unique.text("template")),
+        Members(load("note-composer.json")).text("template"),
+        None if templater is None else _templater(templater),
         tuple(dict.fromkeys(warnings)),
     )
 
 
-def _periodic_notes(values: Mapping[str, Any]) -> dict[Period, PeriodRule]:
+def _periodic_notes(values: Members) -> dict[Period, PeriodRule]:
     """The periods that Periodic Notes makes notes of, by the settings of either of its versions."""
-    sets = [entry for entry in _list(values.get("calendarSets")) if isinstance(entry, dict)]
+    sets = [entry for entry in values.entries("calendarSets") if isinstance(entry, dict)]
     if sets:
-        active = values.get("activeCalendarSet")
+        active = values.value("activeCalendarSet", "")
         chosen = next((entry for entry in sets if entry.get("id") == active), sets[0])
         found = {period: chosen.get(period) for period in PERIODS}
     else:
-        found = {period: values.get(adjective) for adjective, period in ADJECTIVES.items()}
+        found = {period: values.value(adjective, {}) for adjective, period in ADJECTIVES.items()}
+    keys = ("folder", "format", "templatePath" if sets else "template")
     return {
-        period: _rule(period, rule, _PERIODIC_NOTES, template="templatePath" if sets else "template")
+        period: _rule(period, Members(rule), _PERIODIC_NOTES, keys)
         for period, rule in found.items()
         if isinstance(rule, dict) and rule.get("enabled") is True
     }
 
 
-def _templater(values: Mapping[str, Any]) -> TemplaterSettings:
-    rules = [rule for rule in _list(values.get("folder_templates")) if isinstance(rule, dict)]
-    named = {
-        _text(rule, "folder").strip("/") or "/": _text(rule, "template") for rule in rules if _text(rule, "folder")
-    }
+def _templater(values: Members) -> TemplaterSettings:
+    rules = [(rule.text("folder"), rule.text("template")) for rule in map(Members, values.entries("folder_templates"))]
+    named = {folder.strip("/") or "/": template for folder, template in rules if folder}
     return TemplaterSettings(
-        _text(values, "templates_folder"), {folder: template for folder, template in named.items() if template}
+        values.text("templates_folder"), {folder: template for folder, template in named.items() if template}
     )
 
 
 def _rule(
     period: Period,
-    values: Mapping[str, Any],
+    values: Members,
     source: Source,
+    keys: tuple[str, str, str] = ("folder", "format", "template"),
     *,
-    template: str = "template",
     configured: bool = True,
 ) -> PeriodRule:
-    written = _text(values, "format") or DEFAULT_FORMATS[period]
-    return PeriodRule(period, _text(values, "folder"), written, _text(values, template), source, configured)
+    folder, form, template = (values.text(key) for key in keys)
+    return PeriodRule(period, folder, form or DEFAULT_FORMATS[period], template, source, configured)
 
 
 def _core_plugin(document: object) -> bool:
@@ -187,22 +186,9 @@ def _core_plugin(document: object) -> bool:
     return not isinstance(document, dict) or document.get("daily-notes", True) is True
 
 
-def _locale(language: str, week_start: str, settings: tuple[Mapping[str, Any], ...]) -> Locale:
-    tags = [language, *(_text(members, "localeOverride") for members in settings)]
-    starts = [week_start, *(_text(members, "weekStart") for members in settings)]
+def _locale(language: str, week_start: str, settings: tuple[Members, ...]) -> Locale:
+    tags = [language, *(members.text("localeOverride") for members in settings)]
+    starts = [week_start, *(members.text("weekStart") for members in settings)]
     tag = next((tag for tag in tags if tag and tag != "system-default"), "en")
     first = next((start.lower() for start in starts if start.lower() in WEEKDAYS), None)
     return locale(tag).starting(None if first is None else WEEKDAYS.index(first))
-
-
-def _text(values: Mapping[str, Any], key: str) -> str:
-    value = values.get(key)
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
