@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import regex
 
+from .table_file import read_rows
+
 _DOTTED_CAPITAL_I = "\u0130"
 """The one letter whose lower case is two code points long."""
 
@@ -226,39 +228,16 @@ def written_out(word: str) -> str | None:
     return plain(found) if found != word else None
 
 
-LANGUAGE_WORDS = {
-    "english": "the and with this that from have which would about",
-    "german": "der die das und nicht ist mit für eine auch",
-    "french": "les des est une dans pour que avec sur pas",
-    "spanish": "los las una por con para como más pero está",
-    "italian": "gli della che una per con sono più nel anche",
-    "portuguese": "não uma com para mais dos como está pelo são",
-    "dutch": "het een van niet met voor zijn ook maar deze",
-    "swedish": "och att som för med inte den till ett är",
-    "danish": "og det ikke til med som jeg har der også",
-    "norwegian": "og det ikke til med som jeg har også være",
-    "finnish": "ja on ei että mutta kun niin myös tämä ovat",
-    "hungarian": "és hogy nem egy van ez meg csak mint vagy",
-    "romanian": "și este nu pentru care din mai sau sunt această",
-    "turkish": "bir ve bu için ile çok daha ama gibi olarak",
-    "polish": "nie jest się na że jak ale dla przez oraz",
-    "russian": "и не на что это как для так его она",
-}
+_LANGUAGES = [(language, script, words.split()) for language, words, script in read_rows(__file__, "languages")]
+LANGUAGE_WORDS = {language: words for language, _, words in _LANGUAGES if words}
 """Frequent words that identify a language."""
 LANGUAGE_WORDS_NEEDED = 6
 """Minimum number of the ten words that a vault must contain."""
 DEFAULT_LANGUAGES = ("english",)
 
-LANGUAGE_OF_SCRIPT = {
-    "CYRILLIC": "russian",
-    "GREEK": "greek",
-    "ARABIC": "arabic",
-    "DEVANAGARI": "hindi",
-    "ARMENIAN": "armenian",
-    "TAMIL": "tamil",
-}
+LANGUAGE_OF_SCRIPT = {script: language for language, script, _ in _LANGUAGES if script != "LATIN"}
 """Scripts, as the names of their letters begin, whose words are stemmed in one language whatever the vault."""
-LATIN_LANGUAGES = frozenset(LANGUAGE_WORDS.keys() - LANGUAGE_OF_SCRIPT.values())
+LATIN_LANGUAGES = frozenset(language for language, script, _ in _LANGUAGES if script == "LATIN")
 
 SHORTEST_STEMMED = 3
 """Minimum length of a word that is stemmed, in letters."""
@@ -270,13 +249,8 @@ LONGEST_ENDING = 8
 
 def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
     """Return the languages of a vault. `count` returns how many of the given words occur in it."""
-    found = dict.fromkeys(DEFAULT_LANGUAGES)
-    found |= {
-        language: None
-        for language, telling in LANGUAGE_WORDS.items()
-        if count(telling.split()) >= LANGUAGE_WORDS_NEEDED
-    }
-    return tuple(found)
+    found = [language for language, words in LANGUAGE_WORDS.items() if count(words) >= LANGUAGE_WORDS_NEEDED]
+    return tuple(dict.fromkeys((*DEFAULT_LANGUAGES, *found)))
 
 
 def stems(word: str, known: Sequence[str]) -> list[str]:
