@@ -11,7 +11,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
-from .elements import Area, AreaKind, BlockId, Footnote, Heading, ListItem, Section, SectionKind
+from .elements import Area, AreaKind, Heading, ListItem, NamedPart, Section, SectionKind
 from .source_lines import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
@@ -35,8 +35,8 @@ class Blocks:
     headings: list[Heading] = field(default_factory=list)
     list_items: list[ListItem] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
-    footnotes: list[Footnote] = field(default_factory=list)
-    block_ids: list[BlockId] = field(default_factory=list)
+    footnotes: list[NamedPart] = field(default_factory=list)
+    block_ids: list[NamedPart] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
 
 
@@ -67,7 +67,7 @@ class _Reader:
                 stack.pop()
                 self._close(run)
         found.list_items = [item.record() for item in sorted(self._items, key=lambda item: item.start)]
-        found.block_ids += [BlockId(item.id, item.span) for item in found.list_items if item.id is not None]
+        found.block_ids += [NamedPart(item.id, item.span) for item in found.list_items if item.id is not None]
         found.block_ids.sort(key=lambda block: block.span.start)
         return found
 
@@ -103,7 +103,7 @@ class _Reader:
         if run.depth == 0:
             self._found.sections.append(Section(kind, id_, Span(start, end)))
             if id_ is not None:
-                self._found.block_ids.append(BlockId(id_, Span(start, end)))
+                self._found.block_ids.append(NamedPart(id_, Span(start, end)))
         run.last_end = end
         run.last_line = -1
 
@@ -129,7 +129,7 @@ class _Reader:
     def _name_last_section(self, id_: str) -> None:
         sections = self._found.sections
         sections[-1] = Section(sections[-1].kind, id_, sections[-1].span)
-        self._found.block_ids.append(BlockId(id_, sections[-1].span))
+        self._found.block_ids.append(NamedPart(id_, sections[-1].span))
 
     # Leaves. Each gives the line after the block, 0 where there is no such block.
 
@@ -343,7 +343,7 @@ class _Reader:
                 starts[k] = at
             k += 1
         span = Span(start, ends[last])
-        self._found.footnotes.append(Footnote(opening[1], span))
+        self._found.footnotes.append(NamedPart(opening[1], span))
         self._add(run, "footnoteDefinition", span.start, span.end)
         self._enter([LineRun(i, last + 1, run.depth + 1, run.quoted, holder=run.holder)])
         return last + 1

@@ -76,16 +76,8 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Footnote:
-    """A definition `[^id]: …`."""
-
-    id: str
-    span: Span = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FootnoteRef:
-    """A reference `[^id]`."""
+class NamedPart:
+    """A part with an id, as it is written: a block, the definition of a footnote, or a reference `[^id]` to one."""
 
     id: str
     span: Span = field(compare=False)
@@ -96,12 +88,4 @@ class Tag:
     """A tag in the text; `name` has no `#`."""
 
     name: str
-    span: Span = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class BlockId:
-    """A block that a link can refer to: its id as written and the whole block."""
-
-    id: str
     span: Span = field(compare=False)

@@ -11,7 +11,7 @@ from itertools import count
 from obsidian_mcp.core.text.text import Span
 
 from .edits import Edit, apply
-from .elements import Footnote, FootnoteRef
+from .elements import NamedPart
 from .parser import Note, parse
 
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
@@ -138,5 +138,5 @@ def renamed(text: str, there: str) -> str:
     )
 
 
-def _all(note: Note) -> list[Footnote | FootnoteRef]:
+def _all(note: Note) -> list[NamedPart]:
     return [*note.footnotes, *note.footnote_refs]

@@ -13,7 +13,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from .blocks import Region
-from .elements import Area, AreaKind, FootnoteRef, Tag
+from .elements import Area, AreaKind, NamedPart, Tag
 from .links import Link, Style, decode, find_destination, is_internal, split_subpath, split_wikilink, wikilink
 from .markdown import HTML_TAG
 
@@ -46,7 +46,7 @@ class Inlines:
 
     links: list[Link] = field(default_factory=list)
     tags: list[Tag] = field(default_factory=list)
-    footnote_refs: list[FootnoteRef] = field(default_factory=list)
+    footnote_refs: list[NamedPart] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
     external_links: list[Span] = field(default_factory=list)
 
@@ -64,7 +64,7 @@ def read(body: str, regions: Iterable[Region]) -> Inlines:
     return found
 
 
-def _start(element: Link | Tag | FootnoteRef) -> int:
+def _start(element: Link | Tag | NamedPart) -> int:
     return element.span.start
 
 
@@ -224,7 +224,7 @@ class _Scanner:
             if found:
                 return self._wikilink(at - image, found.end(), found[1], image)
         elif 0 < self._find("]", at) - at < FOOTNOTE_REACH and (reference := _footnote_ref(text, at, self._end)):
-            self.found.footnote_refs.append(FootnoteRef(reference[1], self._span(at, reference.end())))
+            self.found.footnote_refs.append(NamedPart(reference[1], self._span(at, reference.end())))
             self._fresh = reference.end()
             return reference.end()
         self._brackets.append(_Bracket(at, image))

@@ -12,7 +12,7 @@ from obsidian_mcp.core.frontmatter.parser import Frontmatter
 from obsidian_mcp.core.text.text import Lines, Span
 
 from . import blocks, inline
-from .elements import Area, BlockId, Footnote, FootnoteRef, Heading, ListItem, Section, Tag
+from .elements import Area, Heading, ListItem, NamedPart, Section, Tag
 from .links import Link, read_property
 
 
@@ -31,9 +31,9 @@ class Note:
     property_links: tuple[Link, ...]
     tags: tuple[Tag, ...]
     """Tags of the text; `all_tags` includes those of the properties."""
-    block_ids: tuple[BlockId, ...]
-    footnotes: tuple[Footnote, ...]
-    footnote_refs: tuple[FootnoteRef, ...]
+    block_ids: tuple[NamedPart, ...]
+    footnotes: tuple[NamedPart, ...]
+    footnote_refs: tuple[NamedPart, ...]
     areas: tuple[Area, ...]
     external_links: tuple[Span, ...]
     """Markdown links of the text that lead out of the vault, label and destination."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from obsidian_mcp.core.text.text import Span, printable
 
-from .elements import BlockId, Heading
+from .elements import Heading, NamedPart
 from .parser import Note
 
 _SPACED = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
@@ -73,7 +73,7 @@ def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
     return SubpathTarget(section_of(parsed, heading), heading)
 
 
-def id_span(body: str, block: BlockId) -> Span | None:
+def id_span(body: str, block: NamedPart) -> Span | None:
     """Return where the id of a block is written: at the end of one of its lines, or on a line of its own below it."""
     written = re.compile(rf"(?:^|(?<=\s))\^({re.escape(block.id)})[ \t]*\r?$", re.MULTILINE)
     found = written.search(body, block.span.start, block.span.end) or written.search(body, block.span.end)
