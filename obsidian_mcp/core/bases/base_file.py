@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -24,6 +24,8 @@ _TAGGED = re.compile(r"^[ \t]*(?:(?:-|\w+:)[ \t]+)+![ \t]*[\w(]", re.MULTILINE)
 _QUOTE = "An expression that begins with ! is a tag to YAML: put it in quotes."
 KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
+_ORDER = '"order" must be an array of property ids'
+_SUMMARIES = '"summaries" must be an object of property ids and names of summaries'
 MAX_EXPRESSIONS = 2_000
 MAX_CHARACTERS = 200_000
 """Characters of all expressions of a base: what they are compiled to takes some hundred times as much memory."""
@@ -246,12 +248,15 @@ class _Reader:
     def _wrong(self, path: Path, message: str) -> None:
         self.mistakes.append((path, message))
 
+    def _given(self, raw: Any, is_valid: bool, path: Path, message: str) -> bool:
+        """Whether there is a valid value; one that is not valid is a mistake."""
+        if raw is not None and not is_valid:
+            self._wrong(path, message)
+        return raw is not None and is_valid
+
     def _typed(self, raw: Any, kind: type[T], path: Path, message: str) -> T | None:
         """The value if it has this type; None for null and, as a mistake, for any other type."""
-        if raw is None or isinstance(raw, kind):
-            return raw
-        self._wrong(path, message)
-        return None
+        return raw if self._given(raw, isinstance(raw, kind), path, message) else None
 
     def _filters(self, raw: Any, path: Path) -> Filter | None:
         match raw:
@@ -333,12 +338,8 @@ class _Reader:
         )
 
     def _order(self, raw: Any, path: Path) -> tuple[str, ...] | None:
-        if raw is None:
-            return None
-        if not isinstance(raw, list) or not all(isinstance(item, str) for item in raw):
-            self._wrong(path, '"order" must be an array of property ids')
-            return None
-        return tuple(dict.fromkeys(raw))
+        is_valid = isinstance(raw, list) and all(isinstance(item, str) for item in raw)
+        return tuple(dict.fromkeys(raw)) if self._given(raw, is_valid, path, _ORDER) else None
 
     def _sort(self, raw: Any, path: Path) -> tuple[SortOrder, ...]:
         items = self._typed(raw, list, path, '"sort" must be an array') or []
@@ -359,26 +360,9 @@ class _Reader:
         return SortOrder(name, direction.upper() == "DESC")
 
     def _limit(self, raw: Any, path: Path) -> int:
-        if raw is None:
-            return 0
-        if isinstance(raw, bool) or not isinstance(raw, int | float) or raw < 0:
-            self._wrong(path, '"limit" must be a number')
-            return 0
-        return int(raw)
+        is_valid = isinstance(raw, int | float) and not isinstance(raw, bool) and raw >= 0
+        return int(raw) if self._given(raw, is_valid, path, '"limit" must be a number') else 0
 
     def _view_summaries(self, raw: Any, path: Path) -> dict[str, str]:
-        if raw is None:
-            return {}
-        if not isinstance(raw, dict) or not all(isinstance(name, str) for name in raw.values()):
-            self._wrong(path, '"summaries" must be an object of property ids and names of summaries')
-            return {}
-        return {str(key): name for key, name in raw.items()}
-
-
-def map_filter(
-    part: Filter, statement: Callable[[FilterStatement], Any], junction: Callable[[str, Sequence[Any]], Any]
-) -> Any:
-    """A filter folded up: `statement` for its leaves, `junction` for and, or, not over what their parts gave."""
-    if isinstance(part, FilterStatement):
-        return statement(part)
-    return junction(part.kind, [map_filter(operand, statement, junction) for operand in part.parts])
+        is_valid = isinstance(raw, dict) and all(isinstance(name, str) for name in raw.values())
+        return {str(key): name for key, name in raw.items()} if self._given(raw, is_valid, path, _SUMMARIES) else {}

@@ -20,7 +20,7 @@ from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, g
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 
-from .base_file import Base, FilterStatement, View, expressions, map_filter, parse_or_problem, read
+from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
 from .dates import humanize
 from .file_methods import FILE_FIELDS
 from .functions import find
@@ -154,11 +154,7 @@ def _formula(base: Base, name: str, text: str, context: Context) -> Evaluate:
 def _rows(base: Base, view: View, context: Context, found: Iterable[BaseRow], *, in_order: bool) -> list[Scope]:
     """Filtered, sorted and limited. Without a sort they are sorted by name, or with `in_order` stay as they are."""
     rows = [Scope(context, row) for row in found]
-    parts: list[Condition] = [
-        map_filter(part, lambda statement: _statement(base, statement), _junction)
-        for part in (base.filters, view.filters)
-        if part is not None
-    ]
+    parts: list[Condition] = [_condition(base, part) for part in (base.filters, view.filters) if part is not None]
     if parts:
         rows = filter_rows(rows, _all_of(parts), context, FILTER_STEP)
     keys = [SortBy(property_value(order.property), order.descending) for order in view.sort]
@@ -174,6 +170,12 @@ def _rows(base: Base, view: View, context: Context, found: Iterable[BaseRow], *,
 
 
 Condition = Callable[[Scope], bool]
+
+
+def _condition(base: Base, part: Filter) -> Condition:
+    if isinstance(part, FilterStatement):
+        return _statement(base, part)
+    return _junction(part.kind, [_condition(base, operand) for operand in part.parts])
 
 
 def _statement(base: Base, statement: FilterStatement) -> Condition:

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
+from functools import partial
 
 import regex
 
+from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.locale import ENGLISH
+from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.core.calendar.zones import on_the_clock, read_zone
 from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalized
@@ -87,39 +91,27 @@ def match_day_word(text: str, at: int, now: Now) -> tuple[Date, int] | None:
     return None if found is None else (_DAYS[found[0]](now), found.end())
 
 
-def _midnight(now: Now) -> datetime:
-    return now.replace(hour=0, minute=0, second=0, microsecond=0)
+def _edge(period: Period, now: Now, *, is_end: bool) -> Date:
+    """The first moment of the week, month or year of a time, or the last."""
+    first = start_of(period, now.date(), _WEEKS)
+    if not is_end:
+        return Date(datetime.combine(first, time()))
+    return Date(datetime.combine(shift(first, 1, SHIFT_UNITS[period]), time()) - timedelta(milliseconds=1))
 
 
-def _week(now: Now, weeks: int = 0) -> datetime:
-    return _midnight(now) + timedelta(days=7 * weeks - now.weekday())
-
-
-def _month(now: Now, months: int = 0) -> datetime:
-    year, month = divmod(now.year * 12 + now.month - 1 + months, 12)
-    return _midnight(now).replace(year=year, month=month + 1, day=1)
-
-
-def _end_before(start: datetime) -> Date:
-    return Date(start - timedelta(milliseconds=1))
-
-
+_WEEKS = ENGLISH.starting(1)
 _DAYS: dict[str, Callable[[Now], Date]] = {
     "now": Date,
-    "today": lambda now: Date(_midnight(now)),
-    "yesterday": lambda now: Date(_midnight(now) - timedelta(days=1)),
-    "tomorrow": lambda now: Date(_midnight(now) + timedelta(days=1)),
-    "sow": lambda now: Date(_week(now)),
-    "eow": lambda now: _end_before(_week(now, 1)),
-    "som": lambda now: Date(_month(now)),
-    "eom": lambda now: _end_before(_month(now, 1)),
-    "soy": lambda now: Date(_month(now).replace(month=1)),
-    "eoy": lambda now: _end_before(_month(now, 12).replace(month=1)),
-}
-_DAYS |= {
-    f"{side}-of-{unit}": _DAYS[f"{side[0]}o{unit[0]}"]
-    for side in ("start", "end")
-    for unit in ("week", "month", "year")
+    **{
+        word: lambda now, days=days: Date(datetime.combine(now.date() + timedelta(days), time()))  # type: ignore[misc]
+        for word, days in (("yesterday", -1), ("today", 0), ("tomorrow", 1))
+    },
+    **{
+        word: partial(_edge, period, is_end=side == "end")
+        for period in PERIODS
+        for side in ("start", "end")
+        for word in (f"{side}-of-{period}", f"{side[0]}o{period[0]}")
+    },
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from obsidian_mcp.core.dataview.comparison import compare
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
@@ -29,20 +29,24 @@ def _rounded(_run: Run, number: float, digits: float | None = None) -> float:
     return float(text) if math.isfinite(number) else number
 
 
+def _choose(run: Run, values: Iterable[tuple[Value, Value]], *, highest: bool) -> Value:
+    """The value with the least or highest key, nulls left out; of equal keys the first, or the last with `highest`."""
+    best: Value = None
+    best_key: Value = None
+    for value, key in values:
+        run.budget.tick()
+        if key is not None and (best_key is None or (compare(best_key, key, run.path_of) > 0) != highest):
+            best, best_key = value, key
+    return best
+
+
 def _best(*, highest: bool) -> Implementation:
-    """`min` and `max`: nulls are left out; of equal values `min` takes the first and `max` the last (DV-86)."""
+    """`min` and `max` (DV-86)."""
 
     def best_of(run: Run, *values: Value) -> Value:
         while len(values) == 1 and isinstance(values[0], list):
             values = tuple(values[0])
-        best: Value = None
-        for value in values:
-            run.budget.tick()
-            if best is None or value is None:
-                best = value if best is None else best
-            elif (compare(best, value, run.path_of) > 0) != highest:
-                best = value
-        return best
+        return _choose(run, ((value, value) for value in values), highest=highest)
 
     return best_of
 
@@ -50,16 +54,11 @@ def _best(*, highest: bool) -> Implementation:
 def _best_by(name: str, *, highest: bool) -> Overloads:
     def best_by(run: Run, values: list[Value], key: Function) -> Value:
         keyed = [(value, key(value)) for value in values]
-        usable = [(value, found) for value, found in keyed if found is not None]
-        if not usable:
+        if all(found is None for _, found in keyed):
             return values[0] if values else None
-        best, best_key = usable[0]
-        for value, found in usable[1:]:
-            if (compare(best_key, found, run.path_of) > 0) != highest:
-                best, best_key = value, found
-        return best
+        return _choose(run, keyed, highest=highest)
 
-    return Overloads(name).on("array function", best_by).on("null function", lambda *_: None)
+    return Overloads(name).on("array function", best_by).null_on("null function")
 
 
 def reduced(run: Run, values: list[Value], operator: str) -> Value:
