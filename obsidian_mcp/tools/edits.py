@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.operations import bulk, move
@@ -67,20 +66,12 @@ def edit_note(
         return _rename_heading(opened, entry, section, content, dry_run=dry_run, etag=etag)
 
     def change(body: str) -> str:
-        match operation:
-            case "append":
-                return edits.append(body, content)
-            case "prepend":
-                return edits.insert(body, frontmatter.text_start(body), content)
-            case "replace_text":
-                return edits.replace_text(body, find, content, every=all)
-        found = sections.locate(body, section)
-        match operation:
-            case "replace_section":
-                return edits.replace_span(body, found.content, sections.without_heading(body, found, content))
-            case "append_section":
-                return edits.append_to_span(body, found.content, content)
-        return edits.prepend_to_span(body, found.content, content)
+        if operation == "replace_text":
+            return edits.replace_text(body, find, content, every=all)
+        if operation == "replace_section":
+            found = sections.locate(body, section)
+            return edits.replace_span(body, found.content, sections.without_heading(body, found, content))
+        return edits.insert_text(body, content, "prepend" if operation.startswith("prepend") else "append", section)
 
     edited = opened.edit("edit_note", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body

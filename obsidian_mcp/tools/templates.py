@@ -7,7 +7,7 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import insertion
-from obsidian_mcp.core.note.insertion import Position
+from obsidian_mcp.core.note.edits import Position
 from obsidian_mcp.core.text.text import hidden_text_warnings
 from obsidian_mcp.errors import InvalidArguments
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
-from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
+from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
 from .catalog import normal_form
@@ -72,14 +71,9 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
         if inside is not None:
             return _with_item(body or "", inside, values)
         values = {"type": "group", "ctime": created_ms, "items": [values], "title": bookmark.group}
-    if body is None or root is None or not root.members:
-        return json.dumps({"items": [values]}, ensure_ascii=False, indent=2)
     if items is None:
-        last = root.members[-1]
-        made = json.dumps([values], ensure_ascii=False, indent=2).replace("\n", "\n  ")
-        gap = body[root.start + 1 : root.members[0].start]
-        return f'{body[: last.node.end]},{gap}"items": {made}{body[last.node.end :]}'
-    return _with_item(body, items, values)
+        return put(body or "", ["items"], [values]).rstrip("\n")
+    return _with_item(body or "", items, values)
 
 
 def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, zip_longest
 from os.path import commonprefix
+from typing import Literal
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, check_size, printable, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
 from . import blocks
+
+Position = Literal["append", "prepend", "section"]
+"""`prepend` is behind the frontmatter, `section` at the end of a heading's section or behind a block."""
 
 LINES_SHOWN = 10
 TEXT_SHOWN = 200
@@ -85,6 +89,17 @@ def overwritten(data: bytes, content: str) -> bytes:
     """The bytes of a file after its whole text becomes `content`; its line ends and byte order mark stay."""
     old = Text.decode(data)
     return Text(adapted(content, old.body), old.bom).encode()
+
+
+def insert_text(body: str, content: str, position: Position = "append", heading: str = "") -> str:
+    """A note with text on lines of its own at a place, with a heading in its section (PERIODIC-18). Raises:
+    SectionNotFound."""
+    if heading:
+        from . import sections  # with the parser, which most edits do without
+
+        found = sections.locate(body, heading).content
+        return prepend_to_span(body, found, content) if position == "prepend" else append_to_span(body, found, content)
+    return insert(body, text_start(body) if position == "prepend" else len(body), content)
 
 
 def append(body: str, content: str) -> str:
