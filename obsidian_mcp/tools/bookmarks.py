@@ -39,9 +39,9 @@ class Bookmarks:
     """How many others there are: text finds them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedBookmark(ListedBookmark):
-    changed: bool = False
+    changed: bool
 
 
 @tool(title="Bookmarks")
@@ -87,7 +87,7 @@ def edit_bookmarks(
         changed = after != body
         if changed:
             opened.commit("edit_bookmarks", [_operation(data, after)])
-    return ChangedBookmark(found.kind, found.target, found.title or None, found.group or None, changed)
+    return ChangedBookmark(found.kind, found.target, found.title or None, found.group or None, changed=changed)
 
 
 def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, cached_property
@@ -43,8 +43,6 @@ class Tool:
     name: str
     title: str
     description: str
-    command: str
-    """Name of the subcommand of the command line."""
     function: Callable[..., object]
     read_only: bool
     destructive: bool
@@ -154,9 +152,9 @@ class Tool:
 
     @property
     def entry(self) -> entries.ToolEntry:
-        """What clients are told of it, where it opens no view."""
+        """What clients are told of it, where it opens no view and is no command."""
         takes_confirm = not self.read_only and not self.is_registered
-        return entries.ToolEntry(self.published, self.command, self.needs_app, takes_confirm, MODELS_ONLY)
+        return entries.ToolEntry(self.published, "", self.needs_app, takes_confirm, MODELS_ONLY)
 
 
 def _other_vaults(app: App) -> str:
@@ -196,19 +194,13 @@ def _members(kind: type) -> tuple[str, ...] | None:
 class Tools(Mapping[str, Tool]):
     """Tools by name, in the order of their list. A tool's module is imported when the tool is first looked up."""
 
-    def __init__(
-        self, modules: Mapping[str, Mapping[str, str]], prefix: str = "", *, package: str = __package__
-    ) -> None:
-        """`modules`: by the name of a module of `package` its functions, with the command of each, empty for none. The
-        name of a tool is that of the function behind `prefix`."""
+    def __init__(self, modules: Mapping[str, Iterable[str]], prefix: str = "", *, package: str = __package__) -> None:
+        """`modules`: by the name of a module of `package` its functions. The name of a tool is that of the function
+        behind `prefix`."""
         self.prefix = prefix
         self.package = package
         self.modules = {prefix + name: module for module, functions in modules.items() for name in functions}
         """The module of every tool."""
-        self.commands = {
-            prefix + name: command for functions in modules.values() for name, command in functions.items()
-        }
-        """The command of every tool."""
         self._tools: dict[str, Tool] = {}
 
     def only(self, names: Collection[str]) -> Tools:
@@ -232,12 +224,14 @@ class Tools(Mapping[str, Tool]):
         return len(self.modules)
 
     def add(self, tool: Tool) -> None:
-        """Take in a tool of the table, when its module is imported."""
+        """Take in a tool of the table, when its module is imported. Raises: KeyError for one that is not there."""
+        if tool.name not in self.modules:
+            raise KeyError(tool.name)
         self._tools[tool.name] = tool
 
 
 TOOLS = Tools(table.TOOLS, PREFIX)
-"""The tools and their commands."""
+"""The vault's tools."""
 
 VIEW_TOOLS = Tools(table.VIEW_TOOLS, PREFIX)
 """The tools that open a view and those that views call (specs/views.md): listed only for hosts that show views."""
@@ -269,7 +263,6 @@ def tool(
                 name=name,
                 title=title,
                 description=inspect.cleandoc(function.__doc__ or ""),
-                command=among.commands[name],
                 function=function,
                 read_only=not writes,
                 destructive=destructive,

@@ -57,8 +57,8 @@ def main() -> int:
     parser.add_argument("--drain", type=float, default=30.0)
     options = parser.parse_args()
     app = compose.build(config.read((options.vault,)), serving=True)
-    tool = Tool("dig", "Dig", "Dig.", "dig", dig, read_only=True, destructive=False, idempotent=True)
-    writing = Tool("bury", "Bury", "Bury.", "bury", bury, read_only=False, destructive=True, idempotent=False)
+    tool = Tool("dig", "Dig", "Dig.", dig, read_only=True, destructive=False, idempotent=True)
+    writing = Tool("bury", "Bury", "Bury.", bury, read_only=False, destructive=True, idempotent=False)
     tools = {**TOOLS, "dig": tool, "bury": writing}
     kind = SdkCalls if options.sdk else VaultDispatcher
     return stdio.run(lambda: mcp.served(app, lambda: tools), kind(app, lambda: tools), drain_timeout=options.drain)

@@ -11,7 +11,8 @@ import pytest
 
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve import views
-from obsidian_mcp.tools import TOOLS, Tool, entries
+from obsidian_mcp.tools import TOOLS, Tool, entries, table
+from obsidian_mcp.tools.entries import PREFIX
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, VIEW_TOOLS
 from tests.generated import ROOT, check_json, check_section
 
@@ -20,12 +21,31 @@ from .answer_schema import published
 README = ROOT / "README.md"
 
 
+CALLED_BY_VIEWS = ("obsidian_attachments", "obsidian_undo", "obsidian_update_task")
+"""Tools that models and views call."""
+COMMANDS = {PREFIX + name: command for functions in table.TOOLS.values() for name, command in functions.items()}
+
+
+def host_meta(tool: str, view: str, *, of_views: bool) -> dict[str, Any]:
+    """Return who may call a tool and the page of its answer, as `_meta` of its entry in a list (VIEW-03); `of_views`:
+    it opens a view, or only views call it."""
+    if not of_views:
+        return {"ui": {"visibility": ["model", "app"] if tool in CALLED_BY_VIEWS else ["model"]}}
+    if not view:
+        return {"ui": {"visibility": ["app"]}}
+    # The flat key is what hosts read that were made before the standard was final.
+    return {
+        "ui": {"resourceUri": views.address(view), "visibility": ["model", "app"]},
+        "ui/resourceUri": views.address(view),
+    }
+
+
 def row(tool: Tool, *, of_views: bool) -> dict[str, Any]:
     return {
-        "command": tool.command,
+        "command": COMMANDS.get(tool.name, ""),
         "needs_app": tool.needs_app,
         "takes_confirm": tool.entry.takes_confirm,
-        "ui": views.tool_meta(tool.name, tool.view, of_views=of_views),
+        "ui": host_meta(tool.name, tool.view, of_views=of_views),
         "published": published(tool),
     }
 
@@ -73,7 +93,7 @@ def first_clause(description: str) -> str:
 
 def test_the_readme_lists_every_tool(update: bool) -> None:
     rows = "".join(
-        f"| `{tool.name}` | `{tool.command}` | {first_clause(tool.description)} |\n"
+        f"| `{tool.name}` | `{COMMANDS[tool.name]}` | {first_clause(tool.description)} |\n"
         for tool in TOOLS.values()
         if tool.name.startswith("obsidian_")
     )

@@ -6,15 +6,15 @@ from obsidian_mcp.tools.registry import Tools
 
 PLUGIN_TOOLS = Tools(
     {
-        "tools": {
-            "read_note": "",
-            "edit_note": "",
-            "read_frontmatter": "",
-            "edit_frontmatter": "",
-            "get_note_outline": "",
-            "create_note": "",
-            "search_notes": "",
-        },
+        "tools": (
+            "read_note",
+            "edit_note",
+            "read_frontmatter",
+            "edit_frontmatter",
+            "get_note_outline",
+            "create_note",
+            "search_notes",
+        ),
     },
     package="obsidian_mcp.contracts.plugin",
 )

@@ -150,7 +150,6 @@ class HandledTool(Tool):
             name=tool.name,
             title=tool.name.replace("_", " ").capitalize(),
             description=tool.description,
-            command="",
             function=lambda: None,  # `call` runs the handler
             read_only=not tool.writes,
             destructive=tool.writes,

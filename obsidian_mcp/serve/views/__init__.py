@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 NAMES: Final = ("changes", "graph", "query", "note")
-CALLED_BY_VIEWS: Final = ("obsidian_attachments", "obsidian_undo", "obsidian_update_task")
-"""Tools that models and views call."""
 PLACE_OF_DATA: Final = '<script id="data" type="application/json"></script>'
 """In every page; empty where a host sends the data."""
 
@@ -25,17 +23,6 @@ def page(name: str) -> str:
 def address(name: str) -> str:
     """Return the URI of a view, which changes with its page: hosts keep pages by their URI."""
     return f"ui://obsidian-mcp/{name}-{hashlib.sha256(page(name).encode()).hexdigest()[:8]}.html"
-
-
-def tool_meta(tool: str, view: str, *, of_views: bool) -> dict[str, Any]:
-    """Return who may call a tool and the page of its answer, as `_meta` of its entry in a list (VIEW-03); `of_views`:
-    it opens a view, or only views call it."""
-    if not of_views:
-        return {"ui": {"visibility": ["model", "app"] if tool in CALLED_BY_VIEWS else ["model"]}}
-    if not view:
-        return {"ui": {"visibility": ["app"]}}
-    # The flat key is what hosts read that were made before the standard was final.
-    return {"ui": {"resourceUri": address(view), "visibility": ["model", "app"]}, "ui/resourceUri": address(view)}
 
 
 def document(name: str, data: dict[str, Any]) -> str:
