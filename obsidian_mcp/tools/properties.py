@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Annotated, Any
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.dataview.note_data import with_inline_fields
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.text.text import printable
@@ -67,6 +66,8 @@ def get_properties(
     parsed = note.parse(content.text.body)
     values, inline = dict(parsed.properties), None
     if opened.uses_dataview:
+        from obsidian_mcp.core.dataview.note_data import with_inline_fields
+
         values, inline = with_inline_fields(values, parsed)
     if property:
         values = {key: found for key, found in values.items() if printable(key).lower() == property.lower()}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.text.text import Span, printable
 
 from .elements import Heading, NamedPart
-from .parser import Note
+
+if TYPE_CHECKING:
+    from .parser import Note
 
 _SPACED = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
 _LINK_BREAKING = re.compile(r"%%|\[\[|\]\]|[:#|^\\\r\n]")

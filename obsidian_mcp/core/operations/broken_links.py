@@ -10,7 +10,6 @@ from obsidian_mcp.core.files import names
 from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.freshness import Answer
 from obsidian_mcp.core.links.resolve import clean, destination, write_path
-from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, segments
 from obsidian_mcp.core.text.call import checkpoint
@@ -86,7 +85,9 @@ def _near_file(vault: Vault, path: str) -> VaultPath | None:
 
 def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
     """Return the most similar heading of a note, or the id of a block with its `^`."""
-    note = parser.parse(vault.read_text(vault.catalog[path]).text.body)
+    from obsidian_mcp.core.note.parser import parse
+
+    note = parse(vault.read_text(vault.catalog[path]).text.body)
     if part.startswith("^"):
         parts = {block.id.lower(): f"^{block.id}" for block in note.block_ids}
         part = part[1:].lower()
