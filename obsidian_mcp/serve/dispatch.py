@@ -10,7 +10,7 @@ of a tool needs the standard library alone: a client's first messages wait neith
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments
@@ -135,7 +135,7 @@ class Dispatcher:
         """Return who sent a request, or the error that refuses it, in the era in which it is written. `introduced`:
         whom the connection's `initialize` introduced; None before it."""
         method = message["method"]
-        if is_modern(message):
+        if is_modern(message, introduced):
             return self.modern_peer(message)
         if method not in self.handshake_methods:
             return _method_not_found(message)
@@ -155,8 +155,7 @@ class Dispatcher:
             problem = "the protocol-version envelope value must be a string"
             return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
         if version not in MODERN_VERSIONS:
-            known = {"supported": list(MODERN_VERSIONS), "requested": version}
-            return jsonrpc.error(message["id"], UNSUPPORTED_VERSION, "Unsupported protocol version", known)
+            return unsupported(message, version, MODERN_VERSIONS)
         if faults := list(params.faults(meta, _ENVELOPE, "_meta.")):
             return params.refuse(message, faults)
         if message["method"] not in self.modern_methods:
@@ -331,15 +330,29 @@ def progress_token(message: Message) -> RequestId | None:
             return None
 
 
-def is_modern(message: Message) -> bool:
-    """Whether a request is written in the era in which each says who sent it; `initialize` is of the other one."""
+def is_modern(message: Message, introduced: Peer | None) -> bool:
+    """Whether a request is written in the era in which each says who sent it; `initialize` is of the other one, and so
+    is what a client that was introduced sends in a revision with a handshake."""
+    if message["method"] == "initialize" or not has_envelope(message):
+        return False
+    return introduced is None or message["params"]["_meta"][VERSION_KEY] not in HANDSHAKE_VERSIONS
+
+
+def has_envelope(message: Message) -> bool:
+    """Whether the `_meta` of a request names a revision."""
     meta = (message.get("params") or {}).get("_meta")
-    return isinstance(meta, dict) and VERSION_KEY in meta and message["method"] != "initialize"
+    return isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def unsupported(message: Message, version: str | None, served: Iterable[str]) -> Message:
+    """Return the answer to a request in a revision that is not served."""
+    known = {"supported": list(served), "requested": version}
+    return jsonrpc.error(message["id"], UNSUPPORTED_VERSION, "Unsupported protocol version", known)
 
 
 def require_first_page(cursor: str | None) -> None:
-    """Check the cursor of a list that has one page. Raises: InvalidArguments for any."""
-    if cursor is not None:
+    """Check the cursor of a list that has one page; an empty one is none. Raises: InvalidArguments for any other."""
+    if cursor:
         raise no_page(cursor)
 
 

@@ -16,8 +16,8 @@ from obsidian_mcp.serve.jsonrpc import Message
 class SdkDispatcher(Dispatcher):
     """The SDK answers everything."""
 
-    def peer(self, message: Message, introduced: Peer | None) -> Peer | Message:  # noqa: ARG002
-        return Peer((MODERN_VERSIONS if is_modern(message) else HANDSHAKE_VERSIONS)[-1])
+    def peer(self, message: Message, introduced: Peer | None) -> Peer | Message:
+        return Peer((MODERN_VERSIONS if is_modern(message, introduced) else HANDSHAKE_VERSIONS)[-1])
 
     def serves(self, message: Message) -> bool:  # noqa: ARG002
         return False

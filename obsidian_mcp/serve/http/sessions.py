@@ -29,12 +29,15 @@ from obsidian_mcp.serve.call_order import UNORDERED, CallOrder
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import (
     HANDSHAKE_VERSIONS,
+    MODERN_VERSIONS,
     SESSION_KEY,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
     Dispatcher,
     Peer,
+    has_envelope,
     progress_token,
+    unsupported,
 )
 
 from .dialect import CORS, JSON, HttpRequest, Reply, json_reply
@@ -236,6 +239,9 @@ class Sessions:
             return None
         if (fault := _header_fault(request, exchange.scope, message)) is not None:
             return _reply(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
+        if (version := request.headers["mcp-protocol-version"]) not in MODERN_VERSIONS and not has_envelope(message):
+            refused = unsupported(message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS))
+            return _reply(jsonrpc.encode(refused), HTTPStatus.BAD_REQUEST)
         peer = self._dispatcher.modern_peer(message)  # its header says that it is of this era
         if not isinstance(peer, Peer):
             line = jsonrpc.encode(peer)
@@ -426,11 +432,10 @@ def _header_fault(request: HttpRequest, scope: Scope, message: jsonrpc.Message) 
     names = [name.decode("latin-1") for name, _ in scope["headers"]]
     if twice := next((name for name in _NAMING if names.count(name) > 1), None):
         return f"{twice} header appears more than once"
-    params = message.get("params") or {}
-    meta = params.get("_meta")
-    if not isinstance(meta, dict) or VERSION_KEY not in meta:  # the refusal of these params says what is missing
+    if not has_envelope(message):  # the refusal of these params says what is missing
         return None
-    if request.headers.get("mcp-protocol-version") != meta[VERSION_KEY]:
+    params = message["params"]
+    if request.headers.get("mcp-protocol-version") != params["_meta"][VERSION_KEY]:
         return "mcp-protocol-version header does not match the request envelope's protocol version"
     if request.headers.get("mcp-method") != message["method"]:
         return "mcp-method header does not match the request body's method"

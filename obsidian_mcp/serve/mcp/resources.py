@@ -62,7 +62,7 @@ class Resources:
         self._app = app
 
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        cursor = params.cursor if params is not None else None
+        cursor = (params.cursor or None) if params is not None else None
         listed = await in_thread_for(context, self._app.config.timeout, partial(page, self._app, cursor))
         if cursor is None and shows_views(self._app.config, peer_of(context)):
             listed.resources.extend(views.entries())

@@ -12,7 +12,7 @@ from functools import partial
 from obsidian_mcp.light_typing import TYPE_CHECKING, Final, NamedTuple
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
-from obsidian_mcp.serve.dispatch import Dispatcher, Peer
+from obsidian_mcp.serve.dispatch import VERSION_KEY, Dispatcher, Peer, has_envelope
 from obsidian_mcp.serve.jsonrpc import InvalidMessage, Message, RequestId
 
 from .calls import Calls
@@ -219,6 +219,10 @@ class Conversation:
             self._sdk.put({**self._introduction, "id": REPLAYED}, is_modern=False)
             self._sdk.put(jsonrpc.notification("notifications/initialized"), is_modern=False)
             self._introduction = None
+        if has_envelope(message) and not peer.is_modern:  # to the SDK it would be of the other era
+            given = message["params"]
+            meta = {key: value for key, value in given["_meta"].items() if key != VERSION_KEY}
+            message = {**message, "params": {**given, "_meta": meta}}
         self._sdk.put(message, is_modern=peer.is_modern)
 
     def _send(self, line: bytes, message: Message) -> None:

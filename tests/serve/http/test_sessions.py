@@ -281,7 +281,9 @@ def test_an_unknown_revision_in_the_header_is_told_the_known_ones(url: str) -> N
         headers={**BOTH, "mcp-protocol-version": "1999-01-01"},
     )
     assert answer.status_code == 400
-    assert answer.json()["error"]["code"] < 0
+    error = answer.json()["error"]
+    assert (error["code"], error["data"]["requested"]) == (-32022, "1999-01-01")
+    assert {"2025-06-18", "2026-07-28"} <= set(error["data"]["supported"])
 
 
 def test_a_subscription_ends_with_its_result_when_the_server_stops(app: App) -> None:

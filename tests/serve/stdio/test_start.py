@@ -268,11 +268,24 @@ def test_odd_capabilities_and_members_are_taken(vault: Path) -> None:
             assert server.call("prompts/list")["result"]["prompts"]
 
 
-@pytest.mark.parametrize("value", [None, "x"])
-def test_a_cursor_that_no_answer_gave_is_refused(server: RawServer, value: str | None) -> None:
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
+@pytest.mark.parametrize("meta", [{}, {"_meta": MODERN}], ids=["handshake", "2026-07-28"])
+def test_only_a_cursor_that_no_answer_gave_is_refused(server: RawServer, method: str, meta: Message) -> None:
+    # RES-03
     server.initialize()
-    answer = server.call("tools/list", {"cursor": value})
-    assert ("result" in answer) == (value is None)
+    for cursor in (None, ""):
+        assert "result" in server.call(method, {"cursor": cursor, **meta})
+    assert server.call(method, {"cursor": "x", **meta})["error"]["code"] == -32602
+
+
+def test_a_client_that_names_its_revision_with_a_handshake_in_every_request_is_served(server: RawServer) -> None:
+    # DISPATCH-02
+    server.initialize("2025-06-18")
+    named = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2025-06-18"}}
+    assert "ttlMs" not in server.call("tools/list", named)["result"]
+    assert server.call("tools/call", {**READ, **named})["result"]["content"]
+    assert server.call("resources/list", named)["result"]["resources"]
+    assert server.call("ping", named)["result"] == {}
 
 
 def test_the_tools_that_need_the_app_are_listed_where_it_is(vault: Path) -> None:
