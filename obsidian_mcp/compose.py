@@ -189,11 +189,12 @@ def plugin(config: Config) -> BridgeClient:
     return BridgeClient(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)
 
 
-def serve_plugin(config: Config) -> int:
-    """Serve the tools of a plugin on stdio, beside those of the vaults that were named; returns the exit status."""
+def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -> int:
+    """Serve the tools of a plugin on stdio, beside those of the vaults that were named; returns the exit status.
+    `start_log` is called when the first messages can be answered."""
     from .contracts.plugin import stdio
 
-    return stdio.run(plugin(config), config, build(config, serving=True) if config.vaults else None)
+    return stdio.run(plugin(config), config, build(config, serving=True) if config.vaults else None, start_log)
 
 
 def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contract, ...]:

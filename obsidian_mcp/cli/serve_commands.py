@@ -28,8 +28,7 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
 
     settings = options.config()
     if settings.bridge:
-        start_log()
-        return compose.serve_plugin(settings)
+        return compose.serve_plugin(settings, start_log)
     app = compose.build(settings, serving=True)
     entries.profile(app.config.tools)  # one without tools is refused before the first message is read
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
-from urllib.parse import quote
 
-from obsidian_mcp.core.files.policy import fits_header
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import (
     AmbiguousName,
@@ -25,8 +21,14 @@ from obsidian_mcp.errors import (
     UnknownTool,
     VaultNotFound,
 )
+from obsidian_mcp.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .offered import Dialect, PluginHealth, PluginTool, PluginTools
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _Result = TypeVar("_Result")
 
 Mode = Literal["auto", "mcp", "v1"]
 
@@ -54,7 +56,6 @@ _BY_CODE: Mapping[int, type[AppError]] = {
     )
 }
 
-_Result = TypeVar("_Result")
 Limits = tuple[float, float]
 """Seconds for connecting and for the answer."""
 Exchange = Callable[[str, str, bytes | None, Mapping[str, str], Limits], tuple[int, bytes]]
@@ -106,8 +107,11 @@ class BridgeClient:
         self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         self._mode = mode
         self._key = (api_key or "").strip() or None
-        if self._key is not None and not fits_header(self._key):
-            raise InvalidArguments("The API key of the plugin holds a character that no header can carry.")
+        if self._key is not None:
+            from obsidian_mcp.core.files.policy import fits_header
+
+            if not fits_header(self._key):
+                raise InvalidArguments("The API key of the plugin holds a character that no header can carry.")
         self._list_seconds = list_seconds
         self._call_seconds = call_seconds
         self._spoken: Dialect = "v1" if mode == "v1" else "mcp"
@@ -164,9 +168,11 @@ class BridgeClient:
         if not isinstance(reply.body, dict) or not isinstance(reply.body.get("tools"), list):
             raise self._garbage(reply)
         given, entries = reply.body.get("hash"), reply.body["tools"]
-        return PluginTools(_tools(entries), given if isinstance(given, str) and given else _hash(entries))
+        return PluginTools(_tools(entries), given if isinstance(given, str) and given else repr(entries))
 
     def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
+        from urllib.parse import quote
+
         path = f"/bridge/v1/tools/{quote(name, safe='')}/call"
         try:
             reply = self._v1("POST", path, {"arguments": dict(arguments)}, limit)
@@ -202,7 +208,7 @@ class BridgeClient:
             cursor = {"cursor": result["nextCursor"]} if isinstance(result.get("nextCursor"), str) else {}
             if not cursor:
                 break
-        return PluginTools(_tools(entries), _hash(entries))
+        return PluginTools(_tools(entries), repr(entries))
 
     def _mcp_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         result = self._mcp("tools/call", {"name": name, "arguments": dict(arguments)}, limit)
@@ -340,8 +346,3 @@ def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
             complete = {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}
             tools[name] = PluginTool(name, {**entry, "inputSchema": complete})
     return tuple(tools.values())
-
-
-def _hash(entries: list[object]) -> str:
-    """Return a hash of our own, for plugins that give none; it is only compared with itself."""
-    return hashlib.sha256(json_codec.encode(entries, keeps_halves=True)).hexdigest()

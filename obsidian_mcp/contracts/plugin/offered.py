@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+
+from obsidian_mcp.light_typing import Any, Literal, NamedTuple
 
 Dialect = Literal["mcp", "v1"]
 """JSON-RPC at `/mcp`, or the plugin's own API at `/bridge/v1`."""
@@ -50,7 +51,7 @@ class PluginTool(NamedTuple):
 class PluginTools(NamedTuple):
     tools: tuple[PluginTool, ...]
     hash: str
-    """Never empty; another one means that the tools changed."""
+    """Never empty; another one means that the tools changed. Where the plugin gives none, the text of the list."""
 
 
 class Pause(NamedTuple):

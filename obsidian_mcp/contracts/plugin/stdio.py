@@ -6,16 +6,14 @@ client ─▶ PluginDispatcher ─▶ PluginClient.call ─▶ Plugin.call  the 
 
 from __future__ import annotations
 
-import logging
-import queue
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
+from obsidian_mcp.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, VaultDispatcher
 from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.stdio import server as stdio
@@ -24,11 +22,11 @@ from obsidian_mcp.tools import entries
 from .offered import Pause, PluginTool, PluginTools, pause_after
 
 if TYPE_CHECKING:
+    import logging
+
     from obsidian_mcp.app import App
     from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
-
-log = logging.getLogger(__name__)
 
 INSTRUCTIONS = "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the plugin."
 PREFIX = "plugin_"
@@ -87,22 +85,22 @@ class PluginClient:
                 found = self._list_tools()
             except AppError as error:
                 problem = error.message
-            except Exception:  # a fault of ours in reading an answer: the next one may be readable
-                log.exception("the plugin's list of tools could not be read")
+            except Exception:  # noqa: BLE001  a fault of ours in reading an answer: the next one may be readable
+                _log().exception("the plugin's list of tools could not be read")
                 problem = "The plugin's list of tools could not be read."
             if problem:
                 failures += 1
                 pause = self._schedule.pause(failures)
                 wait = pause.seconds
                 if not pause.is_quiet:
-                    log.warning("%s The next try is in %g s.", problem, wait)
+                    _log().warning("%s The next try is in %g s.", problem, wait)
             else:
                 if failures:
-                    log.warning("the plugin answers again")
+                    _log().warning("the plugin answers again")
                 failures, wait = 0, self._schedule.poll
                 if found.hash != self._hash:
                     self.latest, self._hash = found.tools, found.hash
-                    log.info("the plugin offers %d tools", len(found.tools))
+                    _log().info("the plugin offers %d tools", len(found.tools))
                     changed()
             self.is_up = not problem
             polled, self._polled = self._polled, threading.Event()
@@ -112,26 +110,26 @@ class PluginClient:
 
     def _list_tools(self) -> PluginTools:
         """Return the plugin's list. Raises: AppError; OperationTimeout for the head of an answer in drips, too."""
-        answers: queue.SimpleQueue[PluginTools | BaseException] = queue.SimpleQueue()
+        answers: list[PluginTools | BaseException] = []
+        answered = threading.Event()
 
         def work() -> None:
             try:
-                answers.put(self._plugin.tools())
+                answers.append(self._plugin.tools())
             except BaseException as error:  # noqa: BLE001  the poll raises it
-                answers.put(error)
+                answers.append(error)
             finally:
                 self._polls.release()
+                answered.set()
 
-        try:
-            if not self._polls.acquire(timeout=self._schedule.limit):
-                raise queue.Empty
+        if self._polls.acquire(timeout=self._schedule.limit):
             threading.Thread(target=work, name="poll", daemon=True).start()
-            answer = answers.get(timeout=self._schedule.limit)
-        except queue.Empty:
-            raise OperationTimeout("The plugin's list of tools did not arrive in time.") from None
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
+            answered.wait(self._schedule.limit)
+        if not answers:
+            raise OperationTimeout("The plugin's list of tools did not arrive in time.")
+        if isinstance(answers[0], BaseException):
+            raise answers[0]
+        return answers[0]
 
     def tools(self) -> tuple[PluginTool, ...]:
         """Return the tools of the latest good answer. A plugin that does not answer is polled at once, for a moment:
@@ -231,13 +229,22 @@ class PluginDispatcher(Dispatcher):
         return (message.get("params") or {}).get("name")
 
 
-def run(plugin: PluginSource, config: Config, app: App | None, schedule: Schedule = SCHEDULE) -> int:
-    """Serve the plugin's tools on stdio, with `app` the vault's as well; returns the exit status."""
+def run(
+    plugin: PluginSource,
+    config: Config,
+    app: App | None,
+    start_log: Callable[[], None] = lambda: None,
+    schedule: Schedule = SCHEDULE,
+) -> int:
+    """Serve the plugin's tools on stdio, with `app` the vault's as well; returns the exit status. `start_log` is called
+    when the first messages can be answered."""
     client = PluginClient(plugin, schedule)
 
     def prepare(conversation: Conversation) -> None:
+        start_log()
         client.start(conversation.tools_changed)
         if app is not None:
+            app.config.require_folders()
             app.vaults.warm()
             from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 
@@ -254,3 +261,9 @@ def _load(app: App | None) -> SdkServer:
     from obsidian_mcp.serve.mcp import server as mcp
 
     return mcp.listening() if app is None else mcp.served(app)
+
+
+def _log() -> logging.Logger:
+    import logging  # the first answer does not wait for it
+
+    return logging.getLogger(__name__)

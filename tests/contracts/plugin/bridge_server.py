@@ -38,7 +38,7 @@ def main() -> int:
     settings = settings._replace(error_style=options.errors, timeout=options.seconds)
     app = compose.build(settings, serving=True) if options.vault else None
     schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, limit=5, pause=pause)
-    return plugin_bridge.run(plugin, settings, app, schedule)
+    return plugin_bridge.run(plugin, settings, app, schedule=schedule)
 
 
 if __name__ == "__main__":
