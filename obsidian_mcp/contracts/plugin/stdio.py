@@ -88,24 +88,23 @@ class PluginClient:
             except Exception:  # noqa: BLE001  a fault of ours in reading an answer: the next one may be readable
                 _log().exception("the plugin's list of tools could not be read")
                 problem = "The plugin's list of tools could not be read."
-            if problem:
-                failures += 1
-                pause = self._schedule.pause(failures)
-                wait = pause.seconds
-                if not pause.is_quiet:
-                    _log().warning("%s The next try is in %g s.", problem, wait)
-            else:
-                if failures:
-                    _log().warning("the plugin answers again")
-                failures, wait = 0, self._schedule.poll
-                if found.hash != self._hash:
-                    self.latest, self._hash = found.tools, found.hash
-                    _log().info("the plugin offers %d tools", len(found.tools))
-                    changed()
+            is_back = failures > 0 and not problem
+            failures = failures + 1 if problem else 0
+            is_new = not problem and found.hash != self._hash
+            if is_new:
+                self.latest, self._hash = found.tools, found.hash
             self.is_up = not problem
             polled, self._polled = self._polled, threading.Event()
             polled.set()
-            self._retry.wait(wait)
+            pause = self._schedule.pause(failures) if problem else Pause(self._schedule.poll, is_quiet=True)
+            if not pause.is_quiet:
+                _log().warning("%s The next try is in %g s.", problem, pause.seconds)
+            if is_back:
+                _log().warning("the plugin answers again")
+            if is_new:
+                _log().info("the plugin offers %d tools", len(found.tools))
+                changed()
+            self._retry.wait(pause.seconds)
             self._retry.clear()
 
     def _list_tools(self) -> PluginTools:
