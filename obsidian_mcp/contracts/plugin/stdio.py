@@ -90,20 +90,18 @@ class PluginClient:
                 problem = "The plugin's list of tools could not be read."
             is_back = failures > 0 and not problem
             failures = failures + 1 if problem else 0
-            is_new = not problem and found.hash != self._hash
-            if is_new:
+            if not problem and found.hash != self._hash:
                 self.latest, self._hash = found.tools, found.hash
+                _log().info("the plugin offers %d tools", len(found.tools))
+                changed()
             self.is_up = not problem
             polled, self._polled = self._polled, threading.Event()
             polled.set()
             pause = self._schedule.pause(failures) if problem else Pause(self._schedule.poll, is_quiet=True)
-            if not pause.is_quiet:
-                _log().warning("%s The next try is in %g s.", problem, pause.seconds)
             if is_back:
                 _log().warning("the plugin answers again")
-            if is_new:
-                _log().info("the plugin offers %d tools", len(found.tools))
-                changed()
+            elif not pause.is_quiet:
+                _log().warning("%s The next try is in %g s.", problem, pause.seconds)
             self._retry.wait(pause.seconds)
             self._retry.clear()
 
