@@ -147,12 +147,9 @@ class _Canvas(CanvasText):
         values = {"id": self._unused_id(), "type": wanted.kind}
         values |= {key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)}
         made = CanvasObject({**values, **_numbers(rect)})
-        if wanted.color:
-            made.values["color"] = _checked_color(wanted.color)
+        _set_text(made, "color", _checked_color(wanted.color))
         if wanted.kind == "group":
-            self.cards.insert(
-                sum(card.node is None and card.values.get("type") == "group" for card in self.cards), made
-            )
+            self.cards.insert(sum(card.node is None and card.is_group for card in self.cards), made)
         else:
             self.cards.append(made)
         self._grow(wanted.place, made)
@@ -180,7 +177,7 @@ class _Canvas(CanvasText):
         for key, size in (("width", wanted.width), ("height", wanted.height)):
             if size is not None:
                 found.values[key] = _checked_size(size, key)
-        _set_color(found, wanted.color)
+        _set_text(found, "color", _checked_color(wanted.color))
         return found.id
 
     def _move(self, wanted: MoveCard) -> str:
@@ -212,11 +209,8 @@ class _Canvas(CanvasText):
         else:
             found.values |= {"fromSide": wanted.start_side} if wanted.start_side else {}
             found.values |= {"toSide": wanted.end_side} if wanted.end_side else {}
-        _set_color(found, wanted.color)
-        if wanted.label:
-            found.values["label"] = wanted.label
-        elif wanted.label is not None:
-            found.values.pop("label", None)
+        _set_text(found, "color", _checked_color(wanted.color))
+        _set_text(found, "label", wanted.label)
         return found.id
 
     def _disconnect(self, wanted: Disconnect) -> str:
@@ -224,8 +218,7 @@ class _Canvas(CanvasText):
         found = self.edge(start, end)
         if found is None:
             raise InvalidArguments(f"No edge leads from {start.id!r} to {end.id!r}.", argument="from")
-        ends = (start.id, end.id)
-        self.edges = [edge for edge in self.edges if (edge.values.get("fromNode"), edge.values.get("toNode")) != ends]
+        self.edges = [edge for edge in self.edges if edge.ends != found.ends]
         return found.id
 
     def _remove(self, wanted: RemoveCard) -> str:
@@ -236,11 +229,7 @@ class _Canvas(CanvasText):
         gone = {id(found)} | ({id(member) for member in self.members(found)} if wanted.contents else set())
         ids = {card.id for card in self.cards if id(card) in gone}
         self.cards = [card for card in self.cards if id(card) not in gone]
-        self.edges = [
-            edge
-            for edge in self.edges
-            if edge.values.get("fromNode") not in ids and edge.values.get("toNode") not in ids
-        ]
+        self.edges = [edge for edge in self.edges if ids.isdisjoint(edge.ends)]
         return found.id
 
     # -- placing -----------------------------------------------------------------------------------------------
@@ -279,7 +268,7 @@ class _Canvas(CanvasText):
     def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
         """The rectangles that a card next to `own` must keep clear of: all but the groups that `own` is in."""
         rects = ((card, card.rect) for card in cards)
-        return [rect for card, rect in rects if not (card.values.get("type") == "group" and rect.holds(own))]
+        return [rect for card, rect in rects if not (card.is_group and rect.holds(own))]
 
     def _grow(self, place: CardPlace, card: CanvasObject) -> None:
         """Make the group that a card was put into large enough, and the groups that this one is in; beside a neighbour,
@@ -288,7 +277,7 @@ class _Canvas(CanvasText):
             return
         inner = card.rect
         held = self.group(place.group).rect if place.group else self.card(place.beside).rect
-        frames = [frame for frame in self.cards if frame.values.get("type") == "group" and frame.rect.holds(held)]
+        frames = [frame for frame in self.cards if frame.is_group and frame.rect.holds(held)]
         outer = [frame for frame in frames if place.group or frame.rect.overlaps(inner)]
         for frame in sorted(outer, key=lambda found: found.rect.width * found.rect.height):
             if frame is card:
@@ -321,8 +310,8 @@ def _checked_size(size: int, key: str) -> int:
     return size
 
 
-def _checked_color(color: str) -> str:
-    if not _COLOR.fullmatch(color):
+def _checked_color(color: str | None) -> str | None:
+    if color and not _COLOR.fullmatch(color):
         raise InvalidArguments(
             f"{color!r} is no colour of a canvas: it must be 1 (red), 2 (orange), 3 (yellow), 4 (green), 5 (cyan), "
             "6 (purple) or #RRGGBB.",
@@ -331,8 +320,9 @@ def _checked_color(color: str) -> str:
     return color
 
 
-def _set_color(found: CanvasObject, color: str | None) -> None:
-    if color:
-        found.values["color"] = _checked_color(color)
-    elif color is not None:
-        found.values.pop("color", None)
+def _set_text(found: CanvasObject, key: str, text: str | None) -> None:
+    """Set a text; an empty one takes it away, None leaves it."""
+    if text:
+        found.values[key] = text
+    elif text is not None:
+        found.values.pop(key, None)

@@ -44,6 +44,15 @@ class CanvasObject:
         return text_of(self.values, "id")
 
     @property
+    def is_group(self) -> bool:
+        return self.values.get("type") == "group"
+
+    @property
+    def ends(self) -> tuple[Any, Any]:
+        """The ids of the cards that an edge connects."""
+        return self.values.get("fromNode"), self.values.get("toNode")
+
+    @property
     def item(self) -> JsonItem:
         strange = self.node is not None and not isinstance(self.node.value, dict)
         return JsonItem(self.node.value if self.node is not None and strange else self.values, self.node)
@@ -131,18 +140,17 @@ class CanvasText:
         return edge if edge is not None and name else self.card(name)
 
     def edge(self, start: CanvasObject, end: CanvasObject) -> CanvasObject | None:
-        ends = (start.id, end.id)
-        return next((e for e in self.edges if (e.values.get("fromNode"), e.values.get("toNode")) == ends), None)
+        return next((edge for edge in self.edges if edge.ends == (start.id, end.id)), None)
 
     def members(self, group: CanvasObject) -> list[CanvasObject]:
         """The cards of a group: those whose rectangle is inside its own."""
-        if group.values.get("type") != "group":
+        if not group.is_group:
             return []
         return [card for card in self.cards if card is not group and group.rect.holds(card.rect)]
 
     def group(self, name: str) -> CanvasObject:
         group = self.card(name)
-        if group.values.get("type") != "group":
+        if not group.is_group:
             raise InvalidArguments(f"Card {group.id!r} is no group.", argument="group")
         return group
 

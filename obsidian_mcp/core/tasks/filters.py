@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property, partial
+from functools import cached_property
 
 from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS_QUERY, Days, Ways, read_days
 from obsidian_mcp.core.calendar.moment import format_moment
@@ -98,16 +98,12 @@ def _fixed(line: str, lower: str, environment: Environment) -> Filter | None:
         wanted = lower == "done"
         text = "DONE or CANCELLED or NON_TASK" if wanted else "TODO or IN_PROGRESS or ON_HOLD"
         return by_status(lambda status: status.is_done == wanted, Explanation(f"status type is {text}"))
-    matches = _FIXED.get(lower)
-    if matches is not None:
-        return Filter(matches, Explanation(line))
-    if lower in ("is blocked", "is not blocked"):
-        return Filter(
-            lambda task: environment.dependencies.is_blocked(task) == (lower == "is blocked"), Explanation(line)
-        )
-    if lower in ("is blocking", "is not blocking"):
-        return Filter(lambda task: environment.dependencies.blocks(task) == (lower == "is blocking"), Explanation(line))
-    return None
+    wanted, phrase = True, lower
+    for negative, positive in (("is not ", "is "), ("no ", "has ")):
+        if lower.startswith(negative):
+            wanted, phrase = False, positive + lower.removeprefix(negative)
+    test = _TESTS.get(phrase)
+    return None if test is None else Filter(lambda task: test(task, environment) == wanted, Explanation(line))
 
 
 def by_path(matches: Callable[[str], bool], explanation: Explanation) -> Filter:
@@ -125,34 +121,24 @@ def _is_top_level(task: Task) -> bool:
     return rest in ("", " ") if mark else not task.indentation
 
 
-def _fixed_filters() -> dict[str, Predicate]:
-    table: dict[str, Predicate] = {
-        "exclude sub-items": _is_top_level,
-        "is recurring": lambda task: task.rule is not None,
-        "is not recurring": lambda task: task.rule is None,
-        "has id": lambda task: task.id is not None,
-        "no id": lambda task: task.id is None,
-        "has depends on": lambda task: bool(task.depends_on),
-        "no depends on": lambda task: not task.depends_on,
-        "has happens date": has_happens_date,
-        "no happens date": lambda task: not has_happens_date(task),
-    }
-    for word in ("tag", "tags"):
-        table[f"has {word}"] = lambda task: bool(task.tags)
-        table[f"no {word}"] = lambda task: not task.tags
-    for name in DATES:
-        table[f"has {name} date"] = partial(Task.has_date, name=name)
-        table[f"no {name} date"] = lambda task, name=name: not task.has_date(name)  # type: ignore[misc]
-        table[f"{name} date is invalid"] = lambda task, name=name: name in task.invalid  # type: ignore[misc]
-    return table
-
-
 def has_happens_date(task: Task) -> bool:
     """Whether a start, scheduled or due date is written, be it a calendar day or not."""
     return any(task.has_date(name) for name in ("start", "scheduled", "due"))
 
 
-_FIXED = _fixed_filters()
+_TESTS: dict[str, Callable[[Task, Environment], bool]] = {
+    "exclude sub-items": lambda task, _: _is_top_level(task),
+    "is recurring": lambda task, _: task.rule is not None,
+    "is blocked": lambda task, environment: environment.dependencies.is_blocked(task),
+    "is blocking": lambda task, environment: environment.dependencies.blocks(task),
+    "has id": lambda task, _: task.id is not None,
+    "has depends on": lambda task, _: bool(task.depends_on),
+    **dict.fromkeys(("has tag", "has tags"), lambda task, _: bool(task.tags)),
+    "has happens date": lambda task, _: has_happens_date(task),
+    **{f"has {name} date": lambda task, _, name=name: task.has_date(name) for name in DATES},  # type: ignore[misc]
+    **{f"{name} date is invalid": lambda task, _, name=name: name in task.invalid for name in DATES},  # type: ignore[misc]
+}
+"""Instructions without a value; `is not` and `no` are the opposite of `is` and `has`."""
 
 
 def _status_type(line: str, lower: str, _: Environment) -> Filter | None:
