@@ -248,15 +248,15 @@ class _Reader:
     def _wrong(self, path: Path, message: str) -> None:
         self.mistakes.append((path, message))
 
-    def _given(self, raw: Any, is_valid: bool, path: Path, message: str) -> bool:
+    def _check(self, raw: Any, is_valid: bool, path: Path, message: str) -> bool:
         """Whether there is a valid value; one that is not valid is a mistake."""
         if raw is not None and not is_valid:
             self._wrong(path, message)
         return raw is not None and is_valid
 
-    def _typed(self, raw: Any, kind: type[T], path: Path, message: str) -> T | None:
+    def _read_typed(self, raw: Any, kind: type[T], path: Path, message: str) -> T | None:
         """The value if it has this type; None for null and, as a mistake, for any other type."""
-        return raw if self._given(raw, isinstance(raw, kind), path, message) else None
+        return raw if self._check(raw, isinstance(raw, kind), path, message) else None
 
     def _filters(self, raw: Any, path: Path) -> Filter | None:
         match raw:
@@ -278,18 +278,18 @@ class _Reader:
             self._wrong(path, '"filters" may only have one of an "and", "or", or "not" keys.')
             return None
         kind = kinds[0]
-        items = self._typed(raw[kind], list, (*path, kind), f'"{kind}" filter must be an array')
+        items = self._read_typed(raw[kind], list, (*path, kind), f'"{kind}" filter must be an array')
         if items is None:
             return None
         parts = [self._filters(item, (*path, kind, place)) for place, item in enumerate(items)]
         return Junction(kind, tuple(part for part in parts if part is not None))
 
     def _texts(self, values: Mapping[str, Any], key: str, message: str) -> dict[str, str]:
-        texts = {name: self._typed(text, str, (key, name), message) for name, text in self._entries(values, key)}
+        texts = {name: self._read_typed(text, str, (key, name), message) for name, text in self._entries(values, key)}
         return {str(name): text for name, text in texts.items() if text is not None}
 
     def _entries(self, values: Mapping[str, Any], key: str) -> Iterable[tuple[Any, Any]]:
-        return (self._typed(values.get(key), dict, (key,), f'"{key}" must be an object') or {}).items()
+        return (self._read_typed(values.get(key), dict, (key,), f'"{key}" must be an object') or {}).items()
 
     def _labels(self, values: Mapping[str, Any]) -> dict[str, str]:
         labels: dict[str, str] = {}
@@ -303,7 +303,7 @@ class _Reader:
     def _views(self, raw: Any) -> tuple[View, ...]:
         if raw is None or raw == []:
             return (View("Table", "table"),)
-        found = self._typed(raw, list, ("views",), "Views must be an array") or []
+        found = self._read_typed(raw, list, ("views",), "Views must be an array") or []
         views = tuple(view for place, item in enumerate(found) if (view := self._view(item, place)) is not None)
         for name, count in Counter(view.name for view in views).items():
             if count > 1:
@@ -339,10 +339,10 @@ class _Reader:
 
     def _order(self, raw: Any, path: Path) -> tuple[str, ...] | None:
         is_valid = isinstance(raw, list) and all(isinstance(item, str) for item in raw)
-        return tuple(dict.fromkeys(raw)) if self._given(raw, is_valid, path, _ORDER) else None
+        return tuple(dict.fromkeys(raw)) if self._check(raw, is_valid, path, _ORDER) else None
 
     def _sort(self, raw: Any, path: Path) -> tuple[SortOrder, ...]:
-        items = self._typed(raw, list, path, '"sort" must be an array') or []
+        items = self._read_typed(raw, list, path, '"sort" must be an array') or []
         found = [self._sort_order(item, (*path, place)) for place, item in enumerate(items)]
         return tuple(order for order in found if order is not None)
 
@@ -361,8 +361,8 @@ class _Reader:
 
     def _limit(self, raw: Any, path: Path) -> int:
         is_valid = isinstance(raw, int | float) and not isinstance(raw, bool) and raw >= 0
-        return int(raw) if self._given(raw, is_valid, path, '"limit" must be a number') else 0
+        return int(raw) if self._check(raw, is_valid, path, '"limit" must be a number') else 0
 
     def _view_summaries(self, raw: Any, path: Path) -> dict[str, str]:
         is_valid = isinstance(raw, dict) and all(isinstance(name, str) for name in raw.values())
-        return {str(key): name for key, name in raw.items()} if self._given(raw, is_valid, path, _SUMMARIES) else {}
+        return {str(key): name for key, name in raw.items()} if self._check(raw, is_valid, path, _SUMMARIES) else {}

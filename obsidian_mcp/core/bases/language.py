@@ -194,10 +194,10 @@ def index(value: Value, key: Value, _: Scope) -> Value:
         return value[place] if place is not None and place < len(value) else None
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key)
-    raise ExpressionError(f"Cannot find {_shown(key)} on type {type_name(value)}")
+    raise ExpressionError(f"Cannot find {_describe_key(key)} on type {type_name(value)}")
 
 
-def _shown(key: Value) -> str:
+def _describe_key(key: Value) -> str:
     return f'"{key}"' if isinstance(key, str) else f"an item by {type_name(key)}"
 
 

@@ -39,7 +39,7 @@ def _contains(scope: Scope, items: list[Value], value: Value) -> Value:
     return _holds(scope, items, value)
 
 
-def _charged(run: Callable[..., Value], items: int = 1) -> Callable[..., Value]:
+def _charge_first(run: Callable[..., Value], items: int = 1) -> Callable[..., Value]:
     """A method without the scope, charged with `items` for each item or entry of its receiver."""
 
     def charge_and_run(scope: Scope, receiver: list[Value] | dict[str, Value], *arguments: Value) -> Value:
@@ -139,15 +139,15 @@ LIST: Mapping[str, Method] = {
         lambda scope, items, *values: any(_holds(scope, items, value) for value in _spread(values)),
         (Parameter("values", rest=True),),
     ),
-    "filter": Method(_charged(_filter), (Parameter("expression"),)),
+    "filter": Method(_charge_first(_filter), (Parameter("expression"),)),
     "map": Method(
-        _charged(lambda items, body: [body(value=item, index=float(place)) for place, item in enumerate(items)]),
+        _charge_first(lambda items, body: [body(value=item, index=float(place)) for place, item in enumerate(items)]),
         (Parameter("expression"),),
     ),
     "reduce": Method(_reduce, (Parameter("expression"), Parameter("acc"))),
     "flat": Method(_flat),
     "join": Method(_join, (Parameter("separator", STRING),)),
-    "reverse": Method(_charged(lambda items: items[::-1])),
+    "reverse": Method(_charge_first(lambda items: items[::-1])),
     "slice": Method(_slice, (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))),
     "sort": Method(_sort),
     "unique": Method(_unique),
@@ -169,11 +169,11 @@ def _filter_object(entries: dict[str, Value], body: Body) -> Value:
 
 
 OBJECT: Mapping[str, Method] = {
-    "keys": Method(_charged(list)),
-    "values": Method(_charged(lambda entries: list(entries.values()))),
+    "keys": Method(_charge_first(list)),
+    "values": Method(_charge_first(lambda entries: list(entries.values()))),
     "map": Method(
-        _charged(lambda entries, body: {key: body(key=key, value=value) for key, value in entries.items()}, 2),
+        _charge_first(lambda entries, body: {key: body(key=key, value=value) for key, value in entries.items()}, 2),
         (Parameter("expression"),),
     ),
-    "filter": Method(_charged(_filter_object, 2), (Parameter("expression"),)),
+    "filter": Method(_charge_first(_filter_object, 2), (Parameter("expression"),)),
 }

@@ -34,20 +34,20 @@ def new_item(text: str, base: Base, view: View) -> NewItem:
     """Return what `newItemFolder` in the YAML `text`, and filters that must all hold, say of a new note (BASE-92)."""
     item, tags = NewItem(), list[str]()
     links: dict[str, list[yaml12.Value]] = {}
-    for statement in (*_required(base.filters), *_required(view.filters)):
+    for statement in (*_list_required(base.filters), *_list_required(view.filters)):
         try:
             node = parser.parse(statement.text)
         except SyntaxProblem:
             continue
         match node:
-            case Binary("==", left, right) if (name := _property(left)) and (value := _written(right)) is not None:
+            case Binary("==", left, right) if (name := _property(left)) and (value := _write_value(right)) is not None:
                 item.properties.setdefault(name, value)
             case FunctionCall(
                 FieldAccess(FieldAccess(Name("file"), "tags") | Name("tags"), "contains"), (Literal(str() as tag),)
             ):
                 tags.append(tag.removeprefix("#"))
             case FunctionCall(FieldAccess(of, "contains"), (FunctionCall() as link,)) if (name := _property(of)) and (
-                value := _written(link)
+                value := _write_value(link)
             ):
                 links.setdefault(name, []).append(value)
             case FunctionCall(FieldAccess(Name("file"), "hasTag"), arguments):
@@ -64,19 +64,19 @@ def new_item(text: str, base: Base, view: View) -> NewItem:
     return item
 
 
-def _required(part: Filter | None) -> Iterator[FilterStatement]:
+def _list_required(part: Filter | None) -> Iterator[FilterStatement]:
     """The statements that must hold for every row; an `or` of several requires none of them."""
     match part:
         case FilterStatement():
             yield part
         case Junction("and", parts):
             for part in parts:
-                yield from _required(part)
+                yield from _list_required(part)
         case Junction("or", (only,)):
-            yield from _required(only)
+            yield from _list_required(only)
 
 
-def _written(node: Node) -> str | bool | float | None:
+def _write_value(node: Node) -> str | bool | float | None:
     """The value of a literal or a link as a property has it; None for anything else."""
     match node:
         case Literal(str() | bool() | float() as value):

@@ -21,7 +21,7 @@ MAX_DEPTH = 40
 """Lists inside each other that are compared."""
 
 
-def _refused(left: Value, right: Value) -> ExpressionError:
+def _invalid_operation(left: Value, right: Value) -> ExpressionError:
     return ExpressionError(f"Invalid operator between {type_name(left)} and {type_name(right)}")
 
 
@@ -43,7 +43,7 @@ def plus(left: Value, right: Value, context: Context) -> Value:
         return left + right
     if isinstance(left, Duration) and isinstance(right, Duration):
         return left.plus(right)
-    raise _refused(left, right)
+    raise _invalid_operation(left, right)
 
 
 def minus(left: Value, right: Value, _: Context) -> Value:
@@ -59,7 +59,7 @@ def minus(left: Value, right: Value, _: Context) -> Value:
             return add(left, duration.scaled(-1))
     if isinstance(left, Duration) and isinstance(right, Duration):
         return left.plus(right.scaled(-1))
-    raise _refused(left, right)
+    raise _invalid_operation(left, right)
 
 
 def _duration(value: Value) -> Duration | None:
@@ -75,7 +75,7 @@ def _arithmetic(numbers: Callable[[float, float], float], *, scales_durations: b
         if scales_durations and isinstance(left, Duration) and type(right) is float:
             parts = (getattr(left, unit) for unit in UNITS)
             return Duration(*(numbers(part, right) if part else part for part in parts))
-        raise _refused(left, right)
+        raise _invalid_operation(left, right)
 
     return operate
 

@@ -41,17 +41,17 @@ class TableRow(BaseRow):
 
 def run_table(query: str, note: File, located: LocatedTable, context: Context, page: Page, view: str) -> QueryAnswer:
     """Return the rows of a table that a base, a filter, or nothing but all rows, asks for. Raises: QueryInvalid."""
-    base = base_file.read(query) if _IS_YAML.search(query) else _filtering(query)
+    base = base_file.read(query) if _IS_YAML.search(query) else _read_filter(query)
     columns = tuple(located.table.columns)
     known = {name.lower() for name in columns}
-    for name in _named(base, base.view(view or None)):
+    for name in _named_properties(base, base.view(view or None)):
         key = name.removeprefix("note.").lower()
         if not name.startswith(("file.", "formula.")) and key not in known | context.vault.properties(note.path).keys():
             raise QueryInvalid(f"The table has no column {name!r}. Its columns are {', '.join(map(repr, columns))}.")
     return run_view(base, context, page, view or None, partial(_rows, note, located), default_columns=columns)
 
 
-def _filtering(text: str) -> base_file.Base:
+def _read_filter(text: str) -> base_file.Base:
     statement = base_file.FilterStatement(text, ("filters",)) if text.strip() else None
     problem = base_file.parse_or_problem(text) if statement else None
     if isinstance(problem, SyntaxProblem):
@@ -59,7 +59,7 @@ def _filtering(text: str) -> base_file.Base:
     return base_file.Base((View("Table", "table"),), statement)
 
 
-def _named(base: base_file.Base, view: View) -> Iterator[str]:
+def _named_properties(base: base_file.Base, view: View) -> Iterator[str]:
     """Yield the properties that a view, and the expressions that it uses, name."""
     for path, text in base_file.expressions(base, [view]):
         node = base_file.parse_or_problem(text)

@@ -27,7 +27,7 @@ def _contains(quantify: Callable[[Iterable[bool]], bool]) -> Callable[..., Value
     return run
 
 
-def _charged(change: Callable[..., str]) -> Callable[..., Value]:
+def _charge_first(change: Callable[..., str]) -> Callable[..., Value]:
     def run(scope: Scope, text: str, *arguments: Value) -> Value:
         scope.context.budget.charge(len(text))
         return change(text, *arguments)
@@ -70,14 +70,14 @@ TEXT: Mapping[str, Method] = {
     "containsAny": Method(_contains(any), (Parameter("values", STRING, rest=True),)),
     "startsWith": Method(lambda _, text, query: text.startswith(query), (Parameter("query", STRING),)),
     "endsWith": Method(lambda _, text, query: text.endswith(query), (Parameter("query", STRING),)),
-    "lower": Method(_charged(str.lower)),
-    "title": Method(_charged(lambda text: _WORD_START.sub(lambda found: found[1] + found[2].upper(), text))),
-    "trim": Method(_charged(lambda text: text.strip(javascript.SPACES))),
+    "lower": Method(_charge_first(str.lower)),
+    "title": Method(_charge_first(lambda text: _WORD_START.sub(lambda found: found[1] + found[2].upper(), text))),
+    "trim": Method(_charge_first(lambda text: text.strip(javascript.SPACES))),
     "replace": Method(_replace, (Parameter("pattern", PATTERN), Parameter("replacement", STRING))),
     "repeat": Method(_repeat, (Parameter("count", NUMBER),)),
-    "reverse": Method(_charged(lambda text: text[::-1])),
+    "reverse": Method(_charge_first(lambda text: text[::-1])),
     "slice": Method(
-        _charged(javascript.slice_text), (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))
+        _charge_first(javascript.slice_text), (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))
     ),
     "split": Method(_split, (Parameter("separator", PATTERN), Parameter("n", NUMBER, optional=True))),
 }

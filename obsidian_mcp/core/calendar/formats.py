@@ -31,11 +31,11 @@ def numbers(letters: str, widths: Sequence[int], value: Number) -> dict[str, Wri
 def number(width: int, value: Number) -> Writer:
     """Return a writer of a number with a least number of digits."""
 
-    def written(at: datetime, locale: Locale, _: str) -> str:
+    def write_one(at: datetime, locale: Locale, _: str) -> str:
         found = value(at, locale)
         return f"-{-found:0{width}}" if found < 0 else f"{found:0{width}}"
 
-    return written
+    return write_one
 
 
 def text(value: Callable[[datetime, Locale], str]) -> Writer:
@@ -82,11 +82,11 @@ NUMBERS: Mapping[str, Number] = {
 def offset(separator: str) -> Writer:
     """Return a writer of how far a time is ahead of UTC: `+02:00`."""
 
-    def written(at: datetime, _: Locale, __: str) -> str:
+    def write_one(at: datetime, _: Locale, __: str) -> str:
         ahead = offset_minutes(at)
         return f"{'-' if ahead < 0 else '+'}{abs(ahead) // 60:02}{separator}{abs(ahead) % 60:02}"
 
-    return written
+    return write_one
 
 
 def offset_minutes(at: datetime) -> int:

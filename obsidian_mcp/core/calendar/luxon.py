@@ -48,11 +48,11 @@ def split_format(form: str) -> tuple[Part, ...]:
 
 def write(when: datetime, form: str) -> str:
     """Return a time in this format. Letters and lengths without a meaning stay."""
-    return formats.write(when, _expanded(form), _WRITERS, ENGLISH, form)
+    return formats.write(when, _expand(form), _WRITERS, ENGLISH, form)
 
 
 @lru_cache(maxsize=256)
-def _expanded(form: str, *, to_read: bool = False) -> tuple[Part, ...]:
+def _expand(form: str, *, to_read: bool = False) -> tuple[Part, ...]:
     """The parts of a format with its dates written out; symbols without a meaning are literal."""
     parts: list[Part] = []
     for part, is_run in split_format(form):
@@ -124,7 +124,7 @@ _READ = read_symbols("luxon")
 def read(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:
     """Return the local time that a whole text is in this format, and whether it has a time of day; None for another
     text. Units above the first one given are those of `now`, those below the first. Raises: MixedUnits."""
-    expression, symbols = _compiled(form)
+    expression, symbols = _compile(form)
     found = expression.fullmatch(text) if expression else None
     fields: dict[str, str] = {}
     for symbol, written in zip(symbols, found.groups() if found else (), strict=False):
@@ -139,8 +139,8 @@ def read(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:
 
 
 @lru_cache(maxsize=64)
-def _compiled(form: str) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
-    parts = _expanded(form, to_read=True)
+def _compile(form: str) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
+    parts = _expand(form, to_read=True)
     return formats.compile_format(parts, lambda symbol: _READ[symbol][1], flags=re.IGNORECASE | re.ASCII)
 
 

@@ -33,14 +33,14 @@ Fields = dict[str, Any]
 
 def search_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:
     """Return the first time of a format anywhere in a text, such as the date at the beginning of a longer name."""
-    expression, _ = _compiled(pattern, locale)
+    expression, _ = _compile(pattern, locale)
     found = expression.search(text) if expression else None
     return parse_moment(found[0], pattern, locale, today=today) if found else None
 
 
 def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | None:
     """Return the numbers that a text holds by a format, unchecked; None where the text does not fit."""
-    expression, symbols = _compiled(pattern, locale)
+    expression, symbols = _compile(pattern, locale)
     if digits := locale.digits:
         text = text.translate(str.maketrans(digits, "0123456789,"[: len(digits)]))
     found = expression.fullmatch(text) if expression else None
@@ -53,7 +53,7 @@ def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | 
 
 
 @lru_cache(maxsize=256)
-def _compiled(pattern: str, locale: Locale) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
+def _compile(pattern: str, locale: Locale) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
     return compile_format(parts(pattern, locale), lambda symbol: _pattern(symbol, locale), atomic=True)
 
 

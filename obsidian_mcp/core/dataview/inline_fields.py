@@ -78,7 +78,7 @@ def bracketed_fields(line: str, *, shorthands: bool = False) -> list[InlineField
     found: list[_Found] = []
     if "::" in line:
         for opening in _CLOSING:
-            found += _wrapped(line, opening)
+            found += _find_wrapped(line, opening)
     if shorthands and not line.isascii():
         for key, pattern in _SHORTHANDS.items():
             date = pattern.search(line)
@@ -92,7 +92,7 @@ def bracketed_fields(line: str, *, shorthands: bool = False) -> list[InlineField
     return [candidate.field for candidate in kept]
 
 
-def _wrapped(line: str, opening: str) -> list[_Found]:
+def _find_wrapped(line: str, opening: str) -> list[_Found]:
     """The fields in brackets of one kind, in order, none inside another of its kind."""
     found: list[_Found] = []
     opened = _OPENINGS[opening]

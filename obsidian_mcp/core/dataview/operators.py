@@ -83,7 +83,7 @@ def _arithmetic(operator: str) -> Operate:
         if type(left) is float and type(right) is float:
             return numbers(left, right, context)
         if operator == "+" and (type(left) is str or type(right) is str):
-            return _joined(left, right, context)
+            return _join_texts(left, right, context)
         implementation = _BY_TYPES.get((type_name(left), operator, type_name(right)))
         if implementation is None:
             raise ExpressionError(f"No implementation found for '{type_name(left)} {operator} {type_name(right)}'")
@@ -92,7 +92,7 @@ def _arithmetic(operator: str) -> Operate:
     return apply
 
 
-def _joined(left: Value, right: Value, context: Context) -> str:
+def _join_texts(left: Value, right: Value, context: Context) -> str:
     run = run_of(context)
     text = value_text(left, run.settings, run.budget) + value_text(right, run.settings, run.budget)
     run.budget.charge(len(text))

@@ -95,25 +95,25 @@ class PageStore:
                 self._values[raw, field.inline] = value
         else:
             value = literals.frontmatter_value(raw)
-        return self.values_resolved(value, page_path) if isinstance(value, LinkValue | list | dict) else value
+        return self.resolve_values(value, page_path) if isinstance(value, LinkValue | list | dict) else value
 
     def link(self, page_path: str, target: str, display: str | None, *, embed: bool) -> LinkValue:
         """A link of a page with the full path of the file it leads to."""
-        return self.resolved(literals.link_to(target, display, embed=embed), page_path)
+        return self.resolve_link(literals.link_to(target, display, embed=embed), page_path)
 
-    def resolved(self, link: LinkValue, page_path: str) -> LinkValue:
+    def resolve_link(self, link: LinkValue, page_path: str) -> LinkValue:
         path = self.vault.resolve(link.path, page_path) or link.path
         return link if path == link.path else LinkValue(path, link.subpath, link.display, link.embed)
 
-    def values_resolved(self, value: Value, page_path: str) -> Value:
+    def resolve_values(self, value: Value, page_path: str) -> Value:
         """The value with full paths in the links at any depth."""
         match value:
             case LinkValue():
-                return self.resolved(value, page_path)
+                return self.resolve_link(value, page_path)
             case list():
-                return [self.values_resolved(item, page_path) for item in value]
+                return [self.resolve_values(item, page_path) for item in value]
             case dict():
-                return {key: self.values_resolved(item, page_path) for key, item in value.items()}
+                return {key: self.resolve_values(item, page_path) for key, item in value.items()}
             case _:
                 return value
 
@@ -249,7 +249,7 @@ def _aliases(file: PageFile) -> list[Value]:
         if field.inline or not field.value:
             continue
         if isinstance(field.value, list):
-            found += (_written(item).strip() for item in field.value)
+            found += (_write(item).strip() for item in field.value)
         else:
             found += _split(field.value, lambda text: text.split(","))
     return list(dict.fromkeys(found))
@@ -261,10 +261,10 @@ def _split(value: Value, split: Callable[[str], list[str]]) -> list[str]:
         return []
     if isinstance(value, list):
         return [text for item in value if item for text in _split(item, split)]
-    return [text for part in split(_written(value)) if (text := part.strip())]
+    return [text for part in split(_write(value)) if (text := part.strip())]
 
 
-def _written(value: Value) -> str:
+def _write(value: Value) -> str:
     """A value of the YAML as JavaScript turns it into text."""
     match value:
         case None:
@@ -276,7 +276,7 @@ def _written(value: Value) -> str:
         case dict():
             return "[object Object]"
         case list():
-            return ",".join("" if item is None else _written(item) for item in value)
+            return ",".join("" if item is None else _write(item) for item in value)
         case _:
             return str(value)
 

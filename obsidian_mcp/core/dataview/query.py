@@ -139,20 +139,20 @@ class _Execution:
                     values = [holds(row) for holds in conditions]  # all of them: an error in any of them counts
                     return all(map(is_true, values))
 
-                return self._checked("where", rows, lambda: filter_rows(rows, passes, run, "WHERE"))
+                return self._check_step("where", rows, lambda: filter_rows(rows, passes, run, "WHERE"))
             case syntax.Sort(keys):
                 by = [SortBy(compile_node(key.expression), key.descending) for key in keys]
-                return self._checked("sort", rows, lambda: sort_rows(rows, by, self.order_key, run, "SORT"))
+                return self._check_step("sort", rows, lambda: sort_rows(rows, by, self.order_key, run, "SORT"))
             case syntax.Limit(amount):
                 return limit_rows(rows, self._amount(compile_node(amount)))
             case syntax.GroupBy(key):
-                return self._checked("group", rows, lambda: self._grouped(rows, key))
+                return self._check_step("group", rows, lambda: self._group(rows, key))
             case syntax.Flatten(items):
-                return self._checked("flatten", rows, lambda: self._flattened(rows, items))
+                return self._check_step("flatten", rows, lambda: self._flatten(rows, items))
             case syntax.SecondFrom():
                 raise QueryInvalid("A query has one FROM, directly after its header. Join sources by and, or.")
 
-    def _grouped(self, rows: Sequence[Scope], key: syntax.Named) -> list[Scope]:
+    def _group(self, rows: Sequence[Scope], key: syntax.Named) -> list[Scope]:
         by = SortBy(compile_node(key.expression))
         groups = group_rows(rows, by, self.order_key, self.run, "GROUP BY")
         self.grouped_by.insert(0, key.name)
@@ -164,7 +164,7 @@ class _Execution:
             for group in groups
         ]
 
-    def _flattened(self, rows: Sequence[Scope], items: syntax.Named) -> list[Scope]:
+    def _flatten(self, rows: Sequence[Scope], items: syntax.Named) -> list[Scope]:
         def extend(row: Scope, value: Value) -> Scope:
             return Scope(self.run, Extended({items.name: value}, row.row))
 
@@ -188,15 +188,15 @@ class _Execution:
             return 0
         return None if value == float("inf") else max(value, -1e15)
 
-    def _checked(self, step: str, rows: Sequence[Scope], apply: Callable[[], list[Scope]]) -> list[Scope]:
+    def _check_step(self, step: str, rows: Sequence[Scope], apply: Callable[[], list[Scope]]) -> list[Scope]:
         """The rows after a step. Raises: QueryInvalid where every row failed in it."""
-        before = self._failed()
+        before = self._count_failures()
         kept = apply()
-        if rows and self._failed() - before >= len(rows):
+        if rows and self._count_failures() - before >= len(rows):
             self._refuse(step, [message for _, message, _ in self.run.problems.counted()])
         return kept
 
-    def _failed(self) -> int:
+    def _count_failures(self) -> int:
         return sum(count for _, _, count in self.run.problems.counted())
 
     def _refuse(self, step: str, messages: list[str]) -> None:

@@ -108,14 +108,14 @@ class Scanner:
         line, column = before.count("\n") + 1, at - before.rfind("\n")
         shown = _SHOWN.match(self.text, at)
         found = f"'{shown[0]}'" if shown and shown[0].strip() else "white space" if shown else "the end"
-        expected = _listed(list(self._expected))
+        expected = _list_words(list(self._expected))
         message = f"The query cannot be read at line {line}, column {column}: found {found}, expected {expected}."
         return QueryInvalid(
             f"{message} {hint}".rstrip(), line=line, column=column, expected=list(self._expected), hint=hint
         )
 
 
-def _listed(items: list[str]) -> str:
+def _list_words(items: list[str]) -> str:
     if len(items) < 2:
         return items[0] if items else "the end of the query"
     return f"{', '.join(items[:-1])} or {items[-1]}"

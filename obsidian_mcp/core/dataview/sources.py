@@ -51,7 +51,7 @@ class Sources:
                 folded = tag.lower()
                 return dict.fromkeys(path for path in self._all() if self._has_tag(path, folded))
             case syntax.FromLink(path, outgoing):
-                linked = self._linked(path, outgoing=outgoing)
+                linked = self._find_linked(path, outgoing=outgoing)
                 return dict.fromkeys(path for path in linked if self._is_source(path))
             case syntax.FromCsv(path):
                 return {self._csv_path(path): None}
@@ -93,7 +93,7 @@ class Sources:
             (own := written.lower()) == tag or own.startswith(below) for written in exact_tags(self._pages, path)
         )
 
-    def _linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
+    def _find_linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
         target = self._vault.resolve(path, self._origin) if path or self._origin else None
         if target is None:
             return dict.fromkeys(page for page in self._all() if any(link.path == path for link in self._links(page)))

@@ -30,13 +30,13 @@ class RegExpValue:
     def __post_init__(self) -> None:
         """Raises: ExpressionError when it cannot be read."""
         try:
-            self._compiled()
+            self._compile()
         except InvalidRegExp as problem:
             raise ExpressionError(f"Invalid regular expression /{self.source}/: {problem.problem}.") from None
 
     def matches(self, text: str) -> bool:
         """Whether it is found anywhere."""
-        return next(self._found(text), None) is not None
+        return next(self._find(text), None) is not None
 
     def replace(self, text: str, template: str, *, everywhere: bool, budget: Budget) -> str:
         """`template` may hold `$1`, `$&`, `$<name>`, `$$`, `` $` ``, `$'`."""
@@ -52,8 +52,8 @@ class RegExpValue:
     def replacements(self, text: str, template: str, budget: Budget) -> Iterator[tuple[Span, str]]:
         """Yield every match, and the template filled in for it."""
         budget.charge(len(text))
-        for found in self._found(text):
-            new = expand(template, found, self._compiled().groups, budget)
+        for found in self._find(text):
+            new = expand(template, found, self._compile().groups, budget)
             yield Span(found.start(), found.end()), new
 
     def split(self, text: str, budget: Budget) -> list[str]:
@@ -61,7 +61,7 @@ class RegExpValue:
         parts: list[str] = []
         budget.charge(len(text))
         at = 0
-        for found in self._found(text):
+        for found in self._find(text):
             if found.start() == found.end() and found.end() in (at, len(text)):
                 continue
             parts.append(text[at : found.start()])
@@ -72,15 +72,15 @@ class RegExpValue:
             return []
         return [*parts, text[at:]]
 
-    def _compiled(self) -> Compiled:
+    def _compile(self) -> Compiled:
         flags = self.flags
         source = self.source
         if "\\p" in source.lower() and not {"u", "v"} & set(flags):  # without them `\p` is a `p`
             source = _ESCAPE.sub(lambda found: found[0][found[0] in ("\\p", "\\P") :], source)
         return translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
 
-    def _found(self, text: str) -> Iterator[Any]:
-        pattern, at = self._compiled().pattern, 0
+    def _find(self, text: str) -> Iterator[Any]:
+        pattern, at = self._compile().pattern, 0
         # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
         while at <= len(text):
             try:

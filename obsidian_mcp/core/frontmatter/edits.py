@@ -72,7 +72,7 @@ def replace_tag(body: str, old: str, new: str) -> str:
         return body
     entry = note.entry(name)
     items = entry.value if isinstance(entry.value, list) else [entry.value]
-    renamed = [_renamed_tag(item, old, new) if isinstance(item, str) else item for item in items]
+    renamed = [_rename_tag(item, old, new) if isinstance(item, str) else item for item in items]
     if renamed == items:
         return body
     value = renamed if isinstance(entry.value, list) else renamed[0]
@@ -95,13 +95,13 @@ def merge_properties(body: str, values: Mapping[str, Value]) -> str:
         read = parser.read(body)
         own = (read.values or {}) if read is not None else {}
         name = parser.key_of(own, key)
-        merged = value if name is None else _merged(name, own[name], value)
+        merged = value if name is None else _merge(name, own[name], value)
         if name is None or merged != own[name]:
             body = set_property(body, key if name is None else name, merged)
     return body
 
 
-def _merged(name: str, own: Value, other: Value) -> Value:
+def _merge(name: str, own: Value, other: Value) -> Value:
     if own is None or own == "" or own == []:
         return other
     as_lists = name.lower() in _LISTS
@@ -200,7 +200,7 @@ class _Note:
         )
 
 
-def _renamed_tag(item: str, old: str, new: str) -> str:
+def _rename_tag(item: str, old: str, new: str) -> str:
     """Return an item of `tags` with its leading `old` replaced; any other item unchanged."""
     tag = item.strip()
     if any(char.isspace() for char in tag) or not tags.covers(old, tag):

@@ -208,7 +208,7 @@ class _Builder:
                 if (handler := handlers.get(type(event))) is not None:
                     handler(event)
         except yaml.MarkedYAMLError as e:
-            raise _explained(e) from e
+            raise _explain(e) from e
         finally:
             loader.dispose()
         return self._root
@@ -344,7 +344,7 @@ def key_text(value: Value, *, nested: bool = False) -> str:
     return str(value)
 
 
-def _explained(error: yaml.MarkedYAMLError) -> InvalidYaml:
+def _explain(error: yaml.MarkedYAMLError) -> InvalidYaml:
     problem = error.problem or "it is not valid YAML"
     mark = error.problem_mark or error.context_mark
     if problem in _UNFINISHED:

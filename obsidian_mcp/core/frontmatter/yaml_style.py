@@ -109,7 +109,7 @@ def flow(value: yaml12.Value, *, as_json: bool = False) -> str:
         case int() | float():
             return repr(value)
         case str():
-            return _double_quoted(value) if as_json else text(value, in_flow=True)
+            return _quote(value) if as_json else text(value, in_flow=True)
         case list():
             return "[" + ", ".join(flow(item, as_json=as_json) for item in value) + "]"
         case _:
@@ -122,7 +122,7 @@ def flow(value: yaml12.Value, *, as_json: bool = False) -> str:
 
 def key(name: str, *, in_flow: bool = False, as_json: bool = False) -> str:
     """Return a key as it is written before its colon. Raises: InvalidArguments for one too long to be a key."""
-    written = _double_quoted(name) if as_json else text(name, in_flow=in_flow)
+    written = _quote(name) if as_json else text(name, in_flow=in_flow)
     if len(written) > MAX_KEY:
         raise InvalidArguments(f"The property name is longer than {MAX_KEY} characters. Choose a shorter one.")
     return written
@@ -131,22 +131,22 @@ def key(name: str, *, in_flow: bool = False, as_json: bool = False) -> str:
 def text(value: str, *, in_flow: bool = False) -> str:
     """Return text on one line, quoted only if necessary: with `'` if it contains `"` and no `'`, else with `"`."""
     if _UNPRINTABLE.search(value) or "\n" in value:
-        return _double_quoted(value)
+        return _quote(value)
     if _NEEDS_QUOTES.search(value) or yaml12.resolve(value) != value or (in_flow and _FLOW_BREAKING.search(value)):
-        return f"'{value}'" if '"' in value and "'" not in value else _double_quoted(value)
+        return f"'{value}'" if '"' in value and "'" not in value else _quote(value)
     return value
 
 
 def like(written: str, value: str) -> str:
     """Return text in the quotes that another text has; without quotes it must be able to stand in a flow list."""
     if written.startswith('"'):
-        return _double_quoted(value)
+        return _quote(value)
     if written.startswith("'") and not _UNPRINTABLE.search(value) and "\n" not in value:
         return "'" + value.replace("'", "''") + "'"
     return text(value)
 
 
-def _double_quoted(value: str) -> str:
+def _quote(value: str) -> str:
     escaped = json.dumps(value, ensure_ascii=False)
     return _UNPRINTABLE.sub(_escape, escaped)
 

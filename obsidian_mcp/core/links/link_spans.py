@@ -165,9 +165,9 @@ class _Sources:
             candidates = self._within(span, link.original)
             return candidates[0] if len(candidates) == 1 else None
         owner = next((entry for key, entry in self._entries.items() if link.key.startswith(key + ".")), None)
-        return self._nested(owner, link.original) if owner is not None else None
+        return self._take_nested(owner, link.original) if owner is not None else None
 
-    def _nested(self, entry: Entry, original: str) -> Quoted | None:
+    def _take_nested(self, entry: Entry, original: str) -> Quoted | None:
         """The next source in a value with lists or mappings inside, where every one of its sources is accounted for."""
         candidates = self._within(entry.value_span, original)
         if len(candidates) != _count(entry.value, original):

@@ -89,22 +89,22 @@ class _Outline:
         if chain is None:
             return None
         after = [*before[: self.at], heading_key(self.text), *before[self.at + 1 :]]
-        written = [self._shown(self.at) if n == self.at else part for n, part in zip(chain, parts, strict=True)]
+        written = [self._show(self.at) if n == self.at else part for n, part in zip(chain, parts, strict=True)]
         goal = chain[-1]
         if self._leads(after, written, goal):
             return written if self.at in chain else None
         above = self._above(goal)
         for first in range(len(above), -1, -1):  # as few of the headings above as will do
-            named = [self._shown(n) for n in (*above[first:], goal)]
+            named = [self._show(n) for n in (*above[first:], goal)]
             if self._leads(after, named, goal):
                 return named
-        raise Unwritable(f"No link can tell the heading {self._shown(goal)!r} from others of this text in the note.")
+        raise Unwritable(f"No link can tell the heading {self._show(goal)!r} from others of this text in the note.")
 
     def _leads(self, keys: Sequence[str], parts: Sequence[str], goal: int) -> bool:
         chain = self._chain(keys, parts) if all(parts) else None
         return chain is not None and chain[-1] == goal
 
-    def _shown(self, number: int) -> str:
+    def _show(self, number: int) -> str:
         return heading_for_link(self.text if number == self.at else self.headings[number].text)
 
     def _chain(self, keys: Sequence[str], parts: Sequence[str]) -> list[int] | None:
@@ -167,9 +167,9 @@ def _rewrite_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
         after = [part.translate(_SQUARE).strip() for part in after]  # for headings they compare as spaces
     if len(after) == len(before):
         changed = ((span, old, new) for span, old, new in zip(spans, before, after, strict=True) if old != new)
-        return [place.edit(span, _written(place, new)) for span, _, new in changed]
+        return [place.edit(span, _write_segment(place, new)) for span, _, new in changed]
     whole = Span(spans[0].start, spans[-1].end)
-    return [place.edit(whole, "#".join(_written(place, part) for part in after))]
+    return [place.edit(whole, "#".join(_write_segment(place, part) for part in after))]
 
 
 def _read(place: LinkPlace, span: Span) -> str:
@@ -177,7 +177,7 @@ def _read(place: LinkPlace, span: Span) -> str:
     return raw if place.link.style == "wiki" else decode(raw)
 
 
-def _written(place: LinkPlace, part: str) -> str:
+def _write_segment(place: LinkPlace, part: str) -> str:
     """A segment as the link's own style writes it."""
     if place.link.style == "wiki":
         return part

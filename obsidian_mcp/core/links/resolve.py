@@ -218,13 +218,13 @@ def encoded(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
 
 def needs_angle(target: str) -> bool:
     """Whether a destination must stand in `<…>`: one of its round brackets has no partner."""
-    return not _balanced(target)
+    return not _is_balanced(target)
 
 
 def markdown_label(text: str, *, in_table: bool = False) -> str:
     """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped if they would change it."""
     label = _WHITE_SPACE.sub(lambda found: " " if _LINE_BREAK.search(found[0]) else found[0], text)
-    if not _balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
+    if not _is_balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)
     return label.replace("|", r"\|") if in_table else label
 
@@ -239,7 +239,7 @@ def _relative(folder: str, target: str) -> str:
     return "../" * (len(here) - shared) + "/".join(there[shared:])
 
 
-def _balanced(text: str, pair: str = "()") -> bool:
+def _is_balanced(text: str, pair: str = "()") -> bool:
     depth = 0
     for char in text:
         if char == pair[0]:

@@ -50,7 +50,7 @@ def check_edit(path: str, before: str, after: str) -> None:
     """Raises: NotText for an edit that adds text to a board that is no card of a lane (BOARD-2)."""
     if not is_board(before):
         return
-    known, lost = _lost(before), _lost(after)
+    known, lost = _list_lost(before), _list_lost(after)
     if len(lost) > len(known):
         line = next((line for line in lost if line not in known), lost[-1])[:CHARACTERS_SHOWN]
         lanes = [found[1].strip() for found in _LANE.finditer(before, parser.text_start(before))][:LANES_SHOWN]
@@ -63,7 +63,7 @@ def check_edit(path: str, before: str, after: str) -> None:
         )
 
 
-def _lost(body: str) -> list[str]:
+def _list_lost(body: str) -> list[str]:
     """The lines that are no part of the first list of a lane, which the plugin drops or adds to the card before."""
     start = parser.text_start(body)
     settings = _SETTINGS.search(body, start)

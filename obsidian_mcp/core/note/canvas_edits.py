@@ -147,7 +147,7 @@ class _Canvas(CanvasText):
         values = {"id": self._unused_id(), "type": wanted.kind}
         values |= {key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)}
         made = CanvasObject({**values, **_numbers(rect)})
-        _set_text(made, "color", _checked_color(wanted.color))
+        _set_text(made, "color", _check_color(wanted.color))
         if wanted.kind == "group":
             self.cards.insert(sum(card.node is None and card.is_group for card in self.cards), made)
         else:
@@ -176,8 +176,8 @@ class _Canvas(CanvasText):
             raise InvalidArguments("An edge has no size.", argument="width")
         for key, size in (("width", wanted.width), ("height", wanted.height)):
             if size is not None:
-                found.values[key] = _checked_size(size, key)
-        _set_text(found, "color", _checked_color(wanted.color))
+                found.values[key] = _check_size(size, key)
+        _set_text(found, "color", _check_color(wanted.color))
         return found.id
 
     def _move(self, wanted: MoveCard) -> str:
@@ -185,7 +185,7 @@ class _Canvas(CanvasText):
         before = card.rect
         along = [member for member in self.members(card) if member is not card]
         moving = [card, *along]
-        rect = self._placed(wanted.place, before, moving)
+        rect = self._place(wanted.place, before, moving)
         dx, dy = rect.x - before.x, rect.y - before.y
         for node in moving:
             _put(node, node.rect.moved(dx, dy), ("x", "y"))
@@ -209,7 +209,7 @@ class _Canvas(CanvasText):
         else:
             found.values |= {"fromSide": wanted.start_side} if wanted.start_side else {}
             found.values |= {"toSide": wanted.end_side} if wanted.end_side else {}
-        _set_text(found, "color", _checked_color(wanted.color))
+        _set_text(found, "color", _check_color(wanted.color))
         _set_text(found, "label", wanted.label)
         return found.id
 
@@ -239,16 +239,16 @@ class _Canvas(CanvasText):
         size = Rect(
             0,
             0,
-            usual[0] if wanted.width is None else _checked_size(wanted.width, "width"),
-            usual[1] if wanted.height is None else _checked_size(wanted.height, "height"),
+            usual[0] if wanted.width is None else _check_size(wanted.width, "width"),
+            usual[1] if wanted.height is None else _check_size(wanted.height, "height"),
         )
         if wanted.around:
             if wanted.kind != "group":
                 raise InvalidArguments("Only a group is made around cards.", argument="cards")
             return layout.around(self.card(name).rect for name in wanted.around)
-        return self._placed(wanted.place, size, [])
+        return self._place(wanted.place, size, [])
 
-    def _placed(self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]) -> Rect:
+    def _place(self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]) -> Rect:
         if place.x is not None or place.y is not None:
             x = size.x if place.x is None else place.x
             y = size.y if place.y is None else place.y
@@ -304,13 +304,13 @@ def _put(card: CanvasObject, rect: Rect, keys: Iterable[str]) -> None:
             card.values[key] = round(getattr(rect, key))
 
 
-def _checked_size(size: int, key: str) -> int:
+def _check_size(size: int, key: str) -> int:
     if size <= 0:
         raise InvalidArguments(f"{key} must be a positive number, not {size}.", argument=key)
     return size
 
 
-def _checked_color(color: str | None) -> str | None:
+def _check_color(color: str | None) -> str | None:
     if color and not _COLOR.fullmatch(color):
         raise InvalidArguments(
             f"{color!r} is no colour of a canvas: it must be 1 (red), 2 (orange), 3 (yellow), 4 (green), 5 (cyan), "

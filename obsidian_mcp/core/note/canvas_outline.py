@@ -50,7 +50,7 @@ def outline(body: str) -> CanvasOutline:
     value = json.loads(body) if body.strip() else {}
     cards = [_card(node) for node in value.get("nodes") or [] if isinstance(node, dict)]
     edges = [_edge(edge) for edge in value.get("edges") or [] if isinstance(edge, dict)]
-    return CanvasOutline(tuple(_ordered(cards)), tuple(edges))
+    return CanvasOutline(tuple(_order(cards)), tuple(edges))
 
 
 def title(card: OutlinedCard, most: int = 60) -> str:
@@ -59,7 +59,7 @@ def title(card: OutlinedCard, most: int = 60) -> str:
     return first if len(first) <= most else first[: most - 1] + "…"
 
 
-def _ordered(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
+def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
     """Rows from the top, each from the left; a group is followed by the cards in it."""
     groups = sorted(
         (card for card in cards if card.kind == "group"), key=lambda card: -card.rect.width * card.rect.height

@@ -112,9 +112,9 @@ def insert(body: str, at: int, content: str) -> str:
     content = adapted(content, body)
     newline = newline_of(body, content)
     before, after = body[:at], body[at:]
-    if _joins(_ended(content, newline), after):
-        content = _ended(content, newline) + newline
-    if not before and not text_start(content) and text_start(_ended(content, newline) + after):
+    if _joins(_end_line(content, newline), after):
+        content = _end_line(content, newline) + newline
+    if not before and not text_start(content) and text_start(_end_line(content, newline) + after):
         content = newline + content  # its first line, a rule, would begin properties
     ended = not before or before.endswith("\n")
     before = before if ended else before + newline
@@ -122,7 +122,7 @@ def insert(body: str, at: int, content: str) -> str:
         before += newline
     if not ended:
         return before + content.removesuffix(newline)
-    return before + (_ended(content, newline) if after or before else content) + after
+    return before + (_end_line(content, newline) if after or before else content) + after
 
 
 def _joins(above: str, below: str) -> bool:
@@ -209,7 +209,7 @@ def prepend_to_span(body: str, span: Span, content: str) -> str:
         return _put_below_heading(body, span, content)
     if inner.start > span.start and not (_ITEM.match(content) and _ITEM.match(body, inner.start)):
         newline = newline_of(body, content)
-        content = _ended(content, newline) + newline
+        content = _end_line(content, newline) + newline
     return insert(body, inner.start, content)
 
 
@@ -249,7 +249,7 @@ def trimmed(body: str, span: Span) -> Span:
     return Span(span.start + start, span.start + end) if end > start else Span(span.start, span.start)
 
 
-def _ended(content: str, newline: str) -> str:
+def _end_line(content: str, newline: str) -> str:
     return content if content.endswith("\n") else content + newline
 
 
@@ -293,7 +293,7 @@ def _otherwise_written(body: str, find: str) -> tuple[int, str] | None:
     for token, unit in zip(tokens, units, strict=True):
         there = re.compile(token).match(body, at)
         at = there.end() if there else at
-        if there and there[0] != unit and (pair := f"{_named(there[0])} for {_named(unit)}") not in others:
+        if there and there[0] != unit and (pair := f"{_spell(there[0])} for {_spell(unit)}") not in others:
             others.append(pair)
     line = body.count("\n", 0, place.start()) + 1
     shown = place[0] if len(place[0]) <= TEXT_SHOWN else f"{place[0][:TEXT_SHOWN]}…"
@@ -311,7 +311,7 @@ def _token(unit: str) -> str:
     return f"(?:{'|'.join(map(re.escape, sorted({*forms, wide})))})"
 
 
-def _named(text: str) -> str:
+def _spell(text: str) -> str:
     """Return a text for people: characters that are not seen, or not told apart, by their numbers."""
     codes = " ".join(f"U+{ord(char):04X}" for char in text[:3])
     return repr(text) if text.isascii() else codes if text.isspace() else f"{text} ({codes})"
@@ -325,16 +325,16 @@ def _deviating(body: str, find: str) -> tuple[int, str] | None:
     starts = [found.start() for found in re.finditer(re.escape(first + newline), body)][:PLACES_COMPARED]
     if not starts:
         return None
-    wanted = _bare_lines(find)
+    wanted = _strip_line_ends(find)
     start = max(starts, key=lambda at: len(commonprefix((body[at:], find))))  # noqa: RUF071 - of characters
-    present = _bare_lines(body[start : start + 2 * len(find)])
+    present = _strip_line_ends(body[start : start + 2 * len(find)])
     same = next((i for i, line in enumerate(wanted) if present[i : i + 1] != [line]), len(wanted) - 1)
     line = body.count("\n", 0, start) + 1 + same
     there = repr(present[same][:TEXT_SHOWN]) if same < len(present) else "the end of the note"
     return line, f"It begins at line {line - same}, but line {line} is {there}, not {wanted[same][:TEXT_SHOWN]!r}."
 
 
-def _bare_lines(text: str) -> list[str]:
+def _strip_line_ends(text: str) -> list[str]:
     return [line.rstrip("\r\n") for line in split_lines(text)]
 
 

@@ -55,11 +55,11 @@ def divide(parsed: Note, part: Span) -> Division:
     needs: dict[str, list[str]] = {}
     for note, ids in zip(found, in_notes, strict=True):
         needs.setdefault(note.id, []).extend(ids)
-    used = _reached([*going, *staying], needs)
+    used = _reach([*going, *staying], needs)
     for note, ids in zip(found, in_notes, strict=True):
         if note.id not in used:
             (going if _holds(part, note.span) else staying).extend(ids)
-    there, here = _reached(going, needs), _reached(staying, needs)
+    there, here = _reach(going, needs), _reach(staying, needs)
     return Division(
         carried=tuple(note.span for note in outside if note.id in there),
         removed=tuple(note.span for note in outside if note.id in there and note.id not in here),
@@ -68,7 +68,7 @@ def divide(parsed: Note, part: Span) -> Division:
     )
 
 
-def _reached(pending: list[str], needs: Mapping[str, list[str]]) -> set[str]:
+def _reach(pending: list[str], needs: Mapping[str, list[str]]) -> set[str]:
     """The ids that text refers to, by itself and by what it refers to."""
     ids: set[str] = set()
     pending = list(pending)

@@ -35,7 +35,7 @@ class QueryBlock:
 
 def query_blocks(note: Note, inline_prefix: str = "=") -> list[QueryBlock]:
     """Every query of a note, in the order of the text (NOTE-90). `inline_prefix` begins inline Dataview."""
-    found = [*_in_areas(note, inline_prefix), *_embedded(note)]
+    found = [*_in_areas(note, inline_prefix), *_find_embedded(note)]
     return sorted(found, key=lambda block: block.line)
 
 
@@ -55,7 +55,7 @@ def _in_areas(note: Note, inline_prefix: str) -> Iterator[QueryBlock]:
             yield QueryBlock(language, _inside(note, area), line, fenced=True)
 
 
-def _embedded(note: Note) -> Iterator[QueryBlock]:
+def _find_embedded(note: Note) -> Iterator[QueryBlock]:
     for link in note.links:
         if link.embed and link.path.lower().endswith(".base"):
             line = note.lines.line(link.span.start) + 1

@@ -69,7 +69,7 @@ class Table:
         at, index = self.row(row), self.column(column)
         delimiter = self.delimiters.cells[index].strip() if index < len(self.delimiters.cells) else ""
         to_right = delimiter.endswith(":") and not delimiter.startswith(":")
-        made = _with_cell(self.rows[at], index, value, to_right=to_right)
+        made = _replace_cell(self.rows[at], index, value, to_right=to_right)
         return replace(self, rows=(*self.rows[:at], made, *self.rows[at + 1 :]))
 
     def add_row(self, values: Sequence[str] | dict[str, str], at: int | None = None) -> Table:
@@ -78,9 +78,9 @@ class Table:
         for key, value in values.items() if isinstance(values, dict) else enumerate(values, 1):
             texts[self.column(key)] = value
         widths = [len(cell) for cell in self.header.cells]
-        cells = tuple(_padded(" " * width, text) for width, text in zip(widths, texts, strict=True))
+        cells = tuple(_pad(" " * width, text) for width, text in zip(widths, texts, strict=True))
         made = Row(self.header.lead, cells, self.header.tail)
-        place = len(self.rows) if at is None else _checked(at, len(self.rows) + 1, "at") - 1
+        place = len(self.rows) if at is None else _check_number(at, len(self.rows) + 1, "at") - 1
         return replace(self, rows=(*self.rows[:place], made, *self.rows[place:]))
 
     def remove_row(self, row: RowName) -> Table:
@@ -90,7 +90,7 @@ class Table:
     def move_row(self, row: RowName, at: int) -> Table:
         number = self.row(row)
         rest = [*self.rows[:number], *self.rows[number + 1 :]]
-        rest.insert(_checked(at, len(self.rows), "at") - 1, self.rows[number])
+        rest.insert(_check_number(at, len(self.rows), "at") - 1, self.rows[number])
         return replace(self, rows=tuple(rest))
 
     def sort(self, column: ColumnName, *, descending: bool = False) -> Table:
@@ -107,11 +107,11 @@ class Table:
     # -- columns -----------------------------------------------------------------------------------------------
 
     def add_column(self, name: str, value: str = "", at: int | None = None, align: Align = "none") -> Table:
-        place = len(self.columns) if at is None else _checked(at, len(self.columns) + 1, "at") - 1
+        place = len(self.columns) if at is None else _check_number(at, len(self.columns) + 1, "at") - 1
 
         def added(row: Row, text: str) -> Row:
             cells = [*row.cells, *[" "] * (place - len(row.cells))]
-            spaced = f" {_escaped(text)} " if text else " " * (len(name) + 2)
+            spaced = f" {_escape(text)} " if text else " " * (len(name) + 2)
             if place == len(row.cells) and not row.tail.startswith("|"):
                 spaced = spaced.rstrip()
                 cells[-1] = f"{cells[-1].rstrip()} " if cells else ""
@@ -138,7 +138,7 @@ class Table:
 
     def move_column(self, column: ColumnName, at: int) -> Table:
         index = self.column(column)
-        place = _checked(at, len(self.columns), "at") - 1
+        place = _check_number(at, len(self.columns), "at") - 1
 
         def moved(row: Row) -> Row:
             cells = [*row.cells, *[" "] * (max(index, place) + 1 - len(row.cells))]
@@ -148,7 +148,7 @@ class Table:
         return Table(moved(self.header), moved(self.delimiters), tuple(map(moved, self.rows)))
 
     def rename_column(self, column: ColumnName, to: str) -> Table:
-        return replace(self, header=_with_cell(self.header, self.column(column), to))
+        return replace(self, header=_replace_cell(self.header, self.column(column), to))
 
     # -- naming ------------------------------------------------------------------------------------------------
 
@@ -156,13 +156,13 @@ class Table:
         """The place of a column. Raises: InvalidArguments with the columns there are."""
         columns = self.columns
         if isinstance(name, int):
-            return _checked(name, len(columns), "column") - 1
+            return _check_number(name, len(columns), "column") - 1
         for wanted in (name.strip(), name.strip().casefold()):
             found = [at for at, column in enumerate(columns) if wanted in (column, column.casefold())]
             if found:
                 return found[0]
         if name.strip().isdecimal():
-            return _checked(int(name), len(columns), "column") - 1
+            return _check_number(int(name), len(columns), "column") - 1
         raise InvalidArguments(
             f"The table has no column {name!r}. Its columns are {', '.join(map(repr, columns))}.", argument="column"
         )
@@ -170,7 +170,7 @@ class Table:
     def row(self, name: RowName) -> int:
         """The place of a row. Raises: InvalidArguments, AmbiguousName."""
         if isinstance(name, int):
-            return _checked(name, len(self.rows), "row") - 1
+            return _check_number(name, len(self.rows), "row") - 1
         by_cells = name if isinstance(name, Mapping) else {1: name}
         wanted = {self.column(key): value.strip().casefold() for key, value in by_cells.items()}
         found = [
@@ -185,7 +185,7 @@ class Table:
         if found:
             return found[0]
         if isinstance(name, str) and name.strip().isdecimal():
-            return _checked(int(name), len(self.rows), "row") - 1
+            return _check_number(int(name), len(self.rows), "row") - 1
         known = ", ".join(repr(row.cell(0)) for row in self.rows[:SHOWN])
         raise InvalidArguments(f"No rows of the table {has}. Rows begin with {known}.", argument="row")
 
@@ -271,22 +271,22 @@ def shown(cell: str) -> str:
     return printable(cell).strip().replace("\\|", "|")
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     """A value as a cell can hold it: pipes escaped, lines parted by `<br>`."""
     value = "<br>".join(value.strip().splitlines())
     return re.sub(r"(\\.)|\|", lambda found: found[1] or "\\|", value)
 
 
-def _with_cell(row: Row, index: int, value: str, *, to_right: bool = False) -> Row:
+def _replace_cell(row: Row, index: int, value: str, *, to_right: bool = False) -> Row:
     cells = [*row.cells, *[" "] * (index + 1 - len(row.cells))]
     if shown(cells[index]) != value.strip():
-        cells[index] = _padded(cells[index], value, to_right=to_right)
+        cells[index] = _pad(cells[index], value, to_right=to_right)
     return replace(row, cells=tuple(cells))
 
 
-def _padded(cell: str, value: str, *, to_right: bool = False) -> str:
+def _pad(cell: str, value: str, *, to_right: bool = False) -> str:
     """A value with the blanks of the cell it takes the place of, as wide as that one where it fits."""
-    text = _escaped(value)
+    text = _escape(value)
     if not cell.strip():
         return f" {text} ".ljust(len(cell)) if text else cell
     left = cell[: len(cell) - len(cell.lstrip())]
@@ -298,7 +298,7 @@ def _padded(cell: str, value: str, *, to_right: bool = False) -> str:
     return f"{left}{text}{right[:1]}".ljust(len(cell))
 
 
-def _checked(number: int, most: int, argument: str) -> int:
+def _check_number(number: int, most: int, argument: str) -> int:
     if not 1 <= number <= most:
         raise InvalidArguments(f"{argument} must be from 1 to {most}, not {number}.", argument=argument)
     return number

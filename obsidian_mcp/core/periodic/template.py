@@ -73,7 +73,7 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
     name, count, unit, pattern = found[1].lower(), found[2], found[3], (found[4] or "").strip()
     bare = not count and not pattern
 
-    def written(when: datetime, default: str) -> str:
+    def write(when: datetime, default: str) -> str:
         moved = shift(when, int(count), "Q" if unit == "q" else unit) if count else when
         return format_moment(moved, pattern or default, variables.locale)
 
@@ -81,15 +81,15 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
         return variables.title if bare else None
     if name in ("date", "time"):
         if not bare:
-            return written(at, rule.format)
+            return write(at, rule.format)
         if rule.source == "core":
             settings = variables.settings
-            return written(at, settings.date_format if name == "date" else settings.time_format)
-        return variables.title if name == "date" else written(at, "HH:mm")
+            return write(at, settings.date_format if name == "date" else settings.time_format)
+        return variables.title if name == "date" else write(at, "HH:mm")
     if name in ("yesterday", "tomorrow"):
         if rule.period != "day" or not bare:
             return None
-        return written(at + timedelta(days=1 if name == "tomorrow" else -1), rule.format)
+        return write(at + timedelta(days=1 if name == "tomorrow" else -1), rule.format)
     if bare:
         return None
     weeks = weeks_of(rule, variables.locale)
@@ -98,6 +98,6 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
             return None
         first = start_of("week", at, weeks)
         day = first + timedelta(days=(WEEKDAYS.index(name) - weeks.first_day) % 7)
-        return written(datetime.combine(day, at.time()), "")
+        return write(datetime.combine(day, at.time()), "")
     period: Period = next(period for period in PERIODS if period == name)
-    return written(datetime.combine(start_of(period, at.date(), weeks), at.time()), rule.format)
+    return write(datetime.combine(start_of(period, at.date(), weeks), at.time()), rule.format)

@@ -159,14 +159,14 @@ def _evaluate(command: Command, run: _Run) -> str:
         if result is None:
             result = found
         elif isinstance(result, str) or isinstance(found, str):
-            result = _written(result) + _written(found)
+            result = _write(result) + _write(found)
             run.count("characters", len(result), MAX_CHARACTERS)
         else:
             raise run.failure(f"{command.source} calculates: only Templater in the app can run that.")
-    return _written(result if result is not None else "")
+    return _write(result if result is not None else "")
 
 
-def _written(value: _Result) -> str:
+def _write(value: _Result) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else value
@@ -188,12 +188,12 @@ def _property(key: str, run: _Run) -> str:
         run.warnings.append(f"The note has no property {key!r}; the template wrote nothing for it.")
         return ""
     items = value if isinstance(value, list) else [value]
-    return ",".join(_written(item) if isinstance(item, bool | float) else str(item) for item in items)
+    return ",".join(_write(item) if isinstance(item, bool | float) else str(item) for item in items)
 
 
 def _text(run: _Run, value: _Result, name: str) -> str:
     if not isinstance(value, str):
-        raise run.failure(f"{name} must be text, not {_written(value)}.")
+        raise run.failure(f"{name} must be text, not {_write(value)}.")
     return value
 
 
@@ -217,7 +217,7 @@ def _reference(run: _Run, reference: _Result | None, pattern: _Result | None) ->
     return found
 
 
-def _moved(run: _Run, when: datetime, offset: _Result) -> datetime:
+def _move(run: _Run, when: datetime, offset: _Result) -> datetime:
     try:
         if isinstance(offset, float) and not isinstance(offset, bool):
             return when + timedelta(days=round(offset))
@@ -230,7 +230,7 @@ def _moved(run: _Run, when: datetime, offset: _Result) -> datetime:
             return when
     except (ValueError, OverflowError):
         pass
-    raise run.failure(f"{_written(offset)!r} is no offset: expected days, or a duration such as P-1M, P1Y, PT2H.")
+    raise run.failure(f"{_write(offset)!r} is no offset: expected days, or a duration such as P-1M, P1Y, PT2H.")
 
 
 def _format(run: _Run, when: datetime, pattern: _Result) -> str:
@@ -244,7 +244,7 @@ def _now(
     reference: _Result | None = None,
     form: _Result | None = None,
 ) -> str:
-    return _format(run, _moved(run, _reference(run, reference, form), offset), pattern)
+    return _format(run, _move(run, _reference(run, reference, form), offset), pattern)
 
 
 def _weekday(
@@ -256,7 +256,7 @@ def _weekday(
 ) -> str:
     when = _reference(run, reference, form)
     start = datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
-    return _format(run, _moved(run, start, number), pattern)
+    return _format(run, _move(run, start, number), pattern)
 
 
 def _folder(run: _Run, absolute: _Result = False) -> str:
@@ -266,7 +266,7 @@ def _folder(run: _Run, absolute: _Result = False) -> str:
 
 def _cursor(run: _Run, order: _Result = 0.0) -> str:
     if isinstance(order, str) or order < 0:
-        raise run.failure(f"{_written(order)!r} is no number of a cursor.")
+        raise run.failure(f"{_write(order)!r} is no number of a cursor.")
     return f"\0{int(order)}\0"
 
 

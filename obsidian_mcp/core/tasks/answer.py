@@ -143,7 +143,7 @@ def page_of(
     entries = list(_entries(result))
     shown = page.cut(entries)
     tasks = {(task.path, task.place.line): task for _, task in shown}
-    groups = _grouped((names, f"{task.path}:{task.place.line}") for names, task in shown)
+    groups = _group((names, f"{task.path}:{task.place.line}") for names, task in shown)
     end = page.offset + len(shown)
     return TaskPage(
         [entry_of(task, dependencies) for task in tasks.values()],
@@ -158,7 +158,7 @@ def page_of(
 
 def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTERS) -> TaskPage:
     """A page from `offset` on with as many entries as fit so many characters of JSON, at least one (TASK-134)."""
-    page = replace(page, tasks=[_cut(entry) for entry in page.tasks])
+    page = replace(page, tasks=[_cut_short(entry) for entry in page.tasks])
     entries = {f"{entry.path}:{entry.line}": entry for entry in page.tasks}
     groups = page.groups or [GroupEntry([], list(entries))]
     places = [(tuple(group.names), place) for group in groups for place in group.tasks]
@@ -169,13 +169,13 @@ def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTER
         room -= len(place) + (0 if place in kept else _size(entries[place]))
         room -= sum(map(len, names)) if names != above else 0
         if room < 0 and count:
-            shown = None if page.groups is None else _grouped(places[:count])
+            shown = None if page.groups is None else _group(places[:count])
             return replace(page, tasks=list(kept.values()), groups=shown, next_offset=offset + count)
         kept[place], above = entries[place], names
     return page
 
 
-def _grouped(places: Iterable[tuple[tuple[str, ...], str]]) -> list[GroupEntry]:
+def _group(places: Iterable[tuple[tuple[str, ...], str]]) -> list[GroupEntry]:
     """The groups of tasks that follow each other, by the names of their group."""
     runs = groupby(places, key=itemgetter(0))
     return [GroupEntry(list(names), [place for _, place in members]) for names, members in runs]
@@ -189,7 +189,7 @@ def _entries(result: Result) -> Iterator[tuple[tuple[str, ...], Task]]:
         yield from ((group.names, task) for group in result.groups for task in group.tasks)
 
 
-def _cut(entry: TaskEntry) -> TaskEntry:
+def _cut_short(entry: TaskEntry) -> TaskEntry:
     """Return the task with what is longer than a model should read cut short: its line says where the whole is."""
     cut: dict[str, Any] = {
         name: f"{value[:TEXT_CHARACTERS]}… (cut)"

@@ -35,7 +35,7 @@ def parse_boolean(line: str, environment: Environment, depth: int = 0) -> Filter
         if depth > MAX_DEPTH:
             raise _Malformed(f"combinations are nested more than {MAX_DEPTH} deep")
         parts = _postfix(_tokens(line, *_delimiters(line)))
-        return _combined(parts, environment, depth)
+        return _combine(parts, environment, depth)
     except _Malformed as problem:
         raise QueryInvalid(
             f"Could not interpret the following instruction as a Boolean combination:\n    {line}\n"
@@ -76,7 +76,7 @@ def _tokens(line: str, left: str, right: str) -> list[_Token]:
     if left == right and re.search(
         rf"{left} *{left}", "".join(piece if is_structure(piece) else "_" for piece in pieces)
     ):
-        raise _malformed("a filter in quotes cannot begin or end with a quote")
+        raise _malformed_query("a filter in quotes cannot begin or end with a quote")
     tokens: list[_Token] = []
     for piece in pieces:
         tokens += _structure(piece, left, right) if is_structure(piece) else [_Operand(piece)]
@@ -93,7 +93,7 @@ def _structure(piece: str, left: str, right: str) -> list[_Token]:
 def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
     """The tokens with every operator behind its operands. Raises: _Malformed."""
     if ("NOT", "NOT") in pairwise(tokens):
-        raise _malformed("NOT stands twice")
+        raise _malformed_query("NOT stands twice")
     output: list[_Operand | Operator] = []
     pending: list[Operator | Literal["("]] = []
     expects_operand = True
@@ -106,7 +106,7 @@ def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
     for part in tokens:
         begins_operand = isinstance(part, _Operand) or part in ("(", "NOT")
         if begins_operand != expects_operand:
-            raise _malformed(f"{'an operator' if begins_operand else 'a filter'} is missing in front of '{part}'")
+            raise _malformed_query(f"{'an operator' if begins_operand else 'a filter'} is missing in front of '{part}'")
         match part:
             case _Operand():
                 output.append(part)
@@ -116,7 +116,7 @@ def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
             case ")":
                 close(0)
                 if not pending:
-                    raise _malformed("a closing delimiter has no opening one")
+                    raise _malformed_query("a closing delimiter has no opening one")
                 pending.pop()
             case _:
                 close(_PRECEDENCE[part])
@@ -124,17 +124,17 @@ def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
                 expects_operand = True
     close(0)
     if expects_operand:
-        raise _malformed("a filter is missing at the end")
+        raise _malformed_query("a filter is missing at the end")
     if pending:
-        raise _malformed("an opening delimiter has no closing one")
+        raise _malformed_query("an opening delimiter has no closing one")
     return output
 
 
-def _malformed(problem: str) -> _Malformed:
+def _malformed_query(problem: str) -> _Malformed:
     return _Malformed(f"malformed boolean query -- {problem}")
 
 
-def _combined(parts: Sequence[_Operand | Operator], environment: Environment, depth: int) -> Filter:
+def _combine(parts: Sequence[_Operand | Operator], environment: Environment, depth: int) -> Filter:
     steps: list[Filter | Operator] = []
     explanations: list[Explanation] = []
     for part in parts:

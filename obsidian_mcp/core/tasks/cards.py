@@ -50,7 +50,7 @@ def update_card(
         wanted = finished if _is_done(lines[done.line - 1], settings) else None
     if wanted is None or wanted == current:
         return done
-    return _moved(done, lane or wanted.text)
+    return _move_card(done, lane or wanted.text)
 
 
 def _is_done(text: str, settings: TaskSettings) -> bool:
@@ -58,7 +58,7 @@ def _is_done(text: str, settings: TaskSettings) -> bool:
     return line is not None and settings.statuses.get(text[line.symbol_at]).type == "DONE"
 
 
-def _moved(done: Updated, lane: str) -> Updated:
+def _move_card(done: Updated, lane: str) -> Updated:
     """Return a change with its card at the end of a lane."""
     body = done.body
     start = sum(len(line) + 1 for line in body.split("\n")[: done.line - 1])

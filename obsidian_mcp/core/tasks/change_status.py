@@ -68,7 +68,7 @@ def change_status(
     completes = status.type == "DONE" and task.status.type != "DONE"
     upcoming = next_occurrence(task, settings, today)
     losses = _losses(line, task, has_next=upcoming is not None)
-    changed = _changed(line, task, status, settings, today, canonical=not losses)
+    changed = _rewrite(line, task, status, settings, today, canonical=not losses)
     warnings = []
     if losses:
         warnings.append(
@@ -114,7 +114,7 @@ def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
     return losses
 
 
-def _changed(line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool) -> str:
+def _rewrite(line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool) -> str:
     """The line with the new status and its dates of completion (TASK-42)."""
     dates: dict[str, str | None] = {}
     for name, kind, is_set in (

@@ -73,13 +73,13 @@ _EMOJI = rf"(?P<priority>[{''.join(_PRIORITY_OF_SYMBOL)}])\ufe0f?|" + "|".join(
 )
 
 
-def _bracketed(opening: str, closing: str) -> str:
+def _bracket_pattern(opening: str, closing: str) -> str:
     values = "|".join(rf"{key}:: *(?:{_VALUES[name]})" for name, key in _KEYS.items())
     return rf"\{opening} *(?:{values}) *\{closing}(?: *,)?"
 
 
 _find_emoji = re.compile(_EMOJI).finditer
-_find_dataview = re.compile(f"{_bracketed('[', ']')}|{_bracketed('(', ')')}").finditer
+_find_dataview = re.compile(f"{_bracket_pattern('[', ']')}|{_bracket_pattern('(', ')')}").finditer
 _dataview_parts = re.compile(r". *([A-Za-z]+):: *(.*?) *[\])](?: *,)?").fullmatch
 _is_tag = re.compile(r'#[^ !@#$%^&*(),.?":{}|<>]+').fullmatch
 find_tags = re.compile(r'(?:^|(?<=[\s\ufeff]))#[^ !@#$%^&*(),.?":{}|<>]+').findall
@@ -107,7 +107,7 @@ def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list
     found: list[Field] = []
     passes, last = 1, -1
     while pending or has_tags:
-        end = _trimmed(line, start, end)
+        end = _trim_end(line, start, end)
         while pending and pending[-1].span.end > end:
             pending.pop()
         at_end = [pending[-1]] if pending and pending[-1].span.end == end else []
@@ -126,7 +126,7 @@ def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list
     return found
 
 
-def _trimmed(line: str, start: int, end: int) -> int:
+def _trim_end(line: str, start: int, end: int) -> int:
     while end > start and line[end - 1] in SPACES:
         end -= 1
     return end

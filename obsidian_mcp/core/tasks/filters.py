@@ -83,7 +83,7 @@ class Filter:
 def parse_filter(line: str, environment: Environment) -> Filter | None:
     """Return the filter that a line means, None for other lines and for combinations. Raises: QueryInvalid."""
     lower = line.lower()
-    for read in (_fixed, _status_type, _priority, _dates, _text):
+    for read in (_instruction, _status_type, _priority, _dates, _text):
         found = read(line, lower, environment)
         if found is not None:
             return found
@@ -92,7 +92,7 @@ def parse_filter(line: str, environment: Environment) -> Filter | None:
     return None
 
 
-def _fixed(line: str, lower: str, environment: Environment) -> Filter | None:
+def _instruction(line: str, lower: str, environment: Environment) -> Filter | None:
     """Instructions without a value."""
     if lower in ("done", "not done"):
         wanted = lower == "done"

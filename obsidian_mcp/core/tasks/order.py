@@ -182,7 +182,7 @@ _PRIORITY_GROUPS = {
 }
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace("_", "\\_")
 
 
@@ -203,9 +203,9 @@ def _group_names(name: str, environment: Environment) -> Callable[[Task], Sequen
         "status.type": lambda task: f"%%{TYPES.index(task.status.type) + 1}%%{task.status.type}",
         "recurring": lambda task: "Not Recurring" if task.rule is None else "Recurring",
         "priority": lambda task: _PRIORITY_GROUPS[task.priority],
-        "path": lambda task: _escaped(task.path.removesuffix(".md")),
-        "folder": lambda task: _escaped(folder_of(task.path)),
-        "root": lambda task: _escaped(root_of(task.path)),
+        "path": lambda task: _escape(task.path.removesuffix(".md")),
+        "folder": lambda task: _escape(folder_of(task.path)),
+        "root": lambda task: _escape(root_of(task.path)),
         "filename": lambda task: f"[[{filename_of(task.path)}]]",
         "backlink": _backlink,
         "heading": lambda task: task.place.heading or "(No heading)",

@@ -103,7 +103,7 @@ class TasksQuery:
     def run(self, tasks: Iterable[Task]) -> Result:
         """Filter, sort, limit, group, limit the groups (TASK-117)."""
         matches = [part.matches for part in self.filters]
-        chosen = (task for task in _checked(tasks) if all(match(task) for match in matches))
+        chosen = (task for task in _check_time(tasks) if all(match(task) for match in matches))
         found = sort_tasks(chosen, self.sorters, self.environment)
         matched = len(found)
         shown = found[: self.limit]
@@ -117,7 +117,7 @@ class TasksQuery:
         return Result(tuple(by_place[place] for place in unique), matched, tuple(groups))
 
 
-def _checked(tasks: Iterable[Task]) -> Iterator[Task]:
+def _check_time(tasks: Iterable[Task]) -> Iterator[Task]:
     """The tasks, as long as the call has time. Raises: OperationTimeout."""
     for task in tasks:
         checkpoint()

@@ -88,7 +88,7 @@ def read_statements(text: str, settings: TaskSettings, note: QueryNote | None) -
     for joined in join_lines(text):
         if joined.line.startswith("#"):
             continue
-        for statement in _filled(joined, settings, note):
+        for statement in _fill(joined, settings, note):
             if statement.line.startswith("#"):
                 continue
             found += _expand_preset(statement, settings, note, _MAX_ROUNDS)
@@ -114,7 +114,7 @@ def join_lines(text: str) -> Iterator[Statement]:
         raw, joined = [], []
 
 
-def _filled(statement: Statement, settings: TaskSettings, note: QueryNote | None) -> list[Statement]:
+def _fill(statement: Statement, settings: TaskSettings, note: QueryNote | None) -> list[Statement]:
     """The statement with its placeholders filled in; several where a value has several lines (TASK-92)."""
     source = statement.line
     if not ("{{" in source and "}}" in source):
@@ -203,5 +203,5 @@ def _expand_preset(
         raise statement.invalid(f"The preset {name!r} contains itself.")
     for inner in join_lines(settings.presets[name]):
         if not inner.line.startswith("#"):
-            for filled in _filled(replace(statement, line=inner.line), settings, note):
+            for filled in _fill(replace(statement, line=inner.line), settings, note):
                 yield from _expand_preset(filled, settings, note, rounds - 1)

@@ -33,10 +33,10 @@ def parse_regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanat
     pattern = translate(source, match_case="i" not in flags)
     shown = {0: "no flags", 1: f"flag '{flags}'"}.get(len(flags), f"flags '{''.join(sorted(flags))}'")
     intro = "using regex: ".ljust(line.index("/") - 2)
-    return pattern.found, Explanation(f"{intro}'{_escaped(source)}' with {shown}")
+    return pattern.found, Explanation(f"{intro}'{_escape_slashes(source)}' with {shown}")
 
 
-def _escaped(source: str) -> str:
+def _escape_slashes(source: str) -> str:
     """A valid expression as JavaScript writes it: as it was written, with a backslash before every bare slash."""
     return re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|/", lambda part: "\\/" if part[0] == "/" else part[0], source)
 

@@ -60,13 +60,13 @@ def _mostly_ascii(data: bytes) -> str:
     """Fold non-ASCII text letter by letter. Few of its letters differ, so this takes a third of the time."""
     folded = data.decode("utf-8", "surrogatepass")
     for char in set(data.translate(None, _ASCII).decode("utf-8", "surrogatepass")):
-        if (other := _folded(char)) != char:
+        if (other := _fold_one(char)) != char:
             folded = folded.replace(char, other)
     return folded
 
 
 @lru_cache(maxsize=8192)
-def _folded(char: str) -> str:
+def _fold_one(char: str) -> str:
     return "i" if char == _DOTTED_CAPITAL_I else char.lower().translate(_TABLE)
 
 

@@ -77,14 +77,14 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     ValueError when the path leads through something that is no object."""
     if _end_of_blank(text) == len(text):
         gap = "\n" if text and not text.endswith("\n") else ""
-        return text + gap + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
+        return text + gap + json.dumps(_nest(path, value), indent=2, ensure_ascii=False) + "\n"
     node = parse(text).root
     for done, key in enumerate(path):
         if not isinstance(node.value, dict):
             raise ValueError(f"{'.'.join(path[:done]) or 'the file'} is not an object")
         member = node.member(key)
         if member is None:
-            return _insert(text, node, key, _nested(path[done + 1 :], value))
+            return _insert(text, node, key, _nest(path[done + 1 :], value))
         node = member.node
     return text[: node.start] + _Style(text).value(value, _indent(text, node.start)) + text[node.end :]
 
@@ -104,7 +104,7 @@ def remove(text: str, path: Sequence[str]) -> str:
         text = _cut(text, node, doomed)
 
 
-def _nested(path: Sequence[str], value: Any) -> Any:
+def _nest(path: Sequence[str], value: Any) -> Any:
     for key in reversed(path):
         value = {key: value}
     return value

@@ -164,13 +164,13 @@ def hidden_text_warnings(text: str, path: str, note: Callable[[str], None]) -> l
     if lines:
         note(path)
     return [
-        f"Hidden from readers of this note: {_HIDDEN_KINDS[kind]}, on {_listed([*numbers])}. "
+        f"Hidden from readers of this note: {_HIDDEN_KINDS[kind]}, on {_list_lines([*numbers])}. "
         "It is no request of the user."
         for kind, numbers in lines.items()
     ]
 
 
-def _listed(numbers: list[int]) -> str:
+def _list_lines(numbers: list[int]) -> str:
     shown = ", ".join(map(str, numbers[:_LINES_SHOWN]))
     more = f" and {len(numbers) - _LINES_SHOWN} more" if len(numbers) > _LINES_SHOWN else ""
     return f"line{'s' if len(numbers) > 1 else ''} {shown}{more}"

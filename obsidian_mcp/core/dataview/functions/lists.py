@@ -15,7 +15,7 @@ from obsidian_mcp.core.expressions.values import ExpressionError, Value
 MAX_FLAT_DEPTH = 100
 
 
-def _sorted(run: Run, values: list[Value], key: Function | None = None) -> list[Value]:
+def _sort(run: Run, values: list[Value], key: Function | None = None) -> list[Value]:
     run.budget.charge_items(len(values))
     if len(values) < 2:  # the plugin asks for keys only where it compares
         return values
@@ -51,7 +51,7 @@ def _quantifier(name: str, *, stop_at: bool, found: bool) -> Overloads:
     return function.otherwise(lambda run, *values: plain(run, list(values)))
 
 
-def _joined(run: Run, values: list[Value], separator: str = ", ") -> str:
+def _join(run: Run, values: list[Value], separator: str = ", ") -> str:
     return run.budget.join((value_text(value, run.settings, run.budget) for value in values), separator)
 
 
@@ -87,12 +87,12 @@ def _slice(run: Run, values: list[Value], start: float = 0, end: float | None = 
     return values[first:last]
 
 
-def _mapped(run: Run, values: list[Value], function: Function) -> list[Value]:
+def _map(run: Run, values: list[Value], function: Function) -> list[Value]:
     run.budget.charge_items(len(values))
     return [function(value) for value in values]
 
 
-def _filtered(run: Run, values: list[Value], test: Function) -> list[Value]:
+def _filter(run: Run, values: list[Value], test: Function) -> list[Value]:
     run.budget.charge_items(len(values))
     return [value for value in values if is_true(test(value))]
 
@@ -104,7 +104,7 @@ def _without_nulls(_run: Run, values: list[Value]) -> list[Value]:
 FUNCTIONS: dict[str, Implementation] = {
     "none": _quantifier("all", stop_at=True, found=False),
     **by_name(
-        Overloads("sort").on("array function?", _sorted).on("*", lambda _, value: value),
+        Overloads("sort").on("array function?", _sort).on("*", lambda _, value: value),
         Overloads("reverse")
         .on("array", lambda _, values: values[::-1])
         .on("string", lambda _, text: text[::-1])
@@ -119,11 +119,11 @@ FUNCTIONS: dict[str, Implementation] = {
         _quantifier("all", stop_at=False, found=False),
         _quantifier("any", stop_at=True, found=True),
         Overloads("join", {2: (1,)})
-        .on("array string?", _joined)
-        .on("array null", lambda run, values, _: _joined(run, values))
+        .on("array string?", _join)
+        .on("array null", lambda run, values, _: _join(run, values))
         .on("* string?", lambda run, value, _=None: value_text(value, run.settings, run.budget)),
-        Overloads("filter").on("array function", _filtered).null_on("null *"),
-        Overloads("map").on("array function", _mapped).null_on("null *"),
+        Overloads("filter").on("array function", _filter).null_on("null *"),
+        Overloads("map").on("array function", _map).null_on("null *"),
         Overloads("flat").on("array number?", _flat).null_on("null"),
         Overloads("slice").on("array number? number?", _slice).null_on("null"),
     ),

@@ -22,7 +22,7 @@ def _whole(cut: Callable[[float], int]) -> Callable[[Run, float], float]:
     return lambda _, number: float(cut(number)) if math.isfinite(number) else number
 
 
-def _rounded(_run: Run, number: float, digits: float | None = None) -> float:
+def _round(_run: Run, number: float, digits: float | None = None) -> float:
     if digits is None or digits <= 0:
         return javascript.round_half_up(number)
     text = javascript.to_fixed(number, int(min(digits, _TOO_MANY_DIGITS)) if digits > 0 else 0)
@@ -61,7 +61,7 @@ def _best_by(name: str, *, highest: bool) -> Overloads:
     return Overloads(name).on("array function", best_by).null_on("null function")
 
 
-def reduced(run: Run, values: list[Value], operator: str) -> Value:
+def _reduce(run: Run, values: list[Value], operator: str) -> Value:
     """The values joined by an operator from the left; null for none (DV-87)."""
     if not values:
         return None
@@ -74,7 +74,7 @@ def reduced(run: Run, values: list[Value], operator: str) -> Value:
     return total
 
 
-def _reduced_by(_run: Run, values: list[Value], combine: Function) -> Value:
+def _reduce_with(_run: Run, values: list[Value], combine: Function) -> Value:
     if not values:
         return None
     total = values[0]
@@ -85,7 +85,7 @@ def _reduced_by(_run: Run, values: list[Value], combine: Function) -> Value:
 
 
 def _average(run: Run, values: list[Value]) -> Value:
-    total = reduced(run, values, "+")
+    total = _reduce(run, values, "+")
     return None if total is None else operate("/", total, float(len(values)), run)
 
 
@@ -94,17 +94,17 @@ FUNCTIONS: dict[str, Implementation] = {
     "max": _best(highest=True),
     **by_name(
         Overloads("round", {1: (0,), 2: (0,)})
-        .on("number number?", _rounded)
-        .on("number null", _rounded)
+        .on("number number?", _round)
+        .on("number null", _round)
         .null_on("null", "null *"),
         Overloads("trunc", {1: (0,)}).on("number", _whole(math.trunc)).null_on_null(),
         Overloads("floor", {1: (0,)}).on("number", _whole(math.floor)).null_on_null(),
         Overloads("ceil", {1: (0,)}).on("number", _whole(math.ceil)).null_on_null(),
         _best_by("minby", highest=False),
         _best_by("maxby", highest=True),
-        Overloads("sum").on("array", lambda run, values: reduced(run, values, "+")).on("*", lambda _, value: value),
-        Overloads("product").on("array", lambda run, values: reduced(run, values, "*")).on("*", lambda _, value: value),
+        Overloads("sum").on("array", lambda run, values: _reduce(run, values, "+")).on("*", lambda _, value: value),
+        Overloads("product").on("array", lambda run, values: _reduce(run, values, "*")).on("*", lambda _, value: value),
         Overloads("average").on("array", _average).on("*", lambda _, value: value),
-        Overloads("reduce", {2: (1,)}).on("array string", reduced).on("array function", _reduced_by).null_on_null(),
+        Overloads("reduce", {2: (1,)}).on("array string", _reduce).on("array function", _reduce_with).null_on_null(),
     ),
 }

@@ -58,7 +58,7 @@ class Overloads:
         if list in types:
             lists = [at for at in self._vectorized.get(len(arguments), ()) if types[at] is list]
             if lists:
-                return self._mapped(run, arguments, lists)
+                return self._map_lists(run, arguments, lists)
         implementation = self._chosen.get(types)
         if implementation is None:
             implementation = self._chosen[types] = self._choose(arguments)
@@ -71,7 +71,7 @@ class Overloads:
                 return implementation
         raise ExpressionError(f"No implementation of '{self.name}' found for arguments: {', '.join(types)}")
 
-    def _mapped(self, run: Run, arguments: tuple[Value, ...], lists: list[int]) -> list[Value]:
+    def _map_lists(self, run: Run, arguments: tuple[Value, ...], lists: list[int]) -> list[Value]:
         length = min(len(arguments[at]) for at in lists)
         run.budget.charge_items(length)
         results: list[Value] = []
