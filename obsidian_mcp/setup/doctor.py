@@ -339,12 +339,12 @@ def plugin(config: Config) -> Iterator[Finding]:
         yield Finding(subject, "problem", error.message, "Correct OBSIDIAN_MCP_HOST or OBSIDIAN_MCP_API_KEY.")
         return
     try:
-        health = bridge.health()
+        offered = bridge.tools()
     except AppError as error:
         remedy = "Start Obsidian and switch the plugin on."
         yield Finding(subject, "problem", f"{bridge.address}: {error.message}", remedy)
     else:
-        yield Finding(subject, "fine", f"{bridge.address} answers ({health.dialect}, version {health.version or '?'})")
+        yield Finding(subject, "fine", f"{bridge.address} answers with {len(offered.tools)} tools")
 
 
 def clients(system: System) -> Iterator[Finding]:

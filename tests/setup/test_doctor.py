@@ -308,7 +308,7 @@ def test_the_plugin_is_asked_only_where_one_is_configured() -> None:
 def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> None:
     class Plugin(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = b'{"status": "ok", "version": "1.4.0"}'
+            body = b'{"tools": [{"name": "a"}, {"name": "b"}], "hash": "x"}'
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -330,7 +330,7 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
         finally:
             server.shutdown()
             thread.join()
-    assert (finding.status, "version 1.4.0" in finding.message) == ("fine", True)
+    assert (finding.status, "answers with 2 tools" in finding.message) == ("fine", True)
     assert (in_other_words.status, "does not offer this" in in_other_words.message) == ("problem", True)
     (finding,) = doctor.plugin(config.read(environ=port))
     assert (finding.status, finding.remedy) == ("problem", "Start Obsidian and switch the plugin on.")

@@ -21,14 +21,9 @@ from obsidian_mcp.errors import (
     UnknownTool,
     VaultNotFound,
 )
-from obsidian_mcp.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from obsidian_mcp.light_typing import Any, Literal, NamedTuple
 
-from .offered import Dialect, PluginHealth, PluginTool, PluginTools
-
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    _Result = TypeVar("_Result")
+from .offered import PluginTool, PluginTools
 
 Mode = Literal["auto", "mcp", "v1"]
 
@@ -114,21 +109,32 @@ class BridgeClient:
                 raise InvalidArguments("The API key of the plugin holds a character that no header can carry.")
         self._list_seconds = list_seconds
         self._call_seconds = call_seconds
-        self._spoken: Dialect = "v1" if mode == "v1" else "mcp"
+        self._speaks_mcp = mode != "v1"
         self._ids = itertools.count(1)
 
-    def health(self) -> PluginHealth:
-        """Return the dialect in which the plugin answers, and the plugin's version (BRIDGE-02)."""
-        return self._either(self._mcp_health, self._v1_health)
-
     def tools(self) -> PluginTools:
-        """Return the tools that the plugin offers now, in its order, without entries that have no name."""
-        return self._either(self._mcp_tools, self._v1_tools)
+        """Return the tools that the plugin offers now, in its order, without entries that have no name. Later calls go
+        to the dialect that answered: v1 in mode `auto` after any failure of MCP (BRIDGE-02)."""
+        if self._mode == "v1":
+            return self._v1_tools()
+        try:
+            found = self._mcp_tools()
+        except AppError as refused:
+            if self._mode == "mcp":
+                raise
+            try:
+                found = self._v1_tools()
+            except _NotOffered:
+                raise refused from None
+            self._speaks_mcp = False
+        else:
+            self._speaks_mcp = True
+        return found
 
     def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]:
         """Run a tool within `seconds`; return its MCP result, `isError` included. Raises: UnknownTool."""
         limit = self._call_seconds if seconds is None else seconds
-        if self._spoken == "mcp":
+        if self._speaks_mcp:
             try:
                 return self._mcp_call(name, arguments, limit)
             except _NotOffered:
@@ -136,32 +142,7 @@ class BridgeClient:
                     raise
         return self._v1_call(name, arguments, limit)
 
-    def _either(self, by_mcp: Callable[[], _Result], by_v1: Callable[[], _Result]) -> _Result:
-        """Try MCP, and in mode `auto` v1 after any failure; later calls go to the dialect that answered (BRIDGE-02)."""
-        if self._mode == "v1":
-            return by_v1()
-        try:
-            result = by_mcp()
-        except AppError as refused:
-            if self._mode == "mcp":
-                raise
-            try:
-                result = by_v1()
-            except _NotOffered:
-                raise refused from None
-            self._spoken = "v1"
-        else:
-            self._spoken = "mcp"
-        return result
-
     # /bridge/v1
-
-    def _v1_health(self) -> PluginHealth:
-        reply = self._v1("GET", "/bridge/v1/health", None, self._list_seconds)
-        if not isinstance(reply.body, dict) or reply.body.get("status") != "ok":
-            raise self._garbage(reply)
-        version = reply.body.get("version")
-        return PluginHealth("v1", version if isinstance(version, str) else None)
 
     def _v1_tools(self) -> PluginTools:
         reply = self._v1("GET", "/bridge/v1/tools", None, self._list_seconds)
@@ -192,10 +173,6 @@ class BridgeClient:
         return reply
 
     # /mcp
-
-    def _mcp_health(self) -> PluginHealth:
-        self._mcp("tools/list", {}, self._list_seconds)
-        return PluginHealth("mcp", None)
 
     def _mcp_tools(self) -> PluginTools:
         entries: list[object] = []

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from obsidian_mcp.light_typing import Any, Literal, NamedTuple
-
-Dialect = Literal["mcp", "v1"]
-"""JSON-RPC at `/mcp`, or the plugin's own API at `/bridge/v1`."""
-
-
-class PluginHealth(NamedTuple):
-    dialect: Dialect
-    """The one that answered."""
-    version: str | None
-    """The plugin's, where it tells."""
+from obsidian_mcp.light_typing import Any, NamedTuple
 
 
 class PluginTool(NamedTuple):

@@ -13,7 +13,7 @@ from functools import partial
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
-from obsidian_mcp.light_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from obsidian_mcp.light_typing import TYPE_CHECKING, Any, NamedTuple
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, VaultDispatcher
 from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.stdio import server as stdio
@@ -28,18 +28,13 @@ if TYPE_CHECKING:
     from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
 
+    from .client import BridgeClient
+
 INSTRUCTIONS = "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the plugin."
 PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
 MAX_POLLS = 10
 """Polls that were given up and have not ended."""
-
-
-class PluginSource(Protocol):
-    """A source of tools; both methods block and raise AppError."""
-
-    def tools(self) -> PluginTools: ...
-    def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]: ...
 
 
 class Schedule(NamedTuple):
@@ -60,7 +55,7 @@ SCHEDULE = Schedule()
 class PluginClient:
     """The plugin's present tools, and calls to it. Safe to share between threads."""
 
-    def __init__(self, plugin: PluginSource, schedule: Schedule = SCHEDULE) -> None:
+    def __init__(self, plugin: BridgeClient, schedule: Schedule = SCHEDULE) -> None:
         self._plugin = plugin
         self._schedule = schedule
         self.latest: tuple[PluginTool, ...] = ()
@@ -227,7 +222,7 @@ class PluginDispatcher(Dispatcher):
 
 
 def run(
-    plugin: PluginSource,
+    plugin: BridgeClient,
     config: Config,
     app: App | None,
     start_log: Callable[[], None] = lambda: None,

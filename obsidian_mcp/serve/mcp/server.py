@@ -10,8 +10,7 @@ import mcp_types as types
 from anyio import to_thread
 from mcp.server.apps import EXTENSION_ID
 from mcp.server.caching import CacheHint
-from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.models import InitializationOptions
+from mcp.server.lowlevel import Server
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
@@ -32,18 +31,9 @@ from .subscriptions import Subscriptions, ToolListSubscribers
 
 
 class VaultServer(Server[dict[str, Any]]):
-    """The SDK's low-level server, which announces that its list of resources changes."""
+    """The SDK's low-level server. The dispatcher tells clients what it can do."""
 
     subscriptions: Subscriptions
-
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        options = notification_options or NotificationOptions(resources_changed=True)
-        return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
 def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> VaultServer:

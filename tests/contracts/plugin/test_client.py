@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from obsidian_mcp.contracts.plugin.client import BridgeClient, Limits, Mode, Unreachable
-from obsidian_mcp.contracts.plugin.offered import PluginHealth, pause_after
+from obsidian_mcp.contracts.plugin.offered import pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
@@ -151,14 +151,6 @@ def test_a_list_in_pages_is_read_whole() -> None:
     assert [tool.name for tool in bridge(answer, "mcp").tools().tools] == ["tool0", "tool1", "tool2"]
 
 
-def test_health_says_which_dialect_answered() -> None:
-    assert bridge(Plugin()).health() == PluginHealth("mcp", None)
-    assert bridge(Plugin(speaks_mcp=False)).health() == PluginHealth("v1", "0.2.2")
-
-
-# Calls
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("failed", [False, True])
 def test_content_comes_back_untouched(mode: Mode, failed: bool) -> None:
@@ -266,11 +258,10 @@ def test_a_fixed_mode_never_speaks_the_other(mode: Mode) -> None:
     plugin = Plugin()
     client = bridge(plugin, mode)
 
-    client.health()
     client.tools()
     client.call("read_note", {"path": "a.md"})
 
-    assert len(plugin.requests) == 3
+    assert len(plugin.requests) == 2
     assert {request.url.path == "/mcp" for request in plugin.requests} == {mode == "mcp"}
 
 
@@ -334,7 +325,7 @@ def test_each_status_has_its_error_whatever_stands_in_the_body(
     # BRIDGE-08
     client = bridge(lambda _: httpx.Response(status, content=body), mode)
 
-    for call in (client.health, client.tools):
+    for call in (client.tools,):
         with pytest.raises(error) as raised:
             call()
         assert raised.value.code == error.code
@@ -404,7 +395,7 @@ def test_each_failure_of_the_connection_has_its_error(failure: OSError, error: t
 
     for mode in MODES:
         client = bridge(answer, mode)
-        for call in (client.health, client.tools, lambda message=client: message.call("x", {})):
+        for call in (client.tools, lambda message=client: message.call("x", {})):
             with pytest.raises(AppError) as raised:
                 call()
             assert type(raised.value) is error
