@@ -97,7 +97,7 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
 def served(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> SdkServer:
     """Return the server with what a conversation on stdio needs of it."""
     server = build_server(app, tools)
-    return _beside_dispatcher(server, server.subscriptions)
+    return SdkServer(server, server.subscriptions.close, server.subscriptions.tools_changed)
 
 
 def listening() -> SdkServer:
@@ -105,9 +105,4 @@ def listening() -> SdkServer:
     subscribers = ToolListSubscribers()
     server: Server[dict[str, Any]] = Server("obsidian-mcp", on_subscriptions_listen=subscribers.listen)
     server.middleware[:] = [handle_errors]
-    return _beside_dispatcher(server, subscribers)
-
-
-def _beside_dispatcher(server: Server[dict[str, Any]], subscribers: ToolListSubscribers) -> SdkServer:
-    options = server.create_initialization_options()
-    return SdkServer(server, options, subscribers.close, subscribers.tools_changed)
+    return SdkServer(server, subscribers.close, subscribers.tools_changed)

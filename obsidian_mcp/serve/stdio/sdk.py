@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 
     from anyio.streams.memory import MemoryObjectSendStream
     from mcp.server.lowlevel import Server
-    from mcp.server.models import InitializationOptions
     from mcp.shared.message import SessionMessage
 
 
 class SdkServer(NamedTuple):
     server: Server[Any]
-    options: InitializationOptions
     on_shutdown: Callable[[], None] | None = None
     """Called when the calls in flight have finished, to end subscriptions."""
     on_tools_changed: Callable[[], None] | None = None
@@ -133,7 +131,8 @@ class SdkLink:
         from .sdk_streams import WriteStream, read_stream
 
         self._inputs[is_modern], output = read_stream()
-        served = self._server.server.run(output, WriteStream(self._write), self._server.options)
+        server = self._server.server
+        served = server.run(output, WriteStream(self._write), server.create_initialization_options())
         connection = asyncio.ensure_future(served)
         connection.add_done_callback(self._disconnected)
         self._connections.append(connection)

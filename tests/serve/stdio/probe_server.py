@@ -146,16 +146,15 @@ def main() -> int:
         on_subscriptions_listen=listen if chosen.subscriptions else None,
     )
     server.middleware.insert(0, handle_errors)
-    options = server.create_initialization_options()
     if chosen.sdk:
 
         async def serve() -> None:
             async with stdio_server() as (read, write):
-                await server.run(read, write, options)
+                await server.run(read, write, server.create_initialization_options())
 
         anyio.run(serve)
         return 0
-    served = SdkServer(server, options, listen.close if chosen.subscriptions else None)
+    served = SdkServer(server, listen.close if chosen.subscriptions else None)
     dispatcher = SdkDispatcher(Config(timeout=3600))
     return stdio.run(lambda: served, dispatcher, drain_timeout=chosen.drain, grace=chosen.grace)
 
