@@ -63,7 +63,7 @@ def run(
     return 0
 
 
-IMPORT_SWITCH_SECONDS: Final = 0.00005
+IMPORT_SWITCH_SECONDS: Final = 0.0005
 """How long importing may keep the thread waiting that answers the first messages."""
 
 
