@@ -13,7 +13,7 @@ from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag
 
 from .atomic import TEMP_PREFIX, discard, exchange, place_new, rename, rename_new, replace, temporary_file
 from .folder import VaultFolder, read_bytes
-from .place import NOFOLLOW, DiskPlace, patiently, translated
+from .place import NOFOLLOW, DiskPlace, patiently, translate_error
 
 TRASH_FOLDER = ".trash"
 _ASIDE = ".aside"
@@ -168,4 +168,4 @@ def _translating(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileExistsError) and target:
             raise NoteExists(f"There is already a file {printable(target)!r}.", path=printable(target)) from error
-        raise translated(error, disk, doing) from error
+        raise translate_error(error, disk, doing) from error

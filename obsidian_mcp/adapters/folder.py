@@ -32,7 +32,7 @@ from .place import (
     linked,
     patiently,
     real_path,
-    translated,
+    translate_error,
 )
 
 PIECE = 1024 * 1024
@@ -225,7 +225,7 @@ class VaultFolder:
         except OSError as error:
             if error.errno in ABSENT:
                 return None
-            raise translated(error, disk, "listing") from error
+            raise translate_error(error, disk, "listing") from error
 
     def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
         """Yield what is not hidden in a folder; nothing of one that is gone or forbidden (FILE-13). Raises: AppError
@@ -235,7 +235,7 @@ class VaultFolder:
                 yield from (entry for entry in entries if entry.name[0] != ".")
         except OSError as error:
             if not folder or error.errno not in NOT_LISTED:
-                raise translated(error, folder or self.root.name, "listing") from error
+                raise translate_error(error, folder or self.root.name, "listing") from error
 
     def _lists(self, disk: str) -> bool:
         """Whether a folder lists a file by this name, not only by another case or normal form."""
@@ -294,14 +294,14 @@ class VaultFolder:
                     )
                 return read_bytes(descriptor, size)
         except OSError as error:
-            raise translated(error, disk, "reading") from error
+            raise translate_error(error, disk, "reading") from error
 
     def head(self, disk: str, most: int) -> bytes:
         try:
             with self.place(disk) as place, self._open(place, disk) as (descriptor, size):
                 return read_bytes(descriptor, size, most)
         except OSError as error:
-            raise translated(error, disk, "reading") from error
+            raise translate_error(error, disk, "reading") from error
 
     @contextlib.contextmanager
     def _open(self, place: DiskPlace, disk: str) -> Iterator[tuple[int, int]]:
@@ -347,7 +347,7 @@ class VaultFolder:
 def _check_absent(error: OSError, disk: str) -> None:
     """Raises: AppError where an error says anything but that a file is not there."""
     if error.errno not in ABSENT:
-        raise translated(error, disk, "reading") from error
+        raise translate_error(error, disk, "reading") from error
 
 
 def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:

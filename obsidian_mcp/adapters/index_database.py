@@ -87,7 +87,7 @@ class IndexDatabase:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        with self._used():
+        with self._guard():
             if self.file is None:
                 with self._write:
                     yield self._only()
@@ -104,7 +104,7 @@ class IndexDatabase:
         if not self._write.acquire(timeout=patience):
             raise Busy
         try:
-            with self._used():
+            with self._guard():
                 connection = self._only()
                 connection.execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
@@ -138,7 +138,7 @@ class IndexDatabase:
                 self._remove_temporary()
 
     @contextlib.contextmanager
-    def _used(self) -> Iterator[None]:
+    def _guard(self) -> Iterator[None]:
         """SQLite's errors as ours; where the file is at fault it is replaced first."""
         epoch = self.epoch
         if self.file is not None and _identity(self.file) != self._identity and not self._closed:

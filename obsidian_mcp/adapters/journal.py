@@ -187,7 +187,7 @@ class SqliteJournal:
             database.execute("DELETE FROM change WHERE number = ?", (number,))
 
     def unfinished(self) -> list[Recorded]:
-        return self._recorded("done = 0 ORDER BY number DESC", content=True)
+        return self._read_changes("done = 0 ORDER BY number DESC", content=True)
 
     def latest(self) -> int:
         with self._database() as database:
@@ -195,7 +195,7 @@ class SqliteJournal:
             return found or 0
 
     def since(self, number: int) -> list[Recorded]:
-        return self._recorded("number > :number AND done = 1", content=False, number=number)
+        return self._read_changes("number > :number AND done = 1", content=False, number=number)
 
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
@@ -209,13 +209,13 @@ class SqliteJournal:
         with self._database() as database:
             total: int = database.execute(f"SELECT count(*) FROM change WHERE {where}", values).fetchone()[0]  # noqa: S608
         page = f"{where} ORDER BY number DESC LIMIT {limit:d} OFFSET {offset:d}"
-        return self._recorded(page, content=False, **values), total
+        return self._read_changes(page, content=False, **values), total
 
     def change(self, number: int) -> Recorded | None:
-        found = self._recorded("number = :number AND done = 1", content=True, number=number)
+        found = self._read_changes("number = :number AND done = 1", content=True, number=number)
         return found[0] if found else None
 
-    def _recorded(self, condition: str, *, content: bool, **values: object) -> list[Recorded]:
+    def _read_changes(self, condition: str, *, content: bool, **values: object) -> list[Recorded]:
         """Return the changes that fulfil a condition of SQL; with `content` the bytes of their steps too."""
         columns = "number, time, tool, undoes, process, client"
         changes = []

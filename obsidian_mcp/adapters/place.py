@@ -36,7 +36,7 @@ _EXPLAINED = {
 )
 
 
-def translated(error: OSError, disk: str, doing: str) -> AppError:
+def translate_error(error: OSError, disk: str, doing: str) -> AppError:
     """Return the AppError for a system error (FILE-08)."""
     path = printable(disk)
     if error.errno in ABSENT and error.errno not in _EXPLAINED:

@@ -67,11 +67,11 @@ def github_annotations(data: Answer) -> str:
     return "".join(
         f"::{'error' if 'broken' in result else 'warning'} title={result['check'].replace('_', ' ')}"
         + "".join(
-            f",{member}={_escaped(str(found[key]), ',:')}"
+            f",{member}={_escape(str(found[key]), ',:')}"
             for member, key in (("file", "path"), ("line", "line"))
             if key in found
         )
-        + f"::{_escaped(found.get('text', result['repair'].partition('.')[0]))}\n"
+        + f"::{_escape(found.get('text', result['repair'].partition('.')[0]))}\n"
         for result in data["results"]
         for found in result["findings"]
     )
@@ -81,7 +81,7 @@ def _format_place(found: Answer) -> str:
     return "".join(f"{safe(str(found[key]))}:" for key in ("path", "line") if key in found) + " "
 
 
-def _escaped(text: str, marks: str = "") -> str:
+def _escape(text: str, marks: str = "") -> str:
     return "".join(f"%{ord(char):02X}" if char in f"%\r\n{marks}" else char for char in text)
 
 

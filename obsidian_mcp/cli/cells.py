@@ -47,7 +47,7 @@ def width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def fit(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
+def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
     """Return the part of a line that fits so many columns, with the first mark in it."""
     widths = [width(char) for char in text]
     if sum(widths) <= room:
@@ -164,11 +164,11 @@ def align_objects(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def separate(rows: Iterable[Iterable[object]], form: str) -> str:
     """Return rows as `csv` (RFC 4180), or with tabs; a tab or line break in a cell is a space there."""
     if form == "csv":
-        return "\n".join(",".join(_quoted(cell_text(cell)) for cell in row) for row in rows)
+        return "\n".join(",".join(_quote(cell_text(cell)) for cell in row) for row in rows)
     return "\n".join("\t".join(_SPLITTING.sub(" ", cell_text(cell)) for cell in row) for row in rows)
 
 
-def _quoted(cell: str) -> str:
+def _quote(cell: str) -> str:
     if any(char in cell for char in ',"\n\r'):
         return '"' + cell.replace('"', '""') + '"'
     return cell

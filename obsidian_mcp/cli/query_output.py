@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from .answers import tasks_text
-from .cells import align, cell_text, fit, markdown, safe, separate
+from .cells import align, cell_text, fit_columns, markdown, safe, separate
 
 WIDEST: Final = 60
 """Columns of a cell in a table; longer ones are cut."""
@@ -82,7 +82,7 @@ def _title(group: Mapping[str, Any]) -> str:
 def _table(data: Mapping[str, Any]) -> str:
     """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines of their own."""
     titles = [safe(column["name"]) for column in data["columns"]]
-    cells = [[fit(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]]
+    cells = [[fit_columns(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]]
     numeric = [
         all(isinstance(cell, int | float) or cell is None for cell in column)
         for column in zip(*data["rows"], strict=True)

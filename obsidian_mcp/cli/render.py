@@ -14,7 +14,7 @@ from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.errors import QueryInvalid
 
-from .cells import RESET, Marks, fit, safe
+from .cells import RESET, Marks, fit_columns, safe
 
 PATH, MATCH, LINE, QUIET = "\x1b[1;36m", "\x1b[1;31m", "\x1b[32m", "\x1b[2m"
 NARROWEST: Final = 20
@@ -36,7 +36,7 @@ def listing(found: Hits | Grouped, query: str, on: Screen | None, *, paths_only:
         return _format_hits(found.hits, paint)
     parts = []
     for group in found.groups:
-        title = paint.coloured(f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET)
+        title = paint.colour(f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET)
         parts.append(f"{title}\n{_format_hits(group.hits, paint)}" if group.hits else f"{title}\n")
     return "".join(parts)
 
@@ -62,7 +62,7 @@ def _format_hits(hits: Iterable[Hit], paint: _Paint) -> str:
 
 
 def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
-    said = f"  {paint.coloured(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
+    said = f"  {paint.colour(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
     yield paint.path(safe(hit.path)) + said
     above = None
     for snippet in hit.snippets or ():
@@ -72,12 +72,12 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
         elif snippet.card is not None:
             part = f"card {snippet.card}"
         if part != above and part:
-            yield paint.coloured(paint.fitted(f"  {safe(part)}", ())[0], QUIET)
+            yield paint.colour(paint.fit(f"  {safe(part)}", ())[0], QUIET)
         above = part
         number = f"{snippet.line:>6}: "
         for line in snippet.text.split("\n") if snippet.link else [snippet.text]:  # of a passage several
             marks = snippet.marks if line == snippet.text else ()
-            yield paint.coloured(number, LINE) + paint.line(safe(line), marks, len(number))
+            yield paint.colour(number, LINE) + paint.line(safe(line), marks, len(number))
             number = " " * len(number)
 
 
@@ -88,24 +88,24 @@ class _Paint:
     """Folded words that are marked in paths."""
     paths_only: bool
 
-    def coloured(self, text: str, colour: str) -> str:
+    def colour(self, text: str, colour: str) -> str:
         return f"{colour}{text}{RESET}" if self.screen is not None and self.screen.colours else text
 
     def path(self, path: str) -> str:
         folded = fold(path)
         marks = {found.span() for word in self.named for found in re.finditer(re.escape(word), folded)}
-        return self._marked(path, sorted(marks), PATH)
+        return self._mark(path, sorted(marks), PATH)
 
     def line(self, text: str, marks: Marks, indent: int) -> str:
-        return self._marked(*self.fitted(text, marks, indent), "")
+        return self._mark(*self.fit(text, marks, indent), "")
 
-    def fitted(self, text: str, marks: Marks, indent: int = 0) -> tuple[str, Marks]:
+    def fit(self, text: str, marks: Marks, indent: int = 0) -> tuple[str, Marks]:
         """The part of a line that the terminal has columns for, with the first mark in it."""
         if self.screen is None:
             return text, marks
-        return fit(text, marks, max(self.screen.columns, NARROWEST) - indent)
+        return fit_columns(text, marks, max(self.screen.columns, NARROWEST) - indent)
 
-    def _marked(self, text: str, marks: Marks, around: str) -> str:
+    def _mark(self, text: str, marks: Marks, around: str) -> str:
         if self.screen is None or not self.screen.colours:
             return text
         parts, at = [], 0

@@ -178,7 +178,7 @@ def _choose_vaults(options: Options, named: Sequence[str], system: System) -> li
     if len(usable) == 1:
         return [usable[0].path]
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        listed = "; ".join(f"--vault {_quoted(vault.path)}" for vault in usable)
+        listed = "; ".join(f"--vault {_quote(vault.path)}" for vault in usable)
         raise InvalidArguments(f"Obsidian knows {len(usable)} vaults here. Say which: {listed}.")
     for number, vault in enumerate(usable, 1):
         write("", f"{number:>3}  {vault.name}  {vault.path}{'  (open)' if vault.open else ''}\n")
@@ -222,7 +222,7 @@ def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bo
         write(_difference(change))
         return 0
     if change.entry is not None and change.action != "removed":
-        write(f"  starts: {' '.join(map(_quoted, installer.command_of(change.entry)))}\n")
+        write(f"  starts: {' '.join(map(_quote, installer.command_of(change.entry)))}\n")
     if change.backup:
         write(f"  backup: {change.backup}\n")
     if isinstance(starts, probe.ProbeAnswer):
@@ -313,12 +313,12 @@ def _list_clients(system: System, *, as_json: bool) -> int:
         state = "broken file" if row["problem"] else state
         write(f"{row['client']:<15} {state:<12} {row['file']}\n")
         for server in row["servers"]:
-            write(f"{'':<15} {server['name']}: {' '.join(map(_quoted, server['command']))}\n")
+            write(f"{'':<15} {server['name']}: {' '.join(map(_quote, server['command']))}\n")
         if row["problem"]:
             write(f"{'':<15} {row['problem']}\n")
     return 0
 
 
-def _quoted(part: object) -> str:
+def _quote(part: object) -> str:
     text = str(part)
     return f'"{text}"' if " " in text else text

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from obsidian_mcp.core.text.call import Client, Deadline, ProgressReport, set_call
 
-from .throttle import throttled
+from .throttle import throttle
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ async def in_thread(
     def run() -> T:  # in a copy of this context, so that the settings end with the thread's work
         set_call(limit=limit)
         if client is not None:
-            set_call(client=client, progress=throttled(report, limit) if report is not None else None)
+            set_call(client=client, progress=throttle(report, limit) if report is not None else None)
         return work()
 
     with anyio.CancelScope() as scope:

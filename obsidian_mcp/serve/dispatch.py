@@ -180,7 +180,7 @@ class Dispatcher:
                 return jsonrpc.encode(params.refuse(message, faults))
             if method == "tools/call":
                 return self._call(message, peer)
-            return jsonrpc.encode(self._answer(message, peer, self._told(message, peer)))
+            return jsonrpc.encode(self._answer(message, peer, self._result(message, peer)))
         except AppError as error:
             return jsonrpc.encode(self.failure(message, peer, error))
         except BaseException:  # sys.exit() in a tool, too
@@ -214,12 +214,12 @@ class Dispatcher:
                 return None
             raise
 
-    def _told(self, message: Message, peer: Peer) -> Mapping[str, Any]:
+    def _result(self, message: Message, peer: Peer) -> Mapping[str, Any]:
         """Return the result of any other request."""
         match message["method"]:
             case "tools/list":
                 require_first_page((message.get("params") or {}).get("cursor"))
-                return {"tools": self.tools(peer), **(_kept(self.list_can_change()) if peer.is_modern else {})}
+                return {"tools": self.tools(peer), **(_caching(self.list_can_change()) if peer.is_modern else {})}
             case "ping":
                 return {}
             case "server/discover":
@@ -227,7 +227,7 @@ class Dispatcher:
                     "supportedVersions": list(MODERN_VERSIONS),
                     "capabilities": self.capabilities(is_modern=True),
                     "instructions": self.instructions(),
-                    **_kept(can_change=False),
+                    **_caching(can_change=False),
                 }
             case _:
                 version = message["params"]["protocolVersion"]
@@ -375,7 +375,7 @@ _SHAPES: Final[Mapping[str, params.Shape]] = {
 }
 
 
-def _kept(can_change: bool) -> dict[str, Any]:
+def _caching(can_change: bool) -> dict[str, Any]:
     """How long a client may keep a list."""
     return {"ttlMs": CHANGING_MS if can_change else CONSTANT_MS, "cacheScope": "private"}
 

@@ -49,10 +49,10 @@ def decode(line: bytes) -> Message | InvalidMessage:
         else:
             problem = f"{kind(value)} came; a message is a JSON object"
         return _refuse(INVALID_REQUEST, f"Invalid Request: {problem}.")
-    return checked(value)
+    return check(value)
 
 
-def checked(value: dict[str, Any]) -> Message | InvalidMessage:
+def check(value: dict[str, Any]) -> Message | InvalidMessage:
     """Return a JSON object as the message that it is, or why it is none (MSG-04)."""
     raw_id = value.get("id")
     usable = is_id(raw_id)

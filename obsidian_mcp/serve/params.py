@@ -47,9 +47,9 @@ def faults(value: Any, shape: Shape, path: str = "") -> Iterator[Fault]:
             if isinstance(member, dict):
                 yield from faults(member, wanted, f"{path}{key}.")
             else:
-                yield Fault(path + key, _WORDS[dict], shown(member))
+                yield Fault(path + key, _WORDS[dict], describe(member))
         elif not (is_id(member) if wanted is RequestId else isinstance(member, wanted)):
-            yield Fault(path + key, _WORDS[wanted], shown(member))
+            yield Fault(path + key, _WORDS[wanted], describe(member))
 
 
 def missing(field: str) -> Fault:
@@ -70,7 +70,7 @@ def refuse(message: Message, found: Iterable[Fault]) -> Message:
     return error(message["id"], INVALID_PARAMS, text, data)
 
 
-def shown(value: object) -> str:
+def describe(value: object) -> str:
     """Return a short form of a value: a scalar as written, of a container only its kind."""
     match value:
         case bool():

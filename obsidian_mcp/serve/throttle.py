@@ -11,12 +11,12 @@ INTERVAL_SECONDS: Final = 0.2
 """Shortest time between two notifications about one request."""
 
 
-def throttled(report: ProgressReport, deadline: Deadline) -> ProgressReport:
+def throttle(report: ProgressReport, deadline: Deadline) -> ProgressReport:
     """Return `report` limited to growing values, one each `INTERVAL_SECONDS`, and none after the deadline."""
     latest = 0.0
     highest = -1
 
-    def limited(done: int, total: int, activity: str) -> None:
+    def limit(done: int, total: int, activity: str) -> None:
         nonlocal latest, highest
         now = time.monotonic()
         if now - latest < INTERVAL_SECONDS or done <= highest or deadline.passed:
@@ -24,4 +24,4 @@ def throttled(report: ProgressReport, deadline: Deadline) -> ProgressReport:
         latest, highest = now, done
         report(done, total, activity)
 
-    return limited
+    return limit

@@ -249,7 +249,7 @@ class _Given:
             raise self.wrong(f"{key} must be one of {', '.join(choices)}, not {value!r}", key)
         return value
 
-    def needed(self, key: str) -> str:
+    def require(self, key: str) -> str:
         if not str(self.values.get(key, "")).strip():
             raise self.wrong(f"{self.op} needs {key}", key)
         return str(self.values[key])
@@ -281,18 +281,18 @@ def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOpera
                 around=tuple(values.get("cards", ())),
             )
         case "edit":
-            return EditCard(given.needed("card"), _content(vault, given), *size, color=values.get("color"))
+            return EditCard(given.require("card"), _content(vault, given), *size, color=values.get("color"))
         case "move":
             if not {"x", "y", "beside", "group"} & values.keys():
                 raise given.wrong("move needs a place: x and y, beside, or group", "x")
-            return MoveCard(given.needed("card"), given.place())
+            return MoveCard(given.require("card"), given.place())
         case "remove":
-            return RemoveCard(given.needed("card"), contents=values.get("contents", False))
+            return RemoveCard(given.require("card"), contents=values.get("contents", False))
         case "disconnect":
-            return Disconnect(given.needed("from"), given.needed("to"))
+            return Disconnect(given.require("from"), given.require("to"))
     sides = get_args(EdgeSide)
     start, end = (given.choice(key, sides) if key in values else None for key in ("from_side", "to_side"))
-    return Connect(given.needed("from"), given.needed("to"), start, end, values.get("label"), values.get("color"))
+    return Connect(given.require("from"), given.require("to"), start, end, values.get("label"), values.get("color"))
 
 
 def _content(vault: Vault, given: _Given) -> dict[str, str]:

@@ -125,7 +125,7 @@ def _changed_lines(diff: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield from zip_longest(old, new, fillvalue="")
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _count_shared(one: Sequence[str], other: Sequence[str]) -> int:
     """Return how many words both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
@@ -133,8 +133,8 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 def _kind(old: str, new: str) -> tuple[tuple[str, str], str]:
     """Return the words of two lines that differ, and both lines cut around these."""
     words, others = (re.findall(r"\w+|\W", line) for line in (old, new))
-    start = _shared(words, others)
-    end = _shared(words[start:][::-1], others[start:][::-1])
+    start = _count_shared(words, others)
+    end = _count_shared(words[start:][::-1], others[start:][::-1])
     kind, lines = [], ""
     for mark, line in (("-", words), ("+", others)):
         inner = "".join(line[start : len(line) - end])

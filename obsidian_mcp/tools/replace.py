@@ -100,14 +100,14 @@ def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character:
     seen = body if has_groups else edits.searched(body, pattern.source)
     text = seen.replace("\r\n", "\n") if ends else seen  # `\n`, `^` and `$` mean the ends of lines
 
-    def stored(offset: int) -> int:
+    def to_stored(offset: int) -> int:
         return offset + bisect_left(ends, offset)
 
     adapted = edits.adapting(body)
     found: list[Edit] = []
     size = len(body)
     for span, new in pattern.replacements(text, template, Budget(row_units=3 * MAX_FILE_BYTES)):
-        place, content = Span(stored(span.start), stored(span.end)), adapted(new)
+        place, content = Span(to_stored(span.start), to_stored(span.end)), adapted(new)
         found.append(Edit(place, content if seen is body else edits.keeping_bytes(place.slice(body), content)))
         size += len(content) - (place.end - place.start)
         check_size(size)

@@ -7,7 +7,7 @@ from typing import Any
 from obsidian_mcp.tools.canvas import LOOK, NUMBERS, PLACE, edit_canvas
 
 from .call import DropInCall
-from .words import DropInRefused, unescaped
+from .words import DropInRefused, unescape
 
 KINDS = {"text": "text", "note": "file", "url": "link", "label": "group"}
 """The key that says what a new card shows, and the kind of card that it makes."""
@@ -25,7 +25,7 @@ def _read_keys(call: DropInCall, names: tuple[str, ...]) -> dict[str, Any]:
     for name in names:
         if name not in call.words.keys:
             continue
-        value = call.words.number(name) if name in NUMBERS else unescaped(call.words.text(name))
+        value = call.words.number(name) if name in NUMBERS else unescape(call.words.text(name))
         found["file" if name == "note" else name] = value
     return found
 

@@ -58,7 +58,7 @@ class Words:
         """The text to write: from standard input with `stdin`, else with its escapes replaced."""
         if self.has("stdin"):
             return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-        return unescaped(self.text("content"))
+        return unescape(self.text("content"))
 
     @property
     def format(self) -> str:
@@ -98,7 +98,7 @@ def read(arguments: Sequence[str]) -> Words:
     return words
 
 
-def unescaped(content: str) -> str:
+def unescape(content: str) -> str:
     """Text with `\\n` and `\\t` replaced; a second backslash in front keeps them as they are."""
 
     def value(found: re.Match[str]) -> str:

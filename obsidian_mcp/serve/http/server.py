@@ -163,7 +163,7 @@ def application(
     def at(dialect: Dialect, *path: str) -> Endpoint:
         return Endpoint(dialect=dialect, access=access, services=services, path=path)
 
-    def mounted(contract: Contract) -> Iterator[Route | Mount]:
+    def mount(contract: Contract) -> Iterator[Route | Mount]:
         own = {bearer: ToolService(one, contract.own_tools, *brought) for bearer, one in apps.items()}
         if contract.below:
             below = Endpoint(dialect=contract, access=access, services=own)
@@ -195,7 +195,7 @@ def application(
 
     starlette = Starlette(
         routes=[
-            *(route for contract in contracts for route in mounted(contract)),
+            *(route for contract in contracts for route in mount(contract)),
             *(Route(path, mcp) for path in ("/mcp", "/mcp/")),
             Route("/", at(HomePage(), "page")),
             Route("/.well-known/openai-apps-challenge", at(Challenge(http.challenge), "challenge")),

@@ -301,7 +301,7 @@ class Sessions:
                 begun = dict(sent["headers"]).get(SESSION.encode(), b"").decode()
 
         scope = {"type": "http", "method": method, "path": "/mcp", "query_string": b"", "headers": headers}
-        manager = await self._loaded()
+        manager = await self._load_once()
         with anyio.CancelScope():
             await manager.handle_request(scope, _replay(json.dumps(message).encode(), anyio.sleep_forever), send)
         return begun
@@ -314,7 +314,7 @@ class Sessions:
                 sdk_id, session.sdk_id = session.sdk_id, ""
                 await self._post({}, sdk_id, "DELETE")
 
-    async def _loaded(self) -> StreamableHTTPSessionManager:
+    async def _load_once(self) -> StreamableHTTPSessionManager:
         async with self._loading:
             if self._manager is None:
                 manager = await to_thread.run_sync(self._load)
@@ -359,7 +359,7 @@ class Sessions:
                 group.cancel_scope.cancel()
             return message
 
-        manager = await self._loaded()
+        manager = await self._load_once()
         try:
             await manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
         except Exception:
@@ -420,7 +420,7 @@ def _refuse(request: HttpRequest) -> Reply | None:
     """Return the answer to a message with a wrong id or wrong params (MSG-04): the SDK takes some for notifications."""
     if request.message is None:  # the SDK says so
         return None
-    found = jsonrpc.checked(request.message)
+    found = jsonrpc.check(request.message)
     if not isinstance(found, jsonrpc.InvalidMessage):
         return None
     answer = found.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, found.reason, None)

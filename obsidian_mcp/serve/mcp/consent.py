@@ -34,7 +34,7 @@ async def call_with_consent(
     arguments = params.arguments or {}
     answered = (params.input_responses or {}).get(QUESTION)
     if isinstance(answered, types.ElicitResult):
-        return await run(_agreed(arguments, answered))
+        return await run(_confirm(arguments, answered))
     try:
         return await run(arguments)
     except ConfirmationRequired as error:
@@ -50,10 +50,10 @@ async def call_with_consent(
             answered = await context.session.elicit_form(question, SCHEMA, related_request_id=context.request_id)
         except NoBackChannelError:
             raise error from None
-    return await run(_agreed(arguments, answered))
+    return await run(_confirm(arguments, answered))
 
 
-def _agreed(arguments: Mapping[str, Any], answered: types.ElicitResult) -> Mapping[str, Any]:
+def _confirm(arguments: Mapping[str, Any], answered: types.ElicitResult) -> Mapping[str, Any]:
     """Return the arguments of a call that a person has agreed to. Raises: PermissionDenied."""
     if answered.action != "accept" or (answered.content or {}).get(CONFIRM) is not True:
         raise PermissionDenied("The user was asked and did not agree. Nothing was changed; do not try again.")

@@ -78,6 +78,6 @@ def _invalid_params(method: str, error: ValidationError) -> MCPError:
             found.append(params.missing(field))
         else:
             expected = problem["msg"].removeprefix("Input should be ")
-            found.append(params.Fault(field, expected, params.shown(problem["input"])))
+            found.append(params.Fault(field, expected, params.describe(problem["input"])))
     text, data = params.invalid(method, found)
     return MCPError(INVALID_PARAMS, text, data)

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, PermissionDenied
 
-from .prompts import PROMPTS, Described, chosen, number, prompt, quoted, scope
+from .prompts import PROMPTS, Described, chosen, number, prompt, quote, scope
 from .resources import recent_notes
 
 EXCERPT: Final = 1_500
@@ -46,7 +46,7 @@ def summarize_note(
     opened = app.vaults.get(vault)
     return (
         f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, name open questions "
-        "and tasks separately, and add nothing that it does not say.\n\n" + quoted(app, opened, opened.find(note))
+        "and tasks separately, and add nothing that it does not say.\n\n" + quote(app, opened, opened.find(note))
     )
 
 
@@ -80,7 +80,7 @@ def weekly_review(
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
         f"enough.{target}\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
     )
-    shown = [quoted(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
+    shown = [quote(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
     rest = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]
     more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
     return "\n\n".join([request, *shown, *more, *notice])
@@ -104,7 +104,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     linked = {link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None}
     linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
     reasons: dict[str, list[str]] = {}
-    for name in _mentioned(opened, entry, body):
+    for name in _find_mentioned(opened, entry, body):
         reasons.setdefault(name, []).append("its name is in the text")
     for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
         report_progress(0, 0, "Comparing tags")
@@ -128,7 +128,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     return "\n\n".join(
         [
             request,
-            quoted(app, opened, entry),
+            quote(app, opened, entry),
             "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
             "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
             *notice,
@@ -136,7 +136,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     )
 
 
-def _mentioned(vault: Vault, entry: FileEntry, body: str) -> list[str]:
+def _find_mentioned(vault: Vault, entry: FileEntry, body: str) -> list[str]:
     """Return the notes whose name occurs in a text."""
     text = name_key(body)
     found = []
@@ -168,7 +168,7 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
     return "\n\n".join(
         [
             request,
-            quoted(app, opened, entry),
+            quote(app, opened, entry),
             "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
             *([f"Its properties cannot be read: {problem}"] if problem else []),
             "Properties in use: " + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),

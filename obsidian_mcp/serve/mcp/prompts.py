@@ -92,7 +92,7 @@ def find(name: str) -> Prompt:
         ) from None
 
 
-def quoted(app: App, vault: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
+def quote(app: App, vault: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
     """Return a note between tags that name it; of a long one the beginning, and how to get the rest."""
     body = printable(vault.read_text(entry).text.body)
     hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)

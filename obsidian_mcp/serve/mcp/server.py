@@ -89,7 +89,7 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
     server.subscriptions = subscriptions
     if view_tools(app):
         server.extensions[EXTENSION_ID] = {}
-    server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.joined)
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.join)
     server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server
 

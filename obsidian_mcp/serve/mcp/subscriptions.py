@@ -147,9 +147,9 @@ class ToolListSubscribers:
     def _begin_notifying(self, found: list[ServerEvent]) -> None:
         task = asyncio.get_running_loop().create_task(self._notify(found))
         self._notifying.add(task)
-        task.add_done_callback(self._notified)
+        task.add_done_callback(self._end_notifying)
 
-    def _notified(self, task: asyncio.Task[None]) -> None:
+    def _end_notifying(self, task: asyncio.Task[None]) -> None:
         self._notifying.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
             log.info("a client was not notified of a change: %s", error)
@@ -203,7 +203,7 @@ class Subscriptions(ToolListSubscribers):
         addresses.discard(params.uri)
         return types.EmptyResult()
 
-    async def joined(self, context: Context, _: types.NotificationParams) -> None:
+    async def join(self, context: Context, _: types.NotificationParams) -> None:
         """Notify a client of 2025 from now on when the list of resources changes."""
         self._joined[session_of(context)] = context.session
         _keep_newest(self._joined)

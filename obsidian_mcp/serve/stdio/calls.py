@@ -15,7 +15,7 @@ from obsidian_mcp.light_typing import Final
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, progress_token
 from obsidian_mcp.serve.jsonrpc import Message, RequestId
-from obsidian_mcp.serve.throttle import throttled
+from obsidian_mcp.serve.throttle import throttle
 
 from .timers import Timer, Timers
 
@@ -193,4 +193,4 @@ class Calls:
                 if not running.ended:
                     self._send(line)
 
-        return throttled(report, running.limit)
+        return throttle(report, running.limit)

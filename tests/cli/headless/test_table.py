@@ -70,7 +70,7 @@ def test_no_command_takes_an_empty_value(command: DropInCommand, parameter: Drop
 
 def test_content_has_escapes() -> None:
     """HEADLESS-06."""
-    assert words.unescaped(r"a\nb \times \\n \x") == "a\nb \times \\n \\x"
+    assert words.unescape(r"a\nb \times \\n \x") == "a\nb \times \\n \\x"
 
 
 def test_suggestions_begin_with_the_word_then_contain_it_then_are_near() -> None:
