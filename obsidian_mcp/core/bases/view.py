@@ -17,7 +17,7 @@ from obsidian_mcp.core.expressions.evaluate import (
 )
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
-from obsidian_mcp.core.expressions.syntax import SyntaxProblem, uses_name
+from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 
 from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
@@ -131,7 +131,7 @@ def _warn_of_this(base: Base, view: View, context: Context) -> None:
     if context.this is not None:
         return
     nodes = (parse_or_problem(text) for _, text in expressions(base, [view]))
-    if any(not isinstance(node, SyntaxProblem) and uses_name(node, "this") for node in nodes):
+    if any(not isinstance(node, SyntaxProblem) and Name("this") in walk(node) for node in nodes):
         context.problems.note(
             "`this` is null here: the base uses it, but the query names no note for it. Pass `this`, the path of the "
             "note that embeds the base."

@@ -12,11 +12,6 @@ from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import ExpressionError
 
 
-def format_date(date: Date, form: str) -> str:
-    """The date in this format (DV-76). Letters and lengths without a meaning stay."""
-    return luxon.write(date.moment, form)
-
-
 def parse_date_as(text: str, form: str, now: datetime) -> Date:
     """The date that the whole text is in this format (DV-77). Raises: ExpressionError."""
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import linkable_heading
@@ -12,34 +11,22 @@ from obsidian_mcp.core.dataview.objects import ABSENT, Computed, Extended
 from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.values import LinkValue, Value
 
+ReadField = Callable[[RawField, str], Value]
+"""Reads what is written as the value of a field, in the note of a path."""
 DONE = frozenset({"x", "X"})
 """The marks of a task that is done."""
-
-
-class FieldReader(Protocol):
-    """Reads what is written as the value of a field."""
-
-    def value(self, field: RawField, page_path: str) -> Value: ...
-
-
-class ItemPage(Protocol):
-    """The page of a list item."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def store(self) -> FieldReader: ...
 
 
 class ItemRecord(Computed):
     """The fields of a list item (DV-15, DV-16)."""
 
-    __slots__ = ("_own", "children", "item", "page")
+    __slots__ = ("_own", "_read", "children", "item", "path")
 
-    def __init__(self, item: ListItemData, page: ItemPage) -> None:
+    def __init__(self, item: ListItemData, path: str, read: ReadField) -> None:
         self._known = {}
         self.item = item
-        self.page = page
+        self.path = path
+        self._read = read
         self.children: list[Value] = []
         self._own: dict[str, list[Value]] | None = None
 
@@ -53,7 +40,7 @@ class ItemRecord(Computed):
         if self._own is None:
             self._own = {}
             for field in self.item.fields:
-                value = self.page.store.value(RawField(field.key, field.value, inline=True), self.page.path)
+                value = self._read(RawField(field.key, field.value, inline=True), self.path)
                 self._own.setdefault(field.key, []).append(value)
         return self._own
 
@@ -73,8 +60,8 @@ class ItemRecord(Computed):
         return ABSENT if values is None else values[0] if len(values) == 1 else values
 
 
-def item_records(items: Sequence[ListItemData], page: ItemPage) -> list[ItemRecord]:
-    records = [ItemRecord(item, page) for item in items]
+def item_records(items: Sequence[ListItemData], path: str, read: ReadField) -> list[ItemRecord]:
+    records = [ItemRecord(item, path, read) for item in items]
     by_line = {record.item.line: record for record in records}
     for record in records:
         above = None if record.item.parent is None else by_line.get(record.item.parent)
@@ -84,13 +71,13 @@ def item_records(items: Sequence[ListItemData], page: ItemPage) -> list[ItemReco
 
 
 def _section(record: ItemRecord) -> LinkValue:
-    heading, path = record.item.heading, record.page.path
+    heading, path = record.item.heading, record.path
     return LinkValue(path) if heading is None else LinkValue(path, f"#{linkable_heading(heading)}")
 
 
 def _item_link(record: ItemRecord) -> LinkValue:
     block_id = record.item.block_id
-    return _section(record) if block_id is None else LinkValue(record.page.path, f"#^{block_id}")
+    return _section(record) if block_id is None else LinkValue(record.path, f"#^{block_id}")
 
 
 _ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
@@ -105,7 +92,7 @@ _ITEM_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
     "outlinks": lambda record: [
         literals.link_to(link.target, link.display, embed=link.embed) for link in record.item.links
     ],
-    "path": lambda record: record.page.path,
+    "path": lambda record: record.path,
     "children": lambda record: record.children,
     "task": lambda record: record.item.status is not None,
     "annotated": lambda record: bool(record.item.fields),

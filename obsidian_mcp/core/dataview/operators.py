@@ -19,11 +19,6 @@ from obsidian_mcp.core.text.collation import same_text
 Operate = Callable[[Value, Value, Context], Value]
 
 
-def operate(operator: str, left: Value, right: Value, context: Context) -> Value:
-    """The value of `left operator right` (DV-61). Raises: ExpressionError for types without an implementation."""
-    return OPERATORS[operator](left, right, context)
-
-
 # Arithmetic: by the pair of types
 
 

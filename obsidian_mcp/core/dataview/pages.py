@@ -332,7 +332,7 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "etags": lambda file: exact_tags(file.page.store, file.path),
     "tags": _all_tags,
     "aliases": _aliases,
-    "lists": lambda file: item_records(file.page.store.vault.list_items(file.path), file.page),
+    "lists": lambda file: item_records(file.page.store.vault.list_items(file.path), file.path, file.page.store.value),
     "tasks": lambda file: [record for record in file["lists"] if record.item.status is not None],
     "ctime": lambda file: from_nanoseconds(file.page.store.vault.created_ns(file.path)),
     "cday": lambda file: day_of(file["ctime"]),

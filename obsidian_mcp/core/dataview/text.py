@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.dataview.comparison import ExternalLink, link_type
-from obsidian_mcp.core.dataview.date_format import format_date
 from obsidian_mcp.core.dataview.durations import duration_text
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.expressions.dates import Date, Duration
@@ -50,7 +50,7 @@ def value_text(value: Value, settings: Settings, budget: Budget, depth: int = 0)
         case Date():
             clock = value.moment
             is_day = clock.hour == clock.minute == clock.second == 0
-            return format_date(value, settings.date_format if is_day else settings.date_time_format)
+            return luxon.write(clock, settings.date_format if is_day else settings.date_time_format)
         case Duration():
             return duration_text(value)
         case ExternalLink():

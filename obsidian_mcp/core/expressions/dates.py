@@ -94,22 +94,14 @@ def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
     weeks, days = _finite(duration.weeks), _finite(duration.days)
     whole_days = math.trunc(weeks) * 7 + math.trunc(days)
     fraction_days += math.fmod(weeks, 1) * 7 + math.fmod(days, 1)
-    rest = timedelta_of(duration.time_ms + fraction_days * DAY_MS)
     try:
+        rest = timedelta(milliseconds=duration.time_ms + fraction_days * DAY_MS)
         moment = zones.on_the_clock(clock.shift(date.moment, months, "M") + timedelta(days=whole_days))
         if rest:
             moment = zones.later(moment, rest) if elapsed else zones.on_the_clock(moment + rest)
     except (OverflowError, ValueError):
         raise _out_of_range() from None
     return replace(date, moment=moment)
-
-
-def timedelta_of(milliseconds: float) -> timedelta:
-    """Raises: ExpressionError for what no calendar holds."""
-    try:
-        return timedelta(milliseconds=milliseconds)
-    except (OverflowError, ValueError):
-        raise _out_of_range() from None
 
 
 def _finite(number: float) -> float:

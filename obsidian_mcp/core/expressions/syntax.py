@@ -131,8 +131,3 @@ def walk(node: Node) -> Iterator[Node]:
         current = pending.pop()
         yield current
         pending += children(current)
-
-
-def uses_name(node: Node, name: str) -> bool:
-    """Whether a bare name stands anywhere in an expression."""
-    return any(isinstance(part, Name) and part.name == name for part in walk(node))

@@ -46,7 +46,7 @@ def _in_areas(note: Note, inline_prefix: str) -> Iterator[QueryBlock]:
         source = area.span.slice(note.body)
         line = note.lines.line(area.span.start) + 1
         if not area.block:
-            text = inline_text(source)
+            text = source.strip("`").strip()
             if text.startswith("$="):
                 yield QueryBlock("dataviewjs", text, line)
             elif text.startswith(inline_prefix) and len(text) > len(inline_prefix):
@@ -60,11 +60,6 @@ def _find_embedded(note: Note) -> Iterator[QueryBlock]:
         if link.embed and link.path.lower().endswith(".base"):
             line = note.lines.line(link.span.start) + 1
             yield QueryBlock("base", link.path, line, link.subpath.removeprefix("#"))
-
-
-def inline_text(source: str) -> str:
-    """What stands in a code span, without its backticks and the blanks beside them."""
-    return source.strip("`").strip()
 
 
 def _inside(note: Note, area: Area) -> str:

@@ -7,14 +7,13 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from obsidian_mcp.core.calendar import clock
+from obsidian_mcp.core.calendar import clock, luxon
 from obsidian_mcp.core.calendar.days import read_moment
 from obsidian_mcp.core.calendar.locale import locale
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.calendar.periods import Period, start_of, week_of, week_start
-from obsidian_mcp.core.dataview.date_format import format_date, parse_date_as
-from obsidian_mcp.core.expressions.dates import Date
+from obsidian_mcp.core.dataview.date_format import parse_date_as
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.periodic.notes import note_day, note_path
 from obsidian_mcp.core.periodic.settings import read_settings
@@ -38,7 +37,7 @@ def _evaluate(kind: str, parts: list[str]) -> Any:
         case "read", [tag, form, text]:
             return _iso(parse_moment(text, form, locale(tag), today=NOW.date()))
         case "luxon", [form, when]:
-            return format_date(Date(datetime.fromisoformat(when)), form)
+            return luxon.write(datetime.fromisoformat(when), form)
         case "luxon read", [form, text]:
             try:
                 return _iso(parse_date_as(text, form, NOW).moment)

@@ -19,7 +19,7 @@ from obsidian_mcp.core.expressions.syntax import (
     Literal,
     Name,
     ObjectOf,
-    uses_name,
+    walk,
 )
 from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 
@@ -82,6 +82,6 @@ def test_a_name_is_found_anywhere_in_an_expression() -> None:
             (("k", ListOf((Binary("+", Literal(1.0), FunctionCall(FieldAccess(Name("this"), "f"), (Name("y"),))),))),)
         ),
     )
-    assert uses_name(node, "this")
-    assert uses_name(node, "y")
-    assert not uses_name(node, "f")
+    assert Name("this") in walk(node)
+    assert Name("y") in walk(node)
+    assert Name("f") not in walk(node)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from obsidian_mcp.core.dataview.comparison import compare
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
-from obsidian_mcp.core.dataview.operators import operate
+from obsidian_mcp.core.dataview.operators import OPERATORS
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Function
@@ -70,7 +70,7 @@ def _reduce(run: Run, values: list[Value], operator: str) -> Value:
     total = values[0]
     for value in values[1:]:
         run.budget.tick()
-        total = operate(operator, total, value, run)
+        total = OPERATORS[operator](total, value, run)
     return total
 
 
@@ -86,7 +86,7 @@ def _reduce_with(_run: Run, values: list[Value], combine: Function) -> Value:
 
 def _average(run: Run, values: list[Value]) -> Value:
     total = _reduce(run, values, "+")
-    return None if total is None else operate("/", total, float(len(values)), run)
+    return None if total is None else OPERATORS["/"](total, float(len(values)), run)
 
 
 FUNCTIONS: dict[str, Implementation] = {

@@ -9,8 +9,9 @@ from functools import cache
 
 import regex
 
+from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.dataview.comparison import is_true
-from obsidian_mcp.core.dataview.date_format import format_date, format_duration
+from obsidian_mcp.core.dataview.date_format import format_duration
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import link_text, value_text
@@ -128,7 +129,7 @@ FUNCTIONS: dict[str, Implementation] = by_name(
     .on("date", lambda _, date: from_milliseconds(date.milliseconds) if date.moment.tzinfo else date)
     .null_on_null(),
     Overloads("dateformat", {2: (0,)})
-    .on("date string", lambda _, date, form: format_date(date, form))
+    .on("date string", lambda _, date, form: luxon.write(date.moment, form))
     .null_on("null string"),
     Overloads("durationformat", {2: (0,)})
     .on("duration string", lambda _, duration, form: format_duration(duration, form))
