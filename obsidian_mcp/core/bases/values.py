@@ -176,21 +176,21 @@ def read_wikilink(text: str, source: str) -> LinkValue | None:
 def wrap_property(raw: Value, source: str, *, tags: bool = False) -> Value:
     """The value of a property as its YAML has it, in the note `source` (BASE-20). `tags`: it is the property `tags`."""
     if type(raw) is str:
-        if raw[:2] == "[[" and (link := read_wikilink(raw, source)) is not None:
-            return link
-        written = iso.read(raw) if raw[:1].isdigit() else None
-        date = parse_date(raw) if written is not None and written.mark != " " else None
-        return raw if date is None else date
+        return _read_text(raw, source)
     if raw is None or raw is True or raw is False or type(raw) is float:
         return raw
-    if isinstance(raw, list):
-        return [
-            TagValue(item.removeprefix("#")) if tags and type(item) is str else wrap_property(item, source)
-            for item in raw
-        ]
-    if isinstance(raw, dict):
-        return {str(key): wrap_property(item, source) for key, item in raw.items()}
-    return from_json(raw)
+    if tags and isinstance(raw, list):
+        return [TagValue(item.removeprefix("#")) if type(item) is str else wrap_property(item, source) for item in raw]
+    return from_json(raw, lambda text: _read_text(text, source))
+
+
+def _read_text(text: str, source: str) -> Value:
+    """The link or date that a text is, else the text."""
+    if text[:2] == "[[" and (link := read_wikilink(text, source)) is not None:
+        return link
+    written = iso.read(text) if text[:1].isdigit() else None
+    date = parse_date(text) if written is not None and written.mark != " " else None
+    return text if date is None else date
 
 
 def as_text(value: Value) -> str | None:

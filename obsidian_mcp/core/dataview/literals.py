@@ -143,21 +143,21 @@ def parse_duration(text: str) -> Duration | None:
 # Links
 
 
-def link(inner: str, *, embed: bool = False, source: str = "") -> LinkValue:
+def link(inner: str, *, embed: bool = False) -> LinkValue:
     """The link of what stands between `[[` and `]]` (DV-36): the first pipe that is not escaped ends the target."""
     pipe = _PIPE.search(inner)
     target, display = (inner, None) if pipe is None else (inner[: pipe.start()], inner[pipe.end() :])
-    return link_to(target.replace("\\|", "|"), display, embed=embed, source=source)
+    return link_to(target.replace("\\|", "|"), display, embed=embed)
 
 
-def link_to(target: str, display: str | None = None, *, embed: bool = False, source: str = "") -> LinkValue:
+def link_to(target: str, display: str | None = None, *, embed: bool = False) -> LinkValue:
     """The link with this target: a block after `#^`, else a heading between the first and the second `#`."""
     path, mark, block = target.partition("#^")
     if mark:
-        return LinkValue(path, "#^" + block.partition("#^")[0], display, embed, source)
+        return LinkValue(path, "#^" + block.partition("#^")[0], display, embed)
     path, mark, rest = target.partition("#")
     subpath = "#" + linkable_heading(rest.partition("#")[0]) if mark else ""
-    return LinkValue(path, subpath, display, embed, source)
+    return LinkValue(path, subpath, display, embed)
 
 
 def parse_link(text: str) -> LinkValue | None:
@@ -223,19 +223,7 @@ def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:
 
 def frontmatter_value(raw: Value) -> Value:
     """A value of the YAML as a field has it (DV-11): whole texts that are a date, a duration or a link become one."""
-    match raw:
-        case str():
-            return _text_value(raw)
-        case bool() | None | float():
-            return raw
-        case int():
-            return from_json(raw)
-        case list():
-            return [frontmatter_value(item) for item in raw]
-        case dict():
-            return {str(key): frontmatter_value(item) for key, item in raw.items()}
-        case _:
-            return str(raw)
+    return from_json(raw, _text_value)
 
 
 def _text_value(text: str) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -68,10 +69,13 @@ class File(NamedTuple):
         return self.path.rpartition("/")[0]
 
 
-def from_json(raw: Value) -> Value:
-    """A value of a note's frontmatter with every number as float; texts stay texts."""
+def from_json(raw: Value, read_text: Callable[[str], Value] = str) -> Value:
+    """A value of a note's frontmatter with every number as float; texts at any depth are what `read_text` makes of
+    them."""
     match raw:
-        case bool() | None | str() | float():
+        case str():
+            return read_text(raw)
+        case bool() | None | float():
             return raw
         case int():
             try:
@@ -79,8 +83,8 @@ def from_json(raw: Value) -> Value:
             except OverflowError:
                 return float("inf") if raw > 0 else float("-inf")
         case list():
-            return [from_json(item) for item in raw]
+            return [from_json(item, read_text) for item in raw]
         case dict():
-            return {str(key): from_json(item) for key, item in raw.items()}
+            return {str(key): from_json(item, read_text) for key, item in raw.items()}
         case _:
             return str(raw)

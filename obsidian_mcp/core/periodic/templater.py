@@ -237,26 +237,26 @@ def _format(run: _Run, when: datetime, pattern: _Result) -> str:
     return format_moment(when, _text(run, pattern, "a format"), run.surroundings.locale)
 
 
-def _now(
-    run: _Run,
-    pattern: _Result = "YYYY-MM-DD",
-    offset: _Result = 0.0,
-    reference: _Result | None = None,
-    form: _Result | None = None,
-) -> str:
-    return _format(run, _move(run, _reference(run, reference, form), offset), pattern)
+def _date_command(begin: Callable[[_Run, datetime], datetime]) -> Callable[..., str]:
+    """A function that writes a date, moved by an offset from what `begin` makes of the reference."""
+
+    def write_date(
+        run: _Run,
+        pattern: _Result = "YYYY-MM-DD",
+        offset: _Result = 0.0,
+        reference: _Result | None = None,
+        form: _Result | None = None,
+    ) -> str:
+        return _format(run, _move(run, begin(run, _reference(run, reference, form)), offset), pattern)
+
+    return write_date
 
 
-def _weekday(
-    run: _Run,
-    pattern: _Result = "YYYY-MM-DD",
-    number: _Result = 0.0,
-    reference: _Result | None = None,
-    form: _Result | None = None,
-) -> str:
-    when = _reference(run, reference, form)
-    start = datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
-    return _format(run, _move(run, start, number), pattern)
+def _week_start(run: _Run, when: datetime) -> datetime:
+    return datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
+
+
+_now = _date_command(lambda _, when: when)
 
 
 def _folder(run: _Run, absolute: _Result = False) -> str:
@@ -302,7 +302,7 @@ _FUNCTIONS: Mapping[str, Callable[..., _Result]] = {
     "tp.date.now": _now,
     "tp.date.tomorrow": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, 1.0),
     "tp.date.yesterday": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, -1.0),
-    "tp.date.weekday": _weekday,
+    "tp.date.weekday": _date_command(_week_start),
     "tp.file.folder": _folder,
     "tp.file.path": lambda run, relative=False: run.target.path if relative is True else run.target.system_path,
     "tp.file.creation_date": lambda run, pattern=_TIME: _format(run, run.target.created, pattern),
