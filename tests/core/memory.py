@@ -13,6 +13,7 @@ from obsidian_mcp.core.files.ports import Change, DiskFile
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError, NoteNotFound
 
@@ -82,7 +83,7 @@ class MemoryVault:
         self.index = open_index(place)
         weakref.finalize(self, self.index.close)
         self.indexer = Indexer(self.index, lambda: list(self.catalog), self.read, self.stat)
-        self.graph = Graph(self.indexer, self.catalog)
+        self.graph = Graph(self.indexer, FileNumbers(self.catalog))
 
     def opened_again(self, place: Path) -> MemoryVault:
         """Another program on the same files, and on the same index if `place` is the same."""

@@ -17,7 +17,7 @@ from .output import as_json, in_order, order
 from .words import DropInRefused
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.graph.indexed_vault import IndexedVault
+    from obsidian_mcp.core.graph.indexed_vault import Moment
 
 
 def in_one_file(call: DropInCall) -> bool:
@@ -34,7 +34,7 @@ def tags(call: DropInCall) -> str:
         written = call.parse(entry).all_tags if is_note(entry.path) else []
         counted = counts_of([tag] for tag in written)
     else:
-        found = call.vault.graph.evaluate(_tags_of_notes, lambda _: 0).value
+        found = call.vault.graph.evaluate(_tags_of_notes).value
         counted = counts_of(tag_names.ancestry(tag_names.name(tag)) for path in in_order(found) for tag in found[path])
     names = sorted(counted, key=lambda name: order(f"#{name}"))
     if call.text("sort") == "count":
@@ -44,7 +44,10 @@ def tags(call: DropInCall) -> str:
     return call.format_rows(table, "No tags found.")
 
 
-def _tags_of_notes(view: IndexedVault) -> dict[str, Sequence[str]]:
+def _tags_of_notes(moment: Moment) -> dict[str, Sequence[str]]:
+    from obsidian_mcp.core.graph.indexed_vault import IndexedVault  # loaded with the index
+
+    view = IndexedVault(moment)
     return {file.path: view.tags(file.path) for file in view.files() if is_note(file.path)}
 
 
@@ -160,9 +163,12 @@ def aliases(call: DropInCall) -> str:
 
 
 def _aliases_of_vault(call: DropInCall) -> dict[str, list[str]]:
-    def query(view: IndexedVault) -> dict[str, list[str]]:
+    from obsidian_mcp.core.graph.indexed_vault import IndexedVault  # loaded with the index
+
+    def query(moment: Moment) -> dict[str, list[str]]:
+        view = IndexedVault(moment)
         visible = {file.path for file in view.files() if is_note(file.path)}
         column = view.column("aliases")
         return {path: parser.aliases({"aliases": value}) or [] for path, value in column.items() if path in visible}
 
-    return call.vault.graph.evaluate(query, lambda _: 0).value
+    return call.vault.graph.evaluate(query).value

@@ -8,22 +8,22 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial, wraps
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, Facts, LinkFact, TaskFact
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
+from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, Rows
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint, limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
-from .indexed_vault import IndexedVault, Moment, Paths
+from .indexed_vault import Moment
 from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
 from .link_lines import link_lines
 from .results import (
@@ -78,19 +78,18 @@ class Graph:
     def __init__(
         self,
         indexer: Indexer,
-        catalog: Catalog,
+        files: FileNumbers,
         hides: Callable[[], Hides] = lambda: lambda _: False,
         inline_fields: Callable[[], bool] = lambda: False,
     ) -> None:
         """`inline_fields` says whether the inline fields of Dataview are properties."""
         self._indexer = indexer
-        self._catalog = catalog
+        self._files = files
+        self._catalog = files.catalog
         self._hides = hides
         self._inline_fields = inline_fields
         self._lock = threading.Lock()
         self._links: LinkGraph | None = None
-        self._paths: tuple[Stamp | None, int, Paths] = (None, 0, {})
-        """Those of one state of the rows and one generation of the catalog."""
 
     # -- one file ----------------------------------------------------------------------------------------------
 
@@ -287,7 +286,7 @@ class Graph:
         """Return every tag of the vault with its counts, by name; it counts for every tag above it (semantics 3.4)."""
         hidden = self._hides()
         shown = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
-        return tag_uses(rows.tags(), shown)
+        return tag_uses(rows.column("tags", "tag"), shown)
 
     @_asked
     def tagged(self, rows: Rows, tag: str) -> tuple[TaggedFile, ...]:
@@ -301,7 +300,8 @@ class Graph:
         """Return every property of the vault, by name; the inline fields of Dataview too where the vault has them."""
         tables = self._property_tables() if inline_fields else PROPERTIES
         hidden = self._hides()
-        return property_uses(rows.property_kinds(tables), self._numbers(rows, lambda path: not hidden(path)))
+        found = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
+        return property_uses(found, self._numbers(rows, lambda path: not hidden(path)))
 
     @_asked
     def with_property(self, rows: Rows, name: str) -> tuple[PropertyValue, ...]:
@@ -321,13 +321,9 @@ class Graph:
         key = name_key(name.strip())
         return tuple(sorted({path for path, _ in self._there(rows.aliases(key))}))
 
-    def evaluate(self, query: Callable[[IndexedVault], T], created_ns: Callable[[FileEntry], int]) -> Answer[T]:
-        """Return what a query over all files gives; see `evaluate_on`."""
-        return self.evaluate_on(partial(IndexedVault, created_ns=created_ns), query)
-
-    def evaluate_on(self, view: Callable[[Moment], V], query: Callable[[V], T]) -> Answer[T]:
-        """Return what a query gives for a view of the index, perhaps run again. Raises: OperationTimeout, after
-        QUERY_SECONDS in a call without a limit."""
+    def evaluate(self, query: Callable[[Moment], T]) -> Answer[T]:
+        """Return what a query over all files gives at one moment of the index, perhaps run again. Raises:
+        OperationTimeout, after QUERY_SECONDS in a call without a limit."""
         hides = self._hides()
         is_whole = not self._indexer.freshen().pending
 
@@ -338,8 +334,8 @@ class Graph:
                 return self._link_graph(rows)
 
             with limited_to(QUERY_SECONDS):
-                paths = partial(self._paths_in, rows)
-                return query(view(Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed)))
+                paths = lambda: self._files.at(rows).paths  # noqa: E731 - read where a query needs it
+                return query(Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed))
 
         try:
             return Answer(self._indexer.query(run), self._indexer.freshness)
@@ -350,7 +346,7 @@ class Graph:
     @_asked_of_all
     def evaluate_texts(self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]) -> T:
         """Return what a question gives for path and text of every note, the one changed last first."""
-        paths, hidden = self._paths_in(rows), self._hides()
+        paths, hidden = self._files.at(rows).paths, self._hides()
         found = ((paths[number], text) for number, text in rows.texts() if number in paths)
         return question((path, text) for path, text in found if is_note(path) and not hidden(path))
 
@@ -368,17 +364,6 @@ class Graph:
             self._links = update(self._links, rows, self._catalog)
             return self._links
 
-    def _paths_in(self, rows: Rows) -> Paths:
-        """Return the files that have rows and are in the vault; they are kept between questions."""
-        with self._lock:
-            stamp, generation, paths = self._paths
-            if (stamp, generation) != (rows.stamp, self._catalog.generation):
-                generation, there = self._catalog.generation, self._catalog.by_path()
-                # with the strings of the catalog, so that those of the rows can be freed
-                paths = {number: entry.path for number, path in rows.paths().items() if (entry := there.get(path))}
-                self._paths = (rows.stamp, generation, paths)
-            return paths
-
     def _shown(self) -> list[VaultPath]:
         hidden = self._hides()
         return sorted(entry.path for entry in self._catalog if not hidden(entry.path))
@@ -394,4 +379,4 @@ class Graph:
 
     def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
         """Return the numbers of files that exist and are wanted."""
-        return {number for number, path in self._paths_in(rows).items() if wanted(path)}
+        return {number for number, path in self._files.at(rows).paths.items() if wanted(path)}

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache, cached_property, partial
 
 from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
-from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .indexed_vault import IndexedVault, Moment, by_path, written_link
+from .indexed_vault import SINGLE_FILES, Column, IndexedVault, Moment
 
 SCOPE = 2000
 """Notes of a FROM up to which their rows alone are read; for more, whole columns are."""
@@ -38,20 +36,13 @@ class IndexedNotes(IndexedVault):
         self._read_text = read_text
         self._bookmarks = cache(bookmarks)
         self._field_keys = cache(moment.rows.field_keys)
-        self._columns_of_fields: dict[str, Mapping[str, list[_Placed]]] = {}
-        self._fields_by_key: dict[str, Mapping[str, list[_Placed]]] = {}
-        """By path, the fields of the notes that are read one by one."""
-        self._scope: dict[int, VaultPath] = {}
-        self._reads_columns = False
+        self._fields_by_key: dict[str, Column[_Placed]] = {}
+        self._known_fields: dict[tuple[str, str], RawField] = {}
 
     def expect(self, paths: Sequence[str]) -> None:
-        self._reads_columns = len(paths) > SCOPE
-        self._fields_by_key.clear()
-        if not self._reads_columns:
-            numbers = self._rows.numbers_of([VaultPath(path) for path in paths])
-            self._scope = {number: path for path, number in numbers.items()}
-            for name in ("_fields_in_scope", "_tags_in_scope", "_links_in_scope"):
-                self.__dict__.pop(name, None)
+        is_little = len(paths) <= SCOPE
+        self._scope = self._rows.numbers_of(paths) if is_little else {}
+        self._single_files = SINGLE_FILES if is_little else 0
 
     def page_paths(self, folder: str = "") -> Sequence[str]:
         paths: Iterable[str] = self._catalog.by_path()
@@ -64,29 +55,16 @@ class IndexedNotes(IndexedVault):
         return self._field_keys()
 
     def fields(self, path: str) -> Sequence[RawField]:
-        return [field for _, field in self._fields_of(path)]
+        return [field for _, field in self._all_fields.cells(path)]
 
     def fields_of_key(self, path: str, key: str) -> Sequence[_Placed]:
-        column = self._columns_of_fields.get(key)
+        column = self._fields_by_key.get(key)
         if column is None:
-            if path in self._fields_in_scope or self._read_singly(path):
-                return self._keyed_fields(path).get(key, ())
-            properties, inline = self._rows.written_properties(key), self._rows.inline_fields(key)
-            column = self._columns_of_fields[key] = self._placed(self._paths, properties, inline)
-        return column.get(path, ())
+            column = self._fields_by_key[key] = Column(self, partial(self._read_fields, key))
+        return column.cells(path)
 
-    def _keyed_fields(self, path: str) -> Mapping[str, list[_Placed]]:
-        """Return a note's fields by lower-case key, for queries that ask for each key of a large note."""
-        known = self._fields_by_key.get(path)
-        if known is None:
-            found: dict[str, list[_Placed]] = {}
-            for placed in self._fields_of(path):
-                found.setdefault(placed[1].key.lower(), []).append(placed)
-            known = self._fields_by_key[path] = found
-        return known
-
-    def field_column(self, key: str) -> Iterator[tuple[RawField, list[VaultPath]]]:
-        if not self._reads_columns:
+    def field_column(self, key: str) -> Iterator[tuple[RawField, list[str]]]:
+        if self._single_files:
             return
         groups = [
             (RawField(key, json.loads(text), inline=False), numbers)
@@ -94,10 +72,10 @@ class IndexedNotes(IndexedVault):
         ]
         groups += [
             (RawField(key, text, inline=True), [number])
-            for number, _, name, text in self._rows.inline_fields(key.lower())
+            for number, _, name, text in self._rows.column("inline_fields", "name, text", key.lower())
             if name == key
         ]
-        paths, numbers = self._paths, [number for _, some in groups for number in some]
+        paths, numbers = self.paths, [number for _, some in groups for number in some]
         if len(set(numbers)) < len(numbers):
             counted = Counter(numbers)
             paths = {number: path for number, path in paths.items() if counted[number] < 2}
@@ -109,16 +87,7 @@ class IndexedNotes(IndexedVault):
         return unpack_items(packed) if packed else ()
 
     def text_tags(self, path: str) -> Sequence[str]:
-        if path in self._tags_in_scope:
-            return self._tags_in_scope[path]
-        if self._read_singly(path):
-            facts = self._facts_of(path)
-            return [] if facts is None else [tag.tag for tag in facts.tags if not tag.at]
-        return self._tags_of_texts.get(path, ())
-
-    def links(self, path: str) -> Sequence[WrittenLink]:
-        found = self._links_in_scope.get(path)
-        return super().links(path) if found is None else found
+        return self._text_tags.cells(path)
 
     def bookmarked(self) -> frozenset[str]:
         return self._bookmarks()
@@ -128,57 +97,22 @@ class IndexedNotes(IndexedVault):
         return None if entry is None else self._read_text(entry)
 
     @cached_property
-    def _tags_of_texts(self) -> dict[str, list[str]]:
-        return by_path(self._paths, self._rows.text_tags(), itemgetter(1))
+    def _text_tags(self) -> Column[str]:
+        def read(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
+            return ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files, where="at = ''"))
 
-    # The rows of the notes that the query reads
-
-    def _fields_of(self, path: str) -> Sequence[_Placed]:
-        found = self._fields_in_scope.get(path)
-        if found is None:
-            facts = self._facts_of(path)
-            if facts is None:
-                return []
-            properties = ((0, place, fact.name, fact.value) for place, fact in enumerate(facts.properties))
-            inline = ((0, place, field.name, field.text) for place, field in enumerate(facts.inline_fields))
-            found = self._placed({0: VaultPath(path)}, properties, inline).get(path, [])
-        return found
+        return Column(self, read)
 
     @cached_property
-    def _fields_in_scope(self) -> Mapping[str, list[_Placed]]:
-        numbers = list(self._scope)
-        empty: dict[str, list[_Placed]] = {path: [] for path in self._scope.values()}
-        properties, inline = self._rows.properties_of(numbers), self._rows.inline_fields_of(numbers)
-        return empty | self._placed(self._scope, properties, inline)
+    def _all_fields(self) -> Column[_Placed]:
+        return Column(self, partial(self._read_fields, None))
 
-    @cached_property
-    def _tags_in_scope(self) -> Mapping[str, list[str]]:
-        empty: dict[str, list[str]] = {path: [] for path in self._scope.values()}
-        return empty | by_path(self._scope, self._rows.text_tags(list(self._scope)), itemgetter(1))
-
-    @cached_property
-    def _links_in_scope(self) -> Mapping[str, list[WrittenLink]]:
-        empty: dict[str, list[WrittenLink]] = {path: [] for path in self._scope.values()}
-        rows = self._rows.written_links(list(self._scope))
-        return empty | by_path(self._scope, rows, lambda row: written_link(*row[1:]))
-
-    def _placed(
-        self,
-        paths: Mapping[int, VaultPath],
-        properties: Iterable[tuple[int, int, str, str]],
-        inline: Iterable[tuple[int, int, str, str]],
-    ) -> dict[str, list[_Placed]]:
-        """Fields by path, in order, from rows of file number, place, name and value."""
-        found: dict[str, list[_Placed]] = {}
-        known: dict[tuple[str, str], RawField] = {}
-        for number, place, name, text in properties:
-            if (path := paths.get(number)) is not None:
-                field = known.get((name, text))
-                if field is None:
-                    field = known[name, text] = RawField(name, json.loads(text), inline=False)
-                found.setdefault(path, []).append((place, field))
-        for number, place, name, text in inline:
-            if (path := paths.get(number)) is not None:
-                placed = _AFTER_PROPERTIES + place, RawField(name, text, inline=True)
-                found.setdefault(path, []).append(placed)
-        return found
+    def _read_fields(self, key: str | None, files: Collection[int] | None) -> Iterator[tuple[int, _Placed]]:
+        """Yield file number and field of some files or all; the properties of a file come first."""
+        known = self._known_fields
+        for number, place, name, text in self._rows.column("properties", "name, value", key, files):
+            if (name, text) not in known:
+                known[name, text] = RawField(name, json.loads(text), inline=False)
+            yield number, (place, known[name, text])
+        for number, place, name, text in self._rows.column("inline_fields", "name, text", key, files):
+            yield number, (_AFTER_PROPERTIES + place, RawField(name, text, inline=True))

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from itertools import groupby
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index.facts import Facts, LinkKind
+from obsidian_mcp.core.index.facts import LinkKind
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .link_graph import LinkGraph
 
-FILES_KEPT = 1000
-"""Files of which all facts are kept for the next access."""
 SINGLE_FILES = 32
-"""Files whose facts are read one by one; for more, all that the index has of that kind are read at once."""
+"""Files of which a column is read one by one; for more, all that the index has of that kind is read at once."""
 
 T = TypeVar("T")
-
-Paths = Mapping[int, VaultPath]
-"""The files that are in the vault, by the numbers of their rows."""
 
 _PLACES: Mapping[LinkKind, Place] = {"property": "property", "link": "link", "card": "link", "embed": "embed"}
 
@@ -39,7 +32,7 @@ class Moment(NamedTuple):
     catalog: Catalog
     hides: Callable[[str], bool]
     """Which files the user excludes."""
-    paths: Callable[[], Paths]
+    paths: Callable[[], Mapping[int, str]]
     """The files that have rows, by their numbers."""
     link_graph: Callable[[], LinkGraph]
     unindexed: Collection[str]
@@ -49,15 +42,17 @@ class Moment(NamedTuple):
 class IndexedVault:
     """A `VaultView` of one moment of the index. Not shared between threads; good for one query."""
 
-    def __init__(self, moment: Moment, created_ns: Callable[[FileEntry], int]) -> None:
+    def __init__(self, moment: Moment, created_ns: Callable[[FileEntry], int] = lambda _: 0) -> None:
         self._rows, self._catalog, self._hides, self._paths_in_vault, link_graph, self._unindexed = moment
         self._link_graph = cache(link_graph)
         self._created_ns = created_ns
         self._columns: dict[str, dict[str, Value]] = {}
         self._decoded: dict[str, Value] = {}
         """Values by their JSON: most values of a property stand in many notes. Nobody changes a value."""
-        self._facts: dict[str, Facts | None] = {}
-        self._links: dict[str, list[WrittenLink]] = {}
+        self._scope: Mapping[str, int] = {}
+        """The files that the query is going to read, by path."""
+        self._single_files = SINGLE_FILES
+        self._singles: dict[str, Mapping[str, int]] = {}
 
     def files(self) -> Sequence[File]:
         hides = self._hides
@@ -79,31 +74,18 @@ class IndexedVault:
     def column(self, name: str) -> Mapping[str, Value]:
         """Of two names in one note that differ in case, the first counts."""
         if name not in self._columns:
-            rows, paths = self._rows.property_values(name), self._paths
-            self._columns[name] = {path: self._value(text) for number, text in rows if (path := paths.get(number))}
+            rows, paths = reversed(list(self._rows.column("properties", "value", name))), self.paths
+            self._columns[name] = {path: self._value(text) for number, _, text in rows if (path := paths.get(number))}
         return self._columns[name]
 
     def properties(self, path: str) -> Mapping[str, Value]:
-        if self._read_singly(path):
-            facts = self._facts_of(path)
-            return {} if facts is None else {fact.name: self._value(fact.value) for fact in facts.properties}
-        return self._properties.get(path, {})
+        return dict(self._properties.cells(path))
 
     def tags(self, path: str) -> Sequence[str]:
-        if self._read_singly(path):
-            facts = self._facts_of(path)
-            return () if facts is None else [tag.tag for tag in facts.tags]
-        return self._tags.get(path, ())
+        return self._tags.cells(path)
 
     def links(self, path: str) -> Sequence[WrittenLink]:
-        if self._read_singly(path):
-            facts = self._facts_of(path)
-            links = () if facts is None else facts.links
-            return [written_link(link.path, link.subpath, link.display, link.kind) for link in links]
-        found = self._links.get(path)
-        if found is None:
-            found = self._links[path] = [written_link(*link) for link in self._written_links.get(path, ())]
-        return found
+        return self._links.cells(path)
 
     def targets(self, path: str) -> Collection[str]:
         return self._link_graph().resolved.get(VaultPath(path), ())
@@ -118,43 +100,63 @@ class IndexedVault:
         return decoded[text]
 
     @cached_property
-    def _paths(self) -> Paths:
+    def paths(self) -> Mapping[int, str]:
+        """The files that are in the vault, by the numbers of their rows."""
         return self._paths_in_vault()
 
-    def _read_singly(self, path: str) -> bool:
-        """Whether the facts of a file are read for it alone: as long as few were asked for."""
-        return path in self._facts or len(self._facts) < SINGLE_FILES
-
-    def _facts_of(self, path: str) -> Facts | None:
-        if path not in self._facts:
-            if len(self._facts) >= FILES_KEPT:
-                self._facts.clear()
-            self._facts[path] = self._rows.facts(VaultPath(path))
-        return self._facts[path]
-
-    @cached_property
-    def _properties(self) -> dict[str, dict[str, Value]]:
-        found: dict[str, dict[str, Value]] = {}
-        paths = self._paths
-        for number, _, name, text in self._rows.properties_of():
-            if (path := paths.get(number)) is not None:
-                found.setdefault(path, {})[name] = self._value(text)
-        return found
+    def numbers(self, path: str) -> Mapping[str, int] | None:
+        """Return the files of which a column is read for the sake of one, by path; None for all files."""
+        if path in self._scope:
+            return self._scope
+        if path not in self._singles:
+            if len(self._singles) >= self._single_files:
+                return None
+            self._singles[path] = self._rows.numbers_of([path])
+        return self._singles[path]
 
     @cached_property
-    def _tags(self) -> dict[str, list[str]]:
-        return by_path(self._paths, self._rows.tags(), itemgetter(1))
+    def _properties(self) -> Column[tuple[str, Value]]:
+        def read(files: Collection[int] | None) -> Iterator[tuple[int, tuple[str, Value]]]:
+            for number, _, name, text in self._rows.column("properties", "name, value", files=files):
+                yield number, (name, self._value(text))
+
+        return Column(self, read)
 
     @cached_property
-    def _written_links(self) -> dict[str, list[tuple[str, str, str | None, LinkKind]]]:
-        return by_path(self._paths, self._rows.written_links(), itemgetter(1, 2, 3, 4))
+    def _tags(self) -> Column[str]:
+        return Column(self, lambda files: ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files)))
+
+    @cached_property
+    def _links(self) -> Column[WrittenLink]:
+        def read(files: Collection[int] | None) -> Iterator[tuple[int, WrittenLink]]:
+            for row in self._rows.column("links", "path, subpath, display, kind", files=files):
+                number, _, path, subpath, display, kind = row
+                yield number, WrittenLink(path, subpath, display, _PLACES[kind])
+
+        return Column(self, read)
 
 
-def by_path(paths: Paths, rows: Iterable[tuple[Any, ...]], value: Callable[[Any], T]) -> dict[str, list[T]]:
-    """Return the `value` of every row by the path of its file, whose number comes first; rows are in that order."""
-    groups = groupby(rows, key=itemgetter(0))
-    return {path: list(map(value, group)) for number, group in groups if (path := paths.get(number)) is not None}
+class Column(Generic[T]):
+    """What the index has of one kind, by path: read at once of the files that a query is going to read, one by one of a
+    few others, and of all files where more are asked for (EXPR-41)."""
 
+    def __init__(self, view: IndexedVault, read: Callable[[Collection[int] | None], Iterable[tuple[int, T]]]) -> None:
+        """`read` returns number and cell of files with some numbers, or of all, those of one file in their order."""
+        self._view = view
+        self._read = read
+        self._cells: dict[str, list[T]] = {}
+        self._is_whole = False
 
-def written_link(path: str, subpath: str, display: str | None, kind: LinkKind) -> WrittenLink:
-    return WrittenLink(path, subpath, display, _PLACES[kind])
+    def cells(self, path: str) -> Sequence[T]:
+        """Return the cells of one file."""
+        found = self._cells.get(path)
+        if found is not None or self._is_whole:
+            return found or ()
+        numbers = self._view.numbers(path)
+        self._is_whole = numbers is None
+        self._cells = {} if numbers is None else {**self._cells, path: [], **{known: [] for known in numbers}}
+        paths = self._view.paths if numbers is None else {number: known for known, number in numbers.items()}
+        for number, cell in self._read(None if numbers is None else paths.keys()):
+            if (known := paths.get(number)) is not None:
+                self._cells.setdefault(known, []).append(cell)
+        return self._cells.get(path, ())

@@ -93,10 +93,10 @@ class LinkMaps:
     unresolved: Mapping[VaultPath, Mapping[str, int]]
 
 
-def tag_uses(found: Iterable[tuple[int, str]], shown: Collection[int]) -> tuple[TagUse, ...]:
-    """Return every tag of the `shown` files, by name; it counts for every tag above it."""
+def tag_uses(found: Iterable[tuple[int, int, str]], shown: Collection[int]) -> tuple[TagUse, ...]:
+    """Return every tag of the `shown` files, by name, from a column; it counts for every tag above it."""
     files_of: dict[str, list[int]] = defaultdict(list)
-    for file, tag in found:
+    for file, _, tag in found:
         if file in shown:
             files_of[tag].append(file)
     written: dict[str, Counter[str]] = defaultdict(Counter)
@@ -111,12 +111,12 @@ def tag_uses(found: Iterable[tuple[int, str]], shown: Collection[int]) -> tuple[
     )
 
 
-def property_uses(found: Iterable[tuple[int, str, str, str]], shown: Collection[int]) -> tuple[PropertyUse, ...]:
-    """Return every property of the `shown` files, by name, from rows of file, key, name and type."""
+def property_uses(found: Iterable[tuple[int, int, str, str, str]], shown: Collection[int]) -> tuple[PropertyUse, ...]:
+    """Return every property of the `shown` files, by name, from a column of key, name and type."""
     names: dict[str, Counter[str]] = defaultdict(Counter)
     types: dict[str, Counter[str]] = defaultdict(Counter)
     files: dict[str, set[int]] = defaultdict(set)
-    for file, key, name, kind in found:
+    for file, _, key, name, kind in found:
         if file in shown:
             names[key][name] += 1
             types[key][kind] += 1

@@ -1,13 +1,16 @@
-"""Queries of the index's tables, from one consistent view of them (specs/index.md)."""
+"""Queries of the index's tables, from one consistent view of them (specs/index.md), and the one way from a column to
+paths: the files that have rows, by the numbers of their rows."""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -18,7 +21,6 @@ from .facts import (
     HeadingFact,
     InlineFieldFact,
     LinkFact,
-    LinkKind,
     ListItemsFact,
     PropertyFact,
     TagFact,
@@ -61,7 +63,10 @@ class Stamp(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """One consistent view. Its paths may be those of files that are gone by now."""
+    """One consistent view. Its paths may be those of files that are gone by now.
+
+    A question about few rows gets them with their paths, by a join; one about a whole column gets numbers of files.
+    """
 
     connection: Connection
     """For a module with SQL of its own."""
@@ -130,7 +135,7 @@ class Rows(NamedTuple):
         (found,) = self.connection.execute("SELECT count(*) FROM files").fetchone()
         return int(found)
 
-    def numbers_of(self, paths: Sequence[VaultPath]) -> dict[VaultPath, int]:
+    def numbers_of(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the numbers of some files, without those that have no rows."""
         sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
         found = self.connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
@@ -148,13 +153,21 @@ class Rows(NamedTuple):
         """Return the number of every file."""
         return {number for (number,) in self.connection.execute("SELECT id FROM files")}
 
-    def tags(self) -> Iterator[tuple[int, str]]:
-        """Yield every occurrence of a tag: number of the file, tag as written; those of one file in their order."""
-        return self.connection.execute("SELECT file, tag FROM tags ORDER BY file, n")
+    def column(
+        self, table: str, fields: str, key: str | None = None, files: Collection[int] | None = None, where: str = "TRUE"
+    ) -> Iterator[Any]:
+        """Yield file number, place in the file and `fields` of the rows of a table, by file and place.
 
-    def text_tags(self, files: Collection[int] | None = None) -> Iterator[tuple[int, str]]:
-        """As `tags`, but those in the text alone, of all files or of those with these numbers."""
-        return self._ordered("tags", "file, tag", files, "at = ''")
+        Of all keys or one, and of all files or some; `where` is one more condition. For the paths see `FileNumbers`.
+        """
+        sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []  # noqa: S608 - our own names
+        if key is not None:
+            sql += " AND key = ?" if files is None else " AND +key = ?"  # the rows of a file are quicker to find
+            values.append(printable(key))
+        if files is not None:
+            sql += f" AND file {IN_LIST}"
+            values.append(json.dumps(list(files)))
+        return self.connection.execute(f"{sql} ORDER BY file, n", values)
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Return the occurrences of a tag and of its descendants."""
@@ -166,20 +179,6 @@ class Rows(NamedTuple):
         """Every property with this key, by path and place; see WITH_INLINE_FIELDS."""
         found = [fact for table in tables for fact in self._select(table, "t.key = ?", [key])]
         return found if len(tables) == 1 else sorted(found, key=itemgetter(0))
-
-    def written_links(
-        self, files: Collection[int] | None = None
-    ) -> Iterator[tuple[int, str, str, str | None, LinkKind]]:
-        """File number, path, subpath, display and kind of the links of all files, or of some, in their order."""
-        return self._ordered("links", "file, path, subpath, display, kind", files)
-
-    def properties_of(self, files: Collection[int] | None = None) -> Iterator[tuple[int, int, str, str]]:
-        """File number, place, name and JSON of the properties of all files, or of some, in order."""
-        return self._ordered("properties", "file, n, name, value", files)
-
-    def inline_fields_of(self, files: Collection[int]) -> Iterator[tuple[int, int, str, str]]:
-        """File number, place, name and text of the inline fields of some files, in order."""
-        return self._ordered("inline_fields", "file, n, name, text", files)
 
     def field_keys(self) -> set[str]:
         """The key, which is the name in lower case, of every property and inline field."""
@@ -194,20 +193,6 @@ class Rows(NamedTuple):
             )
         }
 
-    def written_properties(self, key: str) -> Iterator[tuple[int, int, str, str]]:
-        """File number, place in the file, name as written and JSON of every property with this key, in no order."""
-        return self.connection.execute("SELECT file, n, name, value FROM properties WHERE key = ?", (printable(key),))
-
-    def property_values(self, key: str) -> Iterator[tuple[int, str]]:
-        """File number and JSON of every property with this key; of several in one file the first comes last."""
-        sql = "SELECT file, value FROM properties WHERE key = ? ORDER BY n DESC"
-        return self.connection.execute(sql, (printable(key),))
-
-    def inline_fields(self, key: str) -> Iterator[tuple[int, int, str, str]]:
-        """File number, place in the file, name as written and text of every inline field with this key, in order."""
-        sql = "SELECT file, n, name, text FROM inline_fields WHERE key = ? ORDER BY file, n"
-        return self.connection.execute(sql, (printable(key),))
-
     def grouped_properties(self, name: str) -> Iterator[tuple[str, list[int]]]:
         """JSON of every different value of the properties with exactly this name, and the numbers of their files."""
         sql = "SELECT value, group_concat(file) FROM properties WHERE key = ? AND name = ? GROUP BY value"
@@ -219,11 +204,6 @@ class Rows(NamedTuple):
         sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"
         found = self.connection.execute(sql, (stored(path),)).fetchone()
         return None if found is None else str(found[0])
-
-    def property_kinds(self, tables: Sequence[str] = PROPERTIES) -> Iterator[tuple[int, str, str, str]]:
-        """Yield every property: number of the file, key, name, type; see WITH_INLINE_FIELDS."""
-        for table in tables:
-            yield from self.connection.execute(f"SELECT file, key, name, type FROM {table}")  # noqa: S608 - our own names
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         return self._select("aliases", "t.key = ?", [key])
@@ -251,15 +231,6 @@ class Rows(NamedTuple):
         found = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
 
-    def _ordered(
-        self, table: str, columns: str, files: Collection[int] | None, condition: str = "TRUE"
-    ) -> Iterator[Any]:
-        """Rows of all files, or of those with these numbers, by file and place."""
-        sql = f"SELECT {columns} FROM {table} WHERE {condition}"  # noqa: S608 - our own names
-        if files is None:
-            return self.connection.execute(f"{sql} ORDER BY file, n")
-        return self.connection.execute(f"{sql} AND file {IN_LIST} ORDER BY file, n", (json.dumps(list(files)),))
-
     def _select(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
         """Return rows of a table with the path of their file, by path and position."""
         row = TABLES[table]
@@ -286,3 +257,42 @@ def to_path(text: str) -> VaultPath:
     if text.startswith("/"):
         return VaultPath(bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass"))
     return VaultPath(text)
+
+
+class NumberedFiles(NamedTuple):
+    """The files with rows at one moment; the same object until files come or go."""
+
+    paths: Mapping[int, VaultPath]
+    """Those that are in the vault."""
+    gone: Mapping[int, VaultPath]
+    """Those that are not there any more."""
+
+
+class FileNumbers:
+    """Keeps the numbers of one vault's files between questions, for all threads (SEARCH-48)."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._lock = threading.Lock()
+        self._known: tuple[Stamp | None, int, NumberedFiles] = (None, -1, NumberedFiles({}, {}))
+
+    def at(self, rows: Rows) -> NumberedFiles:
+        """Return the files of these rows and the catalog; all are read only where the rows are of another index."""
+        generation = self.catalog.generation
+        with self._lock:
+            stamp, known_generation, known = self._known
+            if (stamp, known_generation) == (rows.stamp, generation):
+                return known
+            changed = None if stamp is None or stamp.identity != rows.stamp.identity else stamp.generation
+            files = rows.paths() if changed is None else {**known.paths, **known.gone, **rows.changed_since(changed)}
+            count = rows.file_count()
+            if len(files) != count:  # some rows were deleted
+                numbers = rows.numbers()
+                files = {number: path for number, path in files.items() if number in numbers}
+            if known_generation != generation or files != {**known.paths, **known.gone}:
+                there = self.catalog.by_path()
+                # with the strings of the catalog, so that those of the rows can be freed
+                paths = {number: entry.path for number, path in files.items() if (entry := there.get(path))}
+                known = NumberedFiles(paths, {number: files[number] for number in files.keys() - paths.keys()})
+            self._known = (rows.stamp, generation, known)
+            return known

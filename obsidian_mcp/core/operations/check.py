@@ -134,7 +134,7 @@ def _spelled(use: TagUse) -> str:
 
 
 def _find_missing_properties(vault: Vault) -> Iterable[Callable[[], CheckFinding]]:
-    return vault.graph.evaluate(_missing_properties, lambda _: 0).value
+    return vault.graph.evaluate(lambda moment: _missing_properties(IndexedVault(moment))).value
 
 
 def _missing_properties(view: IndexedVault) -> list[Callable[[], CheckFinding]]:

@@ -21,7 +21,7 @@ from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.values import File
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import read_json
-from obsidian_mcp.core.graph.indexed_vault import IndexedVault
+from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
 from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
@@ -155,12 +155,13 @@ def _bases(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     from obsidian_mcp.core.bases.view import run_base  # loaded when it is needed
     from obsidian_mcp.core.expressions.evaluate import Context
 
-    def run(view: IndexedVault) -> QueryAnswer:
+    def run(moment: Moment) -> QueryAnswer:
+        view = IndexedVault(moment, partial(_created_ns, vault))
         this = view.file(query.this) if query.this else None
         context = Context(view, query.now, this=this, source=query.this or "")
         return run_base(query.text, context, query.page, query.view or None)
 
-    return vault.graph.evaluate(run, lambda entry: vault.files.created_ns(entry.disk))
+    return vault.graph.evaluate(run)
 
 
 def _table(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
@@ -173,12 +174,13 @@ def _table(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     note = query.this
     located = locate(vault.read_text(vault.find(note)).text.body, query.number, query.section)
 
-    def run(view: IndexedVault) -> QueryAnswer:
+    def run(moment: Moment) -> QueryAnswer:
+        view = IndexedVault(moment, partial(_created_ns, vault))
         this = view.file(note) or File(note)
         context = Context(view, query.now, this=this, source=note)
         return run_table(query.text, this, located, context, query.page, query.view)
 
-    return vault.graph.evaluate(run, lambda entry: vault.files.created_ns(entry.disk))
+    return vault.graph.evaluate(run)
 
 
 def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
@@ -186,16 +188,21 @@ def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 
     settings, this = _dataview_settings(vault), query.this or ""
-    view = partial(
-        IndexedNotes,
-        created_ns=lambda entry: vault.files.created_ns(entry.disk),
-        read_text=lambda entry: _text_of(vault, entry),
-        bookmarks=lambda: read_bookmarks(read_json(vault.files.config(BOOKMARKS_FILE))),
-    )
-    return vault.graph.evaluate_on(
-        view,
-        lambda notes: run_dql(query.text, notes, now=query.now, this=this, settings=settings, page=query.page),
-    )
+
+    def run(moment: Moment) -> QueryAnswer:
+        notes = IndexedNotes(
+            moment,
+            partial(_created_ns, vault),
+            read_text=lambda entry: _text_of(vault, entry),
+            bookmarks=lambda: read_bookmarks(read_json(vault.files.config(BOOKMARKS_FILE))),
+        )
+        return run_dql(query.text, notes, now=query.now, this=this, settings=settings, page=query.page)
+
+    return vault.graph.evaluate(run)
+
+
+def _created_ns(vault: Vault, entry: FileEntry) -> int:
+    return vault.files.created_ns(entry.disk)
 
 
 def _text_of(vault: Vault, entry: FileEntry) -> str | None:

@@ -44,7 +44,7 @@ def unseen(
         sql = "SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path"
         problems = [
             f"{path}: {problem}"
-            for path, problem in ((to_path(path), problem) for path, problem in snapshot.connection.execute(sql))
+            for path, problem in ((to_path(path), problem) for path, problem in snapshot.rows.connection.execute(sql))
             if path.lower().endswith(PDF) and (entry := snapshot.catalog.get(path)) is not None
             if path in snapshot.table.numbers and is_wanted(entry)
         ]

@@ -88,7 +88,7 @@ def fetch(snapshot: Snapshot, files: Collection[int]) -> dict[int, Fields]:
     """Return the fields of some files."""
     some = ", ".join(map(str, files))
     sql = f"SELECT file, odd & ?, alias, heading, tag, folder, text FROM texts WHERE file IN ({some})"  # noqa: S608
-    rows = snapshot.connection.execute(sql, (search_document.TRUNCATED,))
+    rows = snapshot.rows.connection.execute(sql, (search_document.TRUNCATED,))
     return {number: Fields(bool(truncated), *rest) for number, truncated, *rest in rows}
 
 
@@ -131,7 +131,7 @@ def rank_wide(
     has_all = bool(complete)
     if not has_all and plan.complete:
         sql = "SELECT rowid FROM search WHERE search MATCH ?"
-        complete = files & {number for (number,) in snapshot.connection.execute(sql, (plan.complete,))}
+        complete = files & {number for (number,) in snapshot.rows.connection.execute(sql, (plan.complete,))}
     terms = weighted_terms(snapshot, plan.terms)
     covering = set(_covering(snapshot, terms, files))
     first = complete | covering if len(complete) < WIDE_FILES else covering
@@ -212,7 +212,7 @@ def _count(snapshot: Snapshot, expression: str) -> int:
     """How many files of the index satisfy an expression; each is looked up once in a search."""
     if expression and expression not in snapshot.expression_counts:
         sql = "SELECT count(*) FROM search WHERE search MATCH ?"
-        snapshot.expression_counts[expression] = snapshot.connection.execute(sql, (expression,)).fetchone()[0]
+        snapshot.expression_counts[expression] = snapshot.rows.connection.execute(sql, (expression,)).fetchone()[0]
     return snapshot.expression_counts.get(expression, 0)
 
 
@@ -224,9 +224,9 @@ def newest_first(
     if len(left) <= NAMED_FILES:
         some = ", ".join(map(str, left))
         sql = f"SELECT id FROM files WHERE id IN ({some}) ORDER BY mtime_ns DESC, path LIMIT ?"  # noqa: S608
-        return [number for (number,) in snapshot.connection.execute(sql, (most,))]
+        return [number for (number,) in snapshot.rows.connection.execute(sql, (most,))]
     wanted = left if isinstance(left, AbstractSet) else set(left)
-    rows = snapshot.connection.execute("SELECT id FROM files ORDER BY mtime_ns DESC, path")
+    rows = snapshot.rows.connection.execute("SELECT id FROM files ORDER BY mtime_ns DESC, path")
     return list(islice((number for (number,) in rows if number in wanted), most))
 
 
@@ -244,7 +244,7 @@ def _covering(snapshot: Snapshot, terms: Sequence[Weighted], files: AbstractSet[
         if best and left < 0:
             break
         most, of_word = MOST_OF_WORD * rarity, best.setdefault(word, {})
-        for number, weight in snapshot.connection.execute(sql, (term.expression,)):
+        for number, weight in snapshot.rows.connection.execute(sql, (term.expression,)):
             if number in files:
                 of_word[number] = max(of_word.get(number, 0.0), min(weight, most))
     weights: Counter[int] = Counter()
@@ -260,9 +260,9 @@ def _linked(
     found: dict[int, set[str]] = {}
     own = [(term, weight) for _, term, weight in terms if not term.instead_of]
     least = LINK_SHARE * sum([weight for _, weight in own])
-    some = ", ".join(map(str, files))
-    sql = f"SELECT file, path, display FROM links WHERE file IN ({some}) AND display NOTNULL"  # noqa: S608
-    for source, path, display in snapshot.connection.execute(sql):
+    for source, _, path, display in snapshot.rows.column(
+        "links", "path, display", files=files, where="display NOTNULL"
+    ):
         text = analysis.fold(display)
         if sum([weight for term, weight in own if term.places(text, 1)]) >= least:
             target = resolve(snapshot.catalog, snapshot.table.paths[source], path)
@@ -277,7 +277,7 @@ def _weighed(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most
     weights: dict[int, float] = {}
     if plan.expression:
         sql = f"SELECT rowid, -{_BM25} FROM search WHERE search MATCH ?"  # noqa: S608 - our own names
-        weights.update(snapshot.connection.execute(sql, (plan.expression,)).fetchall())
+        weights.update(snapshot.rows.connection.execute(sql, (plan.expression,)).fetchall())
     for term in plan.light:
         for number in _in_path(snapshot, term) & weights.keys():
             weights[number] *= LIGHT_IN_PATH
@@ -296,7 +296,7 @@ def _roughly(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most
     chosen = dict.fromkeys(newest_first(snapshot, files & in_paths, most), WEIGHTS["name"])
     if len(chosen) < most and plan.expression:
         sql = "SELECT rowid FROM search WHERE search MATCH ?"
-        rows = snapshot.connection.execute(sql, (f"{{alias heading tag}} : ({plan.expression})",))
+        rows = snapshot.rows.connection.execute(sql, (f"{{alias heading tag}} : ({plan.expression})",))
         headed = files & {number for (number,) in rows}
         chosen |= dict.fromkeys(newest_first(snapshot, headed, most - len(chosen), chosen), WEIGHTS["heading"])
     if len(chosen) < most:

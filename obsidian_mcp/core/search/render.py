@@ -154,7 +154,7 @@ def _near_words(found: Found) -> list[str]:
         near |= dict.fromkeys(telling[:NEAR_WORDS])
     files = ", ".join([str(item.number) for item in found.items[:TAGGED_FILES] if item.number is not None])
     sql = f"SELECT tag FROM tags WHERE file IN ({files}) GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"  # noqa: S608
-    tags = [f"#{tag.removeprefix('#')}" for (tag,) in snapshot.connection.execute(sql, (NEAR_WORDS,))]
+    tags = [f"#{tag.removeprefix('#')}" for (tag,) in snapshot.rows.connection.execute(sql, (NEAR_WORDS,))]
     return [*near, *tags]
 
 
@@ -294,10 +294,8 @@ class Renderer:
         self._left = self._left[len(some) :]
         self._fields.update(fetch(self._snapshot, [file for file in some if file not in self._fields]))
         self._headings.update((file, []) for file in some)
-        files = ", ".join(map(str, some))
-        sql = f"SELECT file, text, start, level FROM headings WHERE file IN ({files}) ORDER BY file, n"  # noqa: S608
-        for file, text, start, level in self._snapshot.connection.execute(sql):
-            self._headings[file].append(HeadingFact(level, text, start))
+        for file, _, *heading in self._snapshot.rows.column("headings", "level, text, start", files=some):
+            self._headings[file].append(HeadingFact(*heading))
 
 
 def choose(

@@ -60,11 +60,11 @@ def retrieve(snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | No
         if alternative.expression is not None:
             files = NOTHING
             if alternative.expression:
-                (rows,) = snapshot.connection.execute(_FILES, (alternative.expression,)).fetchone()
+                (rows,) = snapshot.rows.connection.execute(_FILES, (alternative.expression,)).fetchone()
                 files = set(json.loads(f"[{rows}]")) if rows else NOTHING
                 if within is not None:
                     files = files & within
-                elif snapshot.table.unlisted:
+                elif snapshot.table.has_unlisted:
                     files = files & snapshot.table.files
         if alternative.exact is not None and (files is None or files):
             among = bounds(snapshot, alternative.exact)
@@ -256,7 +256,7 @@ def _lookup(
     if not phrases:
         return NOTHING
     expression = " OR ".join([quoted(words, prefix=prefix) for words in phrases])
-    (found,) = snapshot.connection.execute(_FILES, (f"{columns}({expression})",)).fetchone()
+    (found,) = snapshot.rows.connection.execute(_FILES, (f"{columns}({expression})",)).fetchone()
     return _counted(snapshot, _numbers(found))
 
 
@@ -289,7 +289,7 @@ def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bo
 
     required_texts = [analysis.substring(text, match_case=False) for text in required(node.part)]
     where = {"task-todo": "WHERE mark = ' '", "task-done": "WHERE mark != ' '"}.get(node.operator, "")
-    rows = snapshot.connection.execute(
+    rows = snapshot.rows.connection.execute(
         f"SELECT file, max(multiline), group_concat(text, char(10)) FROM tasks {where} GROUP BY file"  # noqa: S608
     )
     found = {
@@ -325,7 +325,7 @@ def _property(snapshot: Snapshot, node: Property, match_case: bool | None) -> Bo
             found |= _files(snapshot, f"{table} WHERE key = ?", key)
             continue
         sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names
-        for value, files in snapshot.connection.execute(sql, (key,)):
+        for value, files in snapshot.rows.connection.execute(sql, (key,)):
             if has_value(json.loads(value)):
                 found |= _numbers(files)
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
@@ -334,16 +334,16 @@ def _property(snapshot: Snapshot, node: Property, match_case: bool | None) -> Bo
 
 def _keys(snapshot: Snapshot, table: str) -> Iterator[str]:
     """Every different key, by one look into the index for each instead of a walk through all rows (SEARCH-45)."""
-    (key,) = snapshot.connection.execute(f"SELECT min(key) FROM {table}").fetchone()  # noqa: S608 - our own names
+    (key,) = snapshot.rows.connection.execute(f"SELECT min(key) FROM {table}").fetchone()  # noqa: S608 - our own names
     while key is not None:
         yield key
         sql = f"SELECT min(key) FROM {table} WHERE key > ?"  # noqa: S608
-        (key,) = snapshot.connection.execute(sql, (key,)).fetchone()
+        (key,) = snapshot.rows.connection.execute(sql, (key,)).fetchone()
 
 
 def _files(snapshot: Snapshot, where: str, *values: str) -> AbstractSet[int]:
     sql = f"SELECT group_concat(file) FROM {where}"  # noqa: S608 - our own names
-    return _counted(snapshot, _numbers(snapshot.connection.execute(sql, values).fetchone()[0]))
+    return _counted(snapshot, _numbers(snapshot.rows.connection.execute(sql, values).fetchone()[0]))
 
 
 # Sets of files
@@ -357,7 +357,7 @@ def _unless(snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[in
 
 def _counted(snapshot: Snapshot, found: set[int]) -> set[int]:
     """Leave out rows of files that are hidden or gone."""
-    if snapshot.table.unlisted:
+    if snapshot.table.has_unlisted:
         found &= snapshot.table.files
     return found
 

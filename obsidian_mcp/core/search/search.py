@@ -9,11 +9,11 @@ from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows, Stamp
+from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, NumberedFiles, Rows, Stamp
 from obsidian_mcp.core.query.nodes import Node, has_scope
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text import analysis
@@ -55,8 +55,7 @@ class _State(NamedTuple):
     """What is kept in memory of one state of the index and the catalog (SEARCH-48)."""
 
     stamp: Stamp | None
-    catalog: int
-    """Generation of the catalog."""
+    files: NumberedFiles
     filters: IgnoreFilters | None
     table: FileTable
     words: Vocabulary
@@ -69,7 +68,7 @@ class Search:
     def __init__(
         self,
         indexer: Indexer,
-        catalog: Catalog,
+        files: FileNumbers,
         read: Callable[[FileEntry], bytes],
         filters: Callable[[], IgnoreFilters],
         inline_fields: Callable[[], bool] = lambda: False,
@@ -80,14 +79,16 @@ class Search:
         Dataview's fields are properties (SEARCH-79); `near` and `like` the notes nearest in meaning to a text and a
         note (SEM-04)."""
         self._indexer = indexer
-        self._catalog = catalog
+        self._files = files
+        self._catalog = files.catalog
         self._read = read
         self._filters = filters
         self._inline_fields = inline_fields
         self._near = near
         self._like = like
         self._lock = threading.Lock()
-        self._state = _State(None, -1, None, table_of({}, {}, None), Vocabulary(), {})
+        nothing = NumberedFiles({}, {})
+        self._state = _State(None, nothing, None, table_of(nothing, {}, None), Vocabulary(), {})
         self._languages: tuple[Vocabulary, tuple[str, ...]] = (self._state.words, analysis.DEFAULT_LANGUAGES)
         """Those of the vault when it had these words."""
 
@@ -167,7 +168,7 @@ class Search:
         words, is_smart = state.words, request.match == "smart"
         with_inline_fields = is_smart and self._inline_fields()
         snapshot = Snapshot(
-            rows.connection,
+            rows,
             state.table,
             words,
             self._catalog,
@@ -279,30 +280,17 @@ class Search:
 
     def _current(self, rows: Rows, filters: IgnoreFilters) -> _State:
         """The state of these rows and the catalog; the file table is built anew only when files came or went."""
-        stamp, generation = rows.stamp, self._catalog.generation
+        files = self._files.at(rows)
         with self._lock:
             known = self._state
-            if (known.stamp, known.catalog, known.filters) == (stamp, generation, filters):
+            if (known.stamp, known.filters) == (rows.stamp, filters) and known.files is files:
                 return known
-            is_same = known.stamp is not None and known.stamp.identity == stamp.identity
-            table, words = known.table, known.words if is_same else Vocabulary()
-            changed = rows.changed_since(known.stamp.generation) if is_same and known.stamp is not None else {}
-            row_count = rows.file_count()
-            is_table_same = (
-                is_same
-                and known.filters is filters
-                and known.catalog == generation
-                and all(table.paths.get(number) == path for number, path in changed.items())
-                and row_count == table.row_count
-            )
-            if not is_table_same:
-                is_hidden = filters.match if filters else None
-                paths = {**table.paths, **table.unlisted, **changed} if is_same else rows.paths()
-                if len(paths) != row_count:  # some are gone
-                    there = rows.numbers()
-                    paths = {number: path for number, path in paths.items() if number in there}
-                table = table_of(paths, self._catalog.by_path(), is_hidden)
-            self._state = _State(stamp, generation, filters, table, vocabulary.grown(words, rows.connection), {})
+            table = known.table
+            if known.files is not files or known.filters is not filters:
+                table = table_of(files, self._catalog.by_path(), filters.match if filters else None)
+            is_same = known.stamp is not None and known.stamp.identity == rows.stamp.identity
+            words = vocabulary.grown(known.words if is_same else Vocabulary(), rows.connection)
+            self._state = _State(rows.stamp, files, filters, table, words, {})
             return self._state
 
     def _languages_of(self, state: _State, rows: Rows) -> tuple[str, ...]:
@@ -373,7 +361,7 @@ def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
         since = _FIRST if request.since is None else request.since
         until = _LAST if request.until is None else request.until
         bounds = [max(_FIRST, min(time, _LAST)) for time in (since, until)]
-        found = {number for (number,) in snapshot.connection.execute(sql, bounds) if number in paths}
+        found = {number for (number,) in snapshot.rows.connection.execute(sql, bounds) if number in paths}
     if request.folder is not None:
         is_inside = inside(request.folder)
         found = {number for number in (paths if found is None else found) if is_inside(paths[number])}
@@ -384,7 +372,7 @@ def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
 
 def _other_files(snapshot: Snapshot, request: Request, query: Node) -> list[Item]:
     """Files without text that a query finds; only one that names paths can find them (QUERY-11, QUERY-15)."""
-    if not has_scope(query, "file", "path"):
+    if not snapshot.table.others or not has_scope(query, "file", "path"):
         return []
     from obsidian_mcp.core.query.document import Document
     from obsidian_mcp.core.query.evaluate import Matcher

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.index.database import Connection
-from obsidian_mcp.core.index.rows import IN_LIST, PROPERTIES
+from obsidian_mcp.core.index.rows import IN_LIST, PROPERTIES, NumberedFiles, Rows
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.query.scopes import Structure
@@ -36,19 +35,16 @@ class FileTable:
     """Notes, canvases and PDFs by their number in the index; files without rows are not here."""
     numbers: Mapping[VaultPath, int]
     """The same by path."""
-    unlisted: Mapping[int, VaultPath]
-    """The files with rows that are not in `paths`: the user hides them, or they are gone."""
+    row_count: int
+    """Files that have rows, whether they are listed or not."""
+    has_unlisted: bool
+    """Whether some files with rows are not in `paths`: the user hides them, or they are gone."""
     others: tuple[FileEntry, ...]
     """Files without text, such as images, and PDFs that are not read, by path."""
     is_hidden: Callable[[str], bool] | None
     """Whether the user hides the file at a path; None if nothing is hidden."""
     has_pdfs: bool
     """Whether PDFs are among them, read or not."""
-
-    @property
-    def row_count(self) -> int:
-        """Files that have rows, whether they are listed or not."""
-        return len(self.paths) + len(self.unlisted)
 
     @cached_property
     def files(self) -> frozenset[int]:
@@ -96,25 +92,25 @@ class FileTable:
 
 
 def table_of(
-    paths: Mapping[int, VaultPath], entries: Mapping[str, FileEntry], is_hidden: Callable[[str], bool] | None
+    files: NumberedFiles, entries: Mapping[str, FileEntry], is_hidden: Callable[[str], bool] | None
 ) -> FileTable:
-    """Return the table of the files that have rows (`paths`) or are in the vault (`entries`)."""
-    shown = entries
+    """Return the table of the files that have rows or are in the vault (`entries`)."""
+    shown, paths = entries, files.paths
     if is_hidden is not None:
         shown = {path: entry for path, entry in entries.items() if not is_hidden(path)}
+        paths = {number: path for number, path in paths.items() if path in shown}
     numbers = dict(zip(paths.values(), paths, strict=True))
-    unlisted = {numbers.pop(path): path for path in numbers.keys() - shown.keys()}
     others = [shown[path] for path in shown.keys() - numbers.keys() if not indexable(path)]
     others.sort(key=lambda entry: entry.path)
     has_pdfs = PDF in "\n".join(shown).lower() and any(path[-4:].lower() == PDF for path in shown)
-    listed = dict(zip(numbers.values(), numbers, strict=True))
-    return FileTable(listed, numbers, unlisted, tuple(others), is_hidden, has_pdfs)
+    count = len(files.paths) + len(files.gone)
+    return FileTable(paths, numbers, count, len(paths) < count, tuple(others), is_hidden, has_pdfs)
 
 
 class Snapshot(NamedTuple):
     """Lives as long as one search, in one thread. Files have the numbers of their rows."""
 
-    connection: Connection
+    rows: Rows
     table: FileTable
     vocabulary: Vocabulary
     catalog: Catalog
@@ -136,14 +132,13 @@ class Snapshot(NamedTuple):
     def property_values(self, key: str) -> Iterator[tuple[int, str]]:
         """Yield file and JSON value of every property with this key, those of one file in their order."""
         for table in self.property_tables:
-            sql = f"SELECT file, value FROM {table} WHERE key = ? ORDER BY n"  # noqa: S608 - our own names
-            yield from self.connection.execute(sql, (key,))
+            yield from ((number, value) for number, _, value in self.rows.column(table, "value", key))
 
     def flagged(self, bits: int) -> frozenset[int]:
         """Return the files that have one of some bits of `search_document`."""
         found = self.flags.get(bits)
         if found is None:
-            rows = self.connection.execute("SELECT file FROM texts WHERE odd != 0 AND odd & ?", (bits,))
+            rows = self.rows.connection.execute("SELECT file FROM texts WHERE odd != 0 AND odd & ?", (bits,))
             found = self.flags[bits] = frozenset(number for (number,) in rows if number in self.table.paths)
         return found
 
@@ -159,7 +154,7 @@ class Snapshot(NamedTuple):
     def names_something(self, word: str) -> bool:
         """Return whether a word of the vocabulary is in a name, an alias, a heading or a tag."""
         sql = "SELECT 1 FROM search WHERE search MATCH ? LIMIT 1"
-        return self.connection.execute(sql, (f'{{name alias heading tag}} : "{word}"',)).fetchone() is not None
+        return self.rows.connection.execute(sql, (f'{{name alias heading tag}} : "{word}"',)).fetchone() is not None
 
     def document(self, number: int, text: str) -> StoredDocument:
         """Return a file whose whole text is known already."""
@@ -169,8 +164,8 @@ class Snapshot(NamedTuple):
         """Rows of these files; where these are most of all, the rows of all."""
         select = f"SELECT {columns} FROM texts"  # noqa: S608 - our own names
         if len(files) * 4 > len(self.table.paths) * 3:
-            return self.connection.execute(select)
-        return self.connection.execute(f"{select} WHERE file {IN_LIST}", (json.dumps(list(files)),))
+            return self.rows.connection.execute(select)
+        return self.rows.connection.execute(f"{select} WHERE file {IN_LIST}", (json.dumps(list(files)),))
 
     def whole_text(self, number: int) -> str:
         """Return the text of a file of which the index has only the beginning, from the file."""
@@ -187,7 +182,7 @@ class Snapshot(NamedTuple):
     def times(self, files: Iterable[int]) -> dict[int, int]:
         """Return when files were last changed, in nanoseconds since the epoch."""
         sql = f"SELECT id, mtime_ns FROM files WHERE id {IN_LIST}"  # noqa: S608 - our own words
-        return dict(self.connection.execute(sql, (json.dumps(list(files)),)))
+        return dict(self.rows.connection.execute(sql, (json.dumps(list(files)),)))
 
 
 class StoredDocument(Document):
@@ -205,7 +200,7 @@ class StoredDocument(Document):
         packed = self._packed
         if packed is None:
             sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
-            row = self._snapshot.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
+            row = self._snapshot.rows.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
             packed = row[0] if row else b""
         return Structure(packed) if packed else super().structure
 
@@ -213,20 +208,17 @@ class StoredDocument(Document):
     def tags(self) -> Sequence[str]:
         if self.kind == "canvas":  # the table has the tags of each card by itself
             return super().tags
-        rows = self._snapshot.connection.execute("SELECT tag FROM tags WHERE file = ? ORDER BY n", (self.number,))
-        return [tag for (tag,) in rows]
+        return [tag for *_, tag in self._column("tags", "tag")]
 
     @cached_property
     def text_tags(self) -> Sequence[tuple[str, Span]]:
         if self.kind == "canvas" or self.number in self._snapshot.flagged(search_document.TRUNCATED):
             return super().text_tags
-        sql = "SELECT tag, start, end FROM tags WHERE file = ? AND at = '' ORDER BY n"
-        return [(tag, Span(*span)) for tag, *span in self._snapshot.connection.execute(sql, (self.number,))]
+        return [(tag, Span(*span)) for _, _, at, tag, *span in self._column("tags", "at, tag, start, end") if not at]
 
     @property
     def property_places(self) -> Iterator[tuple[str, object, Span]]:
-        sql = "SELECT name, value, start, end FROM properties WHERE file = ? ORDER BY n"
-        for name, value, *span in self._snapshot.connection.execute(sql, (self.number,)):
+        for _, _, name, value, *span in self._column("properties", "name, value, start, end"):
             yield name, json.loads(value), Span(*span)
         if "inline_fields" in self._snapshot.property_tables:
             sql = "SELECT name, value, text FROM inline_fields WHERE file = ? ORDER BY n"
@@ -239,7 +231,9 @@ class StoredDocument(Document):
     def properties(self) -> Mapping[str, object]:
         found: dict[str, list[object]] = {}
         for table in self._snapshot.property_tables:
-            sql = f"SELECT name, value FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
-            for name, value in self._snapshot.connection.execute(sql, (self.number,)):
+            for _, _, name, value in self._column(table, "name, value"):
                 found.setdefault(name, []).append(json.loads(value))
         return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+    def _column(self, table: str, fields: str) -> Iterator[Any]:
+        return self._snapshot.rows.column(table, fields, files=(self.number,))

@@ -10,7 +10,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple, get_args
 
 from obsidian_mcp.core.files.catalog import timestamp
-from obsidian_mcp.core.index.rows import IN_LIST
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
@@ -159,9 +158,8 @@ def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Se
     """The tags of each file that has some, each once, in the smallest of its spellings in these files."""
     spelled: dict[str, str] = {}
     found: dict[int, dict[str, None]] = {}
-    files = json.dumps([item.number for item in items if item.number is not None])
-    sql = f"SELECT file, tag FROM tags WHERE file {IN_LIST} ORDER BY file, n"  # noqa: S608 - our own words
-    for number, tag in snapshot.connection.execute(sql, (files,)):
+    files = [item.number for item in items if item.number is not None]
+    for number, _, tag in snapshot.rows.column("tags", "tag", files=files):
         key = tags.key(tag)
         name = tag.removeprefix("#")
         spelled[key] = min(spelled.get(key, name), name)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.graph.graph import Graph
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
+    from obsidian_mcp.core.index.rows import FileNumbers
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
@@ -146,11 +147,17 @@ class Vault:
             self._noting.note(changes, self.catalog.get)
 
     @cached_property
+    def _numbers(self) -> FileNumbers:
+        from obsidian_mcp.core.index.rows import FileNumbers
+
+        return FileNumbers(self.catalog)
+
+    @cached_property
     def graph(self) -> Graph:
         """The links, tags and properties of the vault."""
         from obsidian_mcp.core.graph.graph import Graph
 
-        return Graph(self.indexer, self.catalog, self.hides, lambda: self.uses_dataview)
+        return Graph(self.indexer, self._numbers, self.hides, lambda: self.uses_dataview)
 
     @cached_property
     def search(self) -> Search:
@@ -160,7 +167,7 @@ class Vault:
         indexer = self.indexer
         return Search(
             indexer,
-            self.catalog,
+            self._numbers,
             lambda entry: self.files.read(entry.disk),
             self._filters,
             lambda: self.uses_dataview,

@@ -8,13 +8,14 @@ import pytest
 
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.graph.results import LinkMaps, Neighbour, PropertyUse, PropertyValue, TagUse, Unresolved
+from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault
 
 
 def vault(files: dict[str, str | bytes], *excluded: str) -> Iterator[MemoryVault]:
     with MemoryVault(files) as made:
-        made.graph = Graph(made.indexer, made.catalog, lambda: lambda path: path.startswith(excluded))
+        made.graph = Graph(made.indexer, FileNumbers(made.catalog), lambda: lambda path: path.startswith(excluded))
         made.indexer.begin()
         yield made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from obsidian_mcp.core.dataview.query import run_query
 from obsidian_mcp.core.graph import indexed_notes
 from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
-from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES
+from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES, Moment
 from tests.core.dataview.note_vault import NOW, NoteVault
 from tests.core.memory import MemoryVault
 
@@ -64,10 +63,11 @@ def test_a_query_over_the_index_is_one_over_the_texts(count: int, state: str) ->
 
 
 def over_index(vault: MemoryVault, query: str, texts: dict[str, str], bookmarks: frozenset[str]) -> dict[str, Any]:
-    view = partial(
-        IndexedNotes, created_ns=lambda _: 0, read_text=lambda entry: texts[entry.path], bookmarks=lambda: bookmarks
-    )
-    return vault.graph.evaluate_on(view, lambda notes: answers(notes, query)).value
+    def answered(moment: Moment) -> dict[str, Any]:
+        notes = IndexedNotes(moment, lambda _: 0, lambda entry: texts[entry.path], lambda: bookmarks)
+        return answers(notes, query)
+
+    return vault.graph.evaluate(answered).value
 
 
 def test_columns_of_many_notes_say_what_single_notes_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +14,8 @@ from obsidian_mcp.core.bases.view import run_view
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.graph.graph import Graph
-from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES
-from obsidian_mcp.core.index.facts import Facts
-from obsidian_mcp.core.index.rows import Rows
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES, IndexedVault, Moment
+from obsidian_mcp.core.index.rows import FileNumbers, Rows
 from tests.core.expressions.text_vault import TextVault
 from tests.core.memory import MemoryVault
 
@@ -52,10 +51,11 @@ def notes(count: int) -> dict[str, str]:
 
 
 def run(vault: MemoryVault, base: dict[str, Any]) -> QueryAnswer:
-    def query(view: Any) -> QueryAnswer:
+    def query(moment: Moment) -> QueryAnswer:
+        view = IndexedVault(moment)
         return run_view(read(json.dumps(base)), Context(view, datetime.fromisoformat("2025-01-01")), Page(1000))
 
-    return vault.graph.evaluate(query, lambda _: 0).value
+    return vault.graph.evaluate(query).value
 
 
 @pytest.mark.parametrize("count", [3, SINGLE_FILES + 20])
@@ -89,26 +89,26 @@ def test_the_properties_of_many_files_are_read_at_once(monkeypatch: pytest.Monke
     """EXPR-42"""
     vault = MemoryVault(notes(4 * SINGLE_FILES))
     vault.graph.tags()
-    read: list[VaultPath] = []
-    facts = Rows.facts
+    read: list[str] = []
+    column = Rows.column
 
-    def counted(rows: Rows, path: VaultPath) -> Facts | None:
-        read.append(path)
-        return facts(rows, path)
+    def counted(rows: Rows, table: str, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        read.append(table)
+        return column(rows, table, *args, **kwargs)
 
-    monkeypatch.setattr(Rows, "facts", counted)
+    monkeypatch.setattr(Rows, "column", counted)
     base = {
         "formulas": {"n": "up.asFile().properties.n"},
         "views": [{"type": "t", "name": "V", "order": ["formula.n"]}],
     }
     assert [row for row in run(vault, base).rows if row != [None]]
-    assert len(read) <= SINGLE_FILES
+    assert SINGLE_FILES < read.count("properties") <= SINGLE_FILES + 2  # the column `up`, single files, all the others
 
 
 def test_excluded_files_are_no_rows_but_links_lead_to_them() -> None:
     """EXPR-40"""
     vault = MemoryVault({"a.md": '---\nup: "[[b]]"\n---\n', "x/b.md": "---\nn: 1\n---\n"})
-    vault.graph = Graph(vault.indexer, vault.catalog, lambda: lambda path: path.startswith("x/"))
+    vault.graph = Graph(vault.indexer, FileNumbers(vault.catalog), lambda: lambda path: path.startswith("x/"))
     base = {
         "formulas": {"n": "up.asFile().properties.n"},
         "views": [{"type": "t", "name": "V", "order": ["formula.n"]}],

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note
 from tests.core.memory import MemoryVault, apply
 from tests.examples import examples
@@ -102,7 +103,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
             assert dump(vault.index) == dump(fresh.index)
             assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
             paths = sorted(entry.path for entry in vault.catalog)
-            graph = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), vault.catalog)
+            graph = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), FileNumbers(vault.catalog))
             assert answers(vault.graph, paths) == answers(graph, paths)
 
 

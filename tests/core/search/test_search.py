@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index import extract
 from obsidian_mcp.core.index.indexer import FRESH_FILES
-from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.index.rows import FileNumbers, NumberedFiles, Rows
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
@@ -50,7 +50,7 @@ def readable(queries: list[str]) -> list[str]:
 
 
 def search_of(vault: MemoryVault) -> Search:
-    return Search(vault.indexer, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
+    return Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: NOTHING_HIDDEN)
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def test_what_a_search_keeps_of_the_files_follows_them(
     # SEARCH-48: a file may be gone for a moment, with its row left; while so many files are pending, nothing is stored
     pending = {f"p{number}.md": "old" for number in range(FRESH_FILES + 1)}
     with indexed({f"{number}.md": f"common {number}" for number in range(6)} | pending) as vault:
-        kept = Search(vault.indexer, vault.catalog, vault.read, lambda: filters)
+        kept = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: filters)
         for changes in rounds:
             vault.indexer.background = Held()
             for path in pending:
@@ -162,7 +162,7 @@ def test_what_a_search_keeps_of_the_files_follows_them(
                     vault.indexer.background = None
                     vault.indexer.complete()
             vault.look()
-            anew = Search(vault.indexer, vault.catalog, vault.read, lambda: filters)
+            anew = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: filters)
             assert listed(kept, "common") == listed(anew, "common")
             assert listed(kept, "path:md") == listed(anew, "path:md")
 
@@ -225,9 +225,9 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
     with indexed(notes) as vault:
 
         def bounded(rows: Rows) -> Bounds:
-            table = table_of(rows.paths(), vault.catalog.by_path(), None)
+            table = table_of(NumberedFiles(rows.paths(), {}), vault.catalog.by_path(), None)
             words = grown(Vocabulary(), rows.connection)
-            return bounds(Snapshot(rows.connection, table, words, vault.catalog, vault.read, {}, {}, {}), parse(query))
+            return bounds(Snapshot(rows, table, words, vault.catalog, vault.read, {}, {}, {}), parse(query))
 
         names = {number: path[0] for number, path in vault.indexer.query(lambda rows: rows.paths()).items()}
         return ["".join(sorted(names[file] for file in files)) for files in vault.indexer.query(bounded)]
