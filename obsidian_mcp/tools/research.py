@@ -47,7 +47,7 @@ class Fetched:
 def search(app: App, query: Annotated[str, Argument(description="1 to 3 distinctive words", min_length=1)]) -> Results:
     """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with synonyms."""
     vault = app.vaults.get()
-    found = vault.search.find(Request(with_days(query, vault.calendar.today), limit=MOST_FOUND, snippets=0))
+    found = vault.search.find(Request(with_days(query, lambda: vault.calendar.today), limit=MOST_FOUND, snippets=0))
     paths = [hit.path for hit in found.hits if extension(hit.path) in TEXT_EXTENSIONS]
     return Results([FoundNote(path, basename(path), _url(app, vault, path)) for path in paths])
 

@@ -66,7 +66,7 @@ def search(
     everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
     remark = WORDS_HERE if _OTHERS_OPERATOR.search(_QUOTED.sub("", query)) else ""
     request = Request(
-        EVERYTHING if everything else parser.with_days(query, opened.calendar.today),
+        EVERYTHING if everything else parser.with_days(query, lambda: opened.calendar.today),
         match,
         opened.folders.named(folder) if folder else None,
         limit,

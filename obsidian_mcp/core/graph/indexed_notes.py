@@ -12,7 +12,7 @@ from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .indexed_vault import SINGLE_FILES, Column, IndexedVault, Moment
+from .indexed_vault import SINGLE_FILES, IndexColumn, IndexedVault, Moment
 
 SCOPE = 2000
 """Notes of a FROM up to which their rows alone are read; for more, whole columns are."""
@@ -36,7 +36,7 @@ class IndexedNotes(IndexedVault):
         self._read_text = read_text
         self._bookmarks = cache(bookmarks)
         self._field_keys = cache(moment.rows.field_keys)
-        self._fields_by_key: dict[str, Column[_Placed]] = {}
+        self._fields_by_key: dict[str, IndexColumn[_Placed]] = {}
         self._known_fields: dict[tuple[str, str], RawField] = {}
 
     def expect(self, paths: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ class IndexedNotes(IndexedVault):
     def fields_of_key(self, path: str, key: str) -> Sequence[_Placed]:
         column = self._fields_by_key.get(key)
         if column is None:
-            column = self._fields_by_key[key] = Column(self, partial(self._read_fields, key))
+            column = self._fields_by_key[key] = IndexColumn(self, partial(self._read_fields, key))
         return column.cells(path)
 
     def field_column(self, key: str) -> Iterator[tuple[RawField, list[str]]]:
@@ -97,15 +97,15 @@ class IndexedNotes(IndexedVault):
         return None if entry is None else self._read_text(entry)
 
     @cached_property
-    def _text_tags(self) -> Column[str]:
+    def _text_tags(self) -> IndexColumn[str]:
         def read(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
             return ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files, where="at = ''"))
 
-        return Column(self, read)
+        return IndexColumn(self, read)
 
     @cached_property
-    def _all_fields(self) -> Column[_Placed]:
-        return Column(self, partial(self._read_fields, None))
+    def _all_fields(self) -> IndexColumn[_Placed]:
+        return IndexColumn(self, partial(self._read_fields, None))
 
     def _read_fields(self, key: str | None, files: Collection[int] | None) -> Iterator[tuple[int, _Placed]]:
         """Yield file number and field of some files or all; the properties of a file come first."""

@@ -115,28 +115,30 @@ class IndexedVault:
         return self._singles[path]
 
     @cached_property
-    def _properties(self) -> Column[tuple[str, Value]]:
+    def _properties(self) -> IndexColumn[tuple[str, Value]]:
         def read(files: Collection[int] | None) -> Iterator[tuple[int, tuple[str, Value]]]:
             for number, _, name, text in self._rows.column("properties", "name, value", files=files):
                 yield number, (name, self._value(text))
 
-        return Column(self, read)
+        return IndexColumn(self, read)
 
     @cached_property
-    def _tags(self) -> Column[str]:
-        return Column(self, lambda files: ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files)))
+    def _tags(self) -> IndexColumn[str]:
+        return IndexColumn(
+            self, lambda files: ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files))
+        )
 
     @cached_property
-    def _links(self) -> Column[WrittenLink]:
+    def _links(self) -> IndexColumn[WrittenLink]:
         def read(files: Collection[int] | None) -> Iterator[tuple[int, WrittenLink]]:
             for row in self._rows.column("links", "path, subpath, display, kind", files=files):
                 number, _, path, subpath, display, kind = row
                 yield number, WrittenLink(path, subpath, display, _PLACES[kind])
 
-        return Column(self, read)
+        return IndexColumn(self, read)
 
 
-class Column(Generic[T]):
+class IndexColumn(Generic[T]):
     """What the index has of one kind, by path: read at once of the files that a query is going to read, one by one of a
     few others, and of all files where more are asked for (EXPR-41)."""
 

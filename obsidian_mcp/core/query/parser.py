@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from itertools import takewhile
@@ -56,7 +57,7 @@ def parse(text: str) -> Node:
 _ONE_WORD = ("today", "yesterday", "tomorrow")
 
 
-def with_days(query: str, today: date) -> str:
+def with_days(query: str, today: Callable[[], date]) -> str:
     """Return a query in which days in words have become dates: behind `>` and `<`, and as values of properties, which
     are those words or dates then (QUERY-56). Raises: QueryInvalid."""
     if _HAS_VALUE.search(query) is None:
@@ -68,20 +69,20 @@ def with_days(query: str, today: date) -> str:
             continue
         sign = found[place - 1].text if found[place - 1].kind == "compare" else ""
         words = list(takewhile(lambda other: other.kind == "word", found[place:])) or [token]
-        span = Span(token.span.start, seen := words[-1].span.end)
-        if named := _days_named(token.text if token.kind == "phrase" else span.slice(query), today, sign):
-            written += query[done : span.start] + named.format(span.slice(query))
+        start, seen = token.span.start, words[-1].span.end
+        if named := _days_named(token.text if token.kind == "phrase" else query[start:seen], today, sign):
+            written += query[done:start] + named.format(query[start:seen])
             done = seen
     return written + query[done:]
 
 
-def _days_named(text: str, today: date, sign: str) -> str | None:
+def _days_named(text: str, today: Callable[[], date], sign: str) -> str | None:
     """Return what stands in a query for days in words, `{}` for those words; None for other texts."""
-    if number(text) is not None or moment(text) is not None or not (sign or " " in text or text.lower() in _ONE_WORD):
+    if not (sign or " " in text or text.lower() in _ONE_WORD) or number(text) is not None or moment(text) is not None:
         return None
     from obsidian_mcp.core.calendar.days import read_days  # with all expressions of words: few searches need them
 
-    if (days := read_days(text, today)) is None:
+    if (days := read_days(text, today())) is None:
         return None
     end = f"{days.last}T23:59:59"
     if sign:

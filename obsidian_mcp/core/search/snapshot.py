@@ -208,21 +208,25 @@ class StoredDocument(Document):
     def tags(self) -> Sequence[str]:
         if self.kind == "canvas":  # the table has the tags of each card by itself
             return super().tags
-        return [tag for *_, tag in self._column("tags", "tag")]
+        return [tag for *_, tag in self._snapshot.rows.column("tags", "tag", files=[self.number])]
 
     @cached_property
     def text_tags(self) -> Sequence[tuple[str, Span]]:
         if self.kind == "canvas" or self.number in self._snapshot.flagged(search_document.TRUNCATED):
             return super().text_tags
-        return [(tag, Span(*span)) for _, _, at, tag, *span in self._column("tags", "at, tag, start, end") if not at]
+        return [
+            (tag, Span(*span))
+            for _, _, at, tag, *span in self._snapshot.rows.column("tags", "at, tag, start, end", files=[self.number])
+            if not at
+        ]
 
     @property
     def property_places(self) -> Iterator[tuple[str, object, Span]]:
-        for _, _, name, value, *span in self._column("properties", "name, value, start, end"):
+        rows, own = self._snapshot.rows, [self.number]
+        for _, _, name, value, *span in rows.column("properties", "name, value, start, end", files=own):
             yield name, json.loads(value), Span(*span)
         if "inline_fields" in self._snapshot.property_tables:
-            sql = "SELECT name, value, text FROM inline_fields WHERE file = ? ORDER BY n"
-            for name, value, written in self._snapshot.connection.execute(sql, (self.number,)):
+            for _, _, name, value, written in rows.column("inline_fields", "name, value, text", files=own):
                 field = rf"{re.escape(name)}[*_~`]*\s*::\s*{re.escape(written)}"
                 if found := re.search(field, self.text):  # the index keeps what they are, not where
                     yield name, json.loads(value), Span(*found.span())
@@ -231,9 +235,6 @@ class StoredDocument(Document):
     def properties(self) -> Mapping[str, object]:
         found: dict[str, list[object]] = {}
         for table in self._snapshot.property_tables:
-            for _, _, name, value in self._column(table, "name, value"):
+            for _, _, name, value in self._snapshot.rows.column(table, "name, value", files=[self.number]):
                 found.setdefault(name, []).append(json.loads(value))
         return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
-
-    def _column(self, table: str, fields: str) -> Iterator[Any]:
-        return self._snapshot.rows.column(table, fields, files=(self.number,))

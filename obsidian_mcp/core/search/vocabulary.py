@@ -156,18 +156,18 @@ class Vocabulary(NamedTuple):
 
     def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
         """Return the words that contain `part`: at their beginning, their end, as a whole, or anywhere (SEARCH-31)."""
-        return _lines_with(self.words, part.encode() + (b"\n" if to_end else b""), from_start=from_start)
+        return _lines_with(self.words, part + "\n" * to_end, from_start=from_start)
 
     def plainly_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `containing`; the words may have accents that `part` has not (SEARCH-32)."""
-        found = dict.fromkeys(self.containing(part, from_start=from_start, to_end=to_end))
+        found = dict.fromkeys(_lines_with(self.words, part + "\n" * to_end, from_start=from_start))
         if len(self.accented) > 1:
             found |= dict.fromkeys(self.accented_containing(part, from_start=from_start, to_end=to_end))
         return list(found)
 
     def accented_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         """As `plainly_containing`, only words with accents."""
-        lines = _lines_with(self.accented, part.encode() + (b"\t" if to_end else b""), from_start=from_start)
+        lines = _lines_with(self.accented, part + "\t" * to_end, from_start=from_start)
         return [word for bare, _, word in (line.partition("\t") for line in lines) if part in bare]
 
     def matching(self, expression: RegExp) -> list[str]:
@@ -182,10 +182,10 @@ class Vocabulary(NamedTuple):
         return self.words.find(f"\n{word}\n".encode()) >= 0
 
 
-def _lines_with(lines: bytes, needle: bytes, *, from_start: bool) -> list[str]:
-    """The lines that contain `needle`, or begin with it; there is a line end before the first."""
+def _lines_with(lines: bytes, part: str, *, from_start: bool) -> list[str]:
+    """The lines that contain `part`, or begin with it; there is a line end before the first."""
     found = []
-    needle = b"\n" + needle if from_start else needle
+    needle = ("\n" * from_start + part).encode()
     at = lines.find(needle)
     while at >= 0:
         start = at + 1 if from_start else lines.rfind(b"\n", 0, at) + 1

@@ -505,6 +505,10 @@ class Counting(Vocabulary):
         Counting.passes += 1
         return super().containing(part, from_start=from_start, to_end=to_end)
 
+    def plainly_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
+        Counting.passes += 1
+        return super().plainly_containing(part, from_start=from_start, to_end=to_end)
+
 
 def test_an_absent_word_costs_few_passes_over_the_vocabulary() -> None:
     lexicon = Lexicon(Counting(1, b"\nheron\ncanal\n"), ("english", "french", "italian"), list)
