@@ -128,10 +128,10 @@ class Disk(VaultFolder):
 
     def trash(self, disk: str, *, system: bool) -> str:
         if system:
-            from send2trash import TrashPermissionError, send2trash
+            from send2trash import send2trash
 
-            with contextlib.suppress(OSError, TrashPermissionError):
-                self.contained(disk)
+            self.contained(disk)
+            with contextlib.suppress(Exception):  # each system's bin has errors of its own: COM's are not even OSErrors
                 send2trash(self.root / disk)  # Windows' trash takes no paths in the extended form
                 return "the system's trash"
         name = disk.rpartition("/")[2]

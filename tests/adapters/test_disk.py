@@ -107,6 +107,22 @@ def test_a_move_replaces_no_file_whose_name_differs_from_the_new_one_in_case(dis
     assert (disk.root / "a/M.md").read_bytes() == b"another"
 
 
+@pytest.mark.parametrize("kind", [OSError, PermissionError, type("com_error", (Exception,), {}), RuntimeError])
+def test_a_file_that_the_systems_bin_does_not_take_goes_to_the_vaults_trash(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    # FILE-09: COM's errors on Windows are no OSErrors
+    def refuse(path: Path) -> None:
+        raise kind("Not implemented")
+
+    monkeypatch.setattr("send2trash.send2trash", refuse)
+    disk.create("n.md", b"1")
+
+    assert disk.trash("n.md", system=True) == ".trash/n.md"
+    assert (disk.root / ".trash/n.md").read_bytes() == b"1"
+    assert not (disk.root / "n.md").exists()
+
+
 def test_trash_inside_the_vault_numbers_equal_names(disk: Disk) -> None:
     # FILE-09
     places = []
