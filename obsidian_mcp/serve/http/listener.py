@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import h11
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from obsidian_mcp.errors import AppError
@@ -29,6 +29,9 @@ HEAD_SECONDS: Final = 10.0
 """How long the head of a request may take from its first byte, the first of a connection from its opening."""
 STALL_SECONDS: Final = 30.0
 """How long a client may take nothing of an answer that waits for it."""
+PIECE_BYTES: Final = 256 * 1024
+"""Bytes of an answer that the system gets at once. asyncio on Windows counts what it got as unread until all of it is
+sent: a large answer in one piece would look like one of which a slow client takes nothing."""
 
 
 class _Protocol(H11Protocol):
@@ -104,6 +107,22 @@ class _Protocol(H11Protocol):
             self.transport.close()
 
 
+def in_pieces(app: ASGIApp) -> ASGIApp:
+    """Return an application whose answers are sent piece by piece, each when the client has taken the one before."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_pieces(message: Message) -> None:
+            body = message.get("body", b"")
+            last = max(len(body) - 1, 0) // PIECE_BYTES * PIECE_BYTES
+            for start in range(0, last, PIECE_BYTES):
+                await send({**message, "body": body[start : start + PIECE_BYTES], "more_body": True})
+            await send({**message, "body": body[last:]} if last else message)
+
+        await app(scope, receive, send_pieces)
+
+    return answer
+
+
 class Listener(uvicorn.Server):
     """Stops on the first SIGTERM or SIGINT when calls in flight have ended, at once on the second; exit status 0."""
 
@@ -111,7 +130,7 @@ class Listener(uvicorn.Server):
         """`drain`: seconds that calls in flight get at the end. `on_stop` is called when it begins."""
         super().__init__(
             uvicorn.Config(
-                app,
+                in_pieces(app),
                 http=_Protocol,
                 ws="none",
                 lifespan="on",
