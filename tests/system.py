@@ -81,6 +81,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "permissions of POSIX": _has_modes,
     "permissions that bind us": _binds_us,
     "names with a colon": _names("a:b"),
+    "names with a question mark": _names("a?b"),
     "names that end in a space": _names("a "),
     "names with a backslash": _names("a\\b"),
     "names with control characters": _names("a\x01b"),

@@ -142,7 +142,7 @@ def test_a_pipe_gets_plain_lines_and_remarks_go_to_stderr(basic: Path) -> None: 
     printed = piped(basic, "brass wheel", "--snippets", "1")
 
     assert printed.out == "Projects/Alpha.md\n  # Plan\n    15: - [ ] Cut the wheel in brass ^brass\n"
-    assert printed.err == "1 file\n"
+    assert printed.err.splitlines() == ["1 file"]
     assert "more with --offset 1" in piped(basic, "clocks", "--limit", "1").err
 
 
@@ -157,7 +157,7 @@ def test_nothing_found_is_said(basic: Path) -> None:  # CLI-09
     printed = piped(basic, "nothing-like-this-is-there", "--match", "exact")
 
     assert printed.out == ""
-    assert printed.err == "Nothing found.\n"
+    assert printed.err.splitlines() == ["Nothing found."]
 
 
 def test_json_is_what_a_client_gets(basic: Path) -> None:  # CLI-03

@@ -107,7 +107,7 @@ def test_names_without_titles_find_more_than_half_of_the_tools() -> None:
     assert len(failures) <= 0.35 * len(PHRASINGS), CHANGE_DESCRIPTIONS
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.command)
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
 def test_every_tool_has_a_phrasing_and_no_phrasing_asks_for_another(tool: Tool) -> None:
     assert any(tool.name in tools for _, tools in PHRASINGS), "write one into specs/vectors/tool-phrasings.tsv"
     assert set().union(*(tools for _, tools in PHRASINGS)) <= set(TOOLS)

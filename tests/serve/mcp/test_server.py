@@ -209,7 +209,8 @@ def test_without_a_vault_those_of_the_app_are_used(vault: Path, tmp_path: Path) 
     vaults = {"a" * 16: {"path": str(tmp_path), "ts": 9}, "b" * 16: {"path": str(vault), "ts": 1, "open": True}}
     (registry / "obsidian.json").write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
     own = {"OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"), "OBSIDIAN_MCP_STATE": str(tmp_path / "state")}
-    with started(None, XDG_CONFIG_HOME=str(tmp_path / "config"), **own) as fresh:
+    folders = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "APPDATA": str(tmp_path / "config")}
+    with started(None, **folders, **own) as fresh:
         fresh.initialize()
         info = called(fresh, "obsidian_vault_info")["result"]["structuredContent"]["data"]
 
