@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from obsidian_mcp import config
 from obsidian_mcp.core.files.catalog import timestamp
@@ -18,10 +18,9 @@ from obsidian_mcp.setup.system import System
 
 from .cells import RESET, align
 from .options import Options
-from .stdout import ask, write, write_json
+from .stdout import ask, write, write_answer, write_json
 
 if TYPE_CHECKING:
-    from obsidian_mcp.setup import probe
     from obsidian_mcp.setup.install import ConfigChange
 
 _OBSIDIAN_COMMAND = "obsidian-command"
@@ -120,28 +119,16 @@ def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False)
 
 def list_vaults(options: Options, *, json: bool = False) -> None:
     """List the vaults that the Obsidian app knows: open ones first, then the last used."""
-    known = known_vaults(options.config().app_folders)
-    if json:
-        rows = [
-            {
-                "name": vault.name,
-                "path": str(vault.path),
-                "open": vault.open,
-                "last_used": timestamp(vault.opened * 1_000_000) if vault.opened else None,
-                "usable": not vault.problem,
-                "problem": vault.problem or None,
-            }
-            for vault in known
-        ]
-        write_json({"vaults": rows})
-    elif known:
-        rows_shown = [
-            [vault.name, str(vault.path), f"({vault.problem})" if vault.problem else "(open)" if vault.open else ""]
-            for vault in known
-        ]
-        write("".join(f"{line}\n" for line in align(rows_shown, [False] * 3)))
-    else:
-        write("", "The Obsidian app knows no vault here. Name a folder with --vault.\n")
+    rows, cells = [], []
+    for vault in known_vaults(options.config().app_folders):
+        facts = {"name": vault.name, "path": str(vault.path), "open": vault.open}
+        last_used = timestamp(vault.opened * 1_000_000) if vault.opened else None
+        rows.append(facts | {"last_used": last_used, "usable": not vault.problem, "problem": vault.problem or None})
+        state = f"({vault.problem})" if vault.problem else "(open)" if vault.open else ""
+        cells.append([vault.name, str(vault.path), state])
+    remark = "" if rows else "The Obsidian app knows no vault here. Name a folder with --vault.\n"
+    text = "".join(f"{line}\n" for line in align(cells, [False] * 3))
+    write_answer({"vaults": rows}, text, remark, as_json=json)
 
 
 def _link(options: Options, system: System, *, dry_run: bool) -> int:
@@ -194,43 +181,38 @@ def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bo
     from obsidian_mcp.setup import probe
 
     changes = change.action not in ("unchanged", "absent")
-    starts = "" if dry_run or change.action in ("removed", "absent") else _try(change, system)
+    server = installer.Configured(change.client, change.path, change.name, change.entry or {})
+    starts = "" if dry_run or change.action in ("removed", "absent") else server.start(system)
     answers = not isinstance(starts, str)
     failed = bool(starts) and not answers
     step = _next_step(change, system) if changes and not dry_run else ""
-    if as_json:
-        write_json(
-            {
-                "client": change.client.id,
-                "name": change.name,
-                "file": str(change.path),
-                "action": change.action,
-                "client_found": was_here,
-                "dry_run": dry_run,
-                "command": installer.command_of(change.entry or {}),
-                "backup": str(change.backup) if change.backup else None,
-                "answers": None if starts == "" else answers,
-                "problem": starts if failed else None,
-                "next": step or None,
-            }
-        )
-        return 1 if failed else 0
-    write(f"{_describe(change, dry_run=dry_run)}\n")
-    if not was_here:
-        write(f"  note:   {change.client.title} was not found on this computer; the entry waits for it.\n")
-    if dry_run:
-        write(_difference(change))
-        return 0
-    if change.entry is not None and change.action != "removed":
-        write(f"  starts: {' '.join(map(_quote, installer.command_of(change.entry)))}\n")
-    if change.backup:
-        write(f"  backup: {change.backup}\n")
+    facts = {
+        "client": change.client.id,
+        "name": change.name,
+        "file": str(change.path),
+        "action": change.action,
+        "client_found": was_here,
+        "dry_run": dry_run,
+        "command": server.command,
+        "backup": str(change.backup) if change.backup else None,
+        "answers": None if starts == "" else answers,
+        "problem": starts if failed else None,
+        "next": step or None,
+    }
+    title = change.client.title
+    lines = [_describe(change, dry_run=dry_run)]
+    lines += [] if was_here else [f"  note:   {title} was not found on this computer; the entry waits for it."]
+    if change.entry is not None and change.action != "removed" and not dry_run:
+        lines.append(f"  starts: {' '.join(map(_quote, server.command))}")
+    lines += [f"  backup: {change.backup}"] if change.backup else []
     if isinstance(starts, probe.ProbeAnswer):
-        write(f"  tried:  it starts and answers after {starts.seconds:.1f} s, with {starts.tools} tools\n")
-    elif starts:
-        write("", f"obsidian-mcp: The entry was written, but the server {starts}. Run obsidian-mcp doctor.\n")
-    if step:
-        write(f"Next: {step}\n")
+        lines.append(f"  tried:  it starts and answers after {starts.seconds:.1f} s, with {starts.tools} tools")
+    lines += [f"Next: {step}"] if step else []
+    text = "".join(f"{line}\n" for line in lines) + (_difference(change) if dry_run else "")
+    remark = (
+        f"obsidian-mcp: The entry was written, but the server {starts}. Run obsidian-mcp doctor.\n" if failed else ""
+    )
+    write_answer(facts, text, remark, as_json=as_json)
     return 1 if failed else 0
 
 
@@ -258,18 +240,6 @@ def _difference(change: ConfigChange) -> str:
     )
 
 
-def _try(change: ConfigChange, system: System) -> probe.ProbeAnswer | str:
-    """The answer of what the client will start, or how it failed, as the end of a sentence."""
-    from obsidian_mcp.setup import install as installer
-    from obsidian_mcp.setup import probe
-
-    server = installer.Configured(change.client, change.path, change.name, change.entry or {})
-    try:
-        return probe.initialize(server.command, {**system.environ, **server.environment}, system.home)
-    except probe.NoAnswer as error:
-        return str(error)
-
-
 def _next_step(change: ConfigChange, system: System) -> str:
     if change.action == "removed":
         return f"Restart {change.client.title}; until then it keeps the server."
@@ -286,36 +256,23 @@ def _list_clients(system: System, *, as_json: bool) -> int:
     """Every client: whether it is here, and which servers of ours it has."""
     from obsidian_mcp.setup import install as installer
 
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
+    text = ""
     for client in CLIENTS.values():
         problem, found = None, []
         try:
             found = installer.list_configured(client, system)
         except AppError as error:
             problem = error.message
-        rows.append(
-            {
-                "client": client.id,
-                "title": client.title,
-                "present": client.is_present(system),
-                "file": str(client.file(system)),
-                "servers": [
-                    {"name": server.name, "command": server.command, "file": str(server.path)} for server in found
-                ],
-                "problem": problem,
-            }
-        )
-    if as_json:
-        write_json({"clients": rows})
-        return 0
-    for row in rows:
-        state = "set up" if row["servers"] else "here" if row["present"] else "not found"
-        state = "broken file" if row["problem"] else state
-        write(f"{row['client']:<15} {state:<12} {row['file']}\n")
-        for server in row["servers"]:
-            write(f"{'':<15} {server['name']}: {' '.join(map(_quote, server['command']))}\n")
-        if row["problem"]:
-            write(f"{'':<15} {row['problem']}\n")
+        file, is_present = str(client.file(system)), client.is_present(system)
+        servers = [{"name": server.name, "command": server.command, "file": str(server.path)} for server in found]
+        rows.append({"client": client.id, "title": client.title, "present": is_present, "file": file})
+        rows[-1] |= {"servers": servers, "problem": problem}
+        state = "broken file" if problem else "set up" if found else "here" if is_present else "not found"
+        text += f"{client.id:<15} {state:<12} {file}\n"
+        text += "".join(f"{'':<15} {server.name}: {' '.join(map(_quote, server.command))}\n" for server in found)
+        text += f"{'':<15} {problem}\n" if problem else ""
+    write_answer({"clients": rows}, text, as_json=as_json)
     return 0
 
 

@@ -384,10 +384,7 @@ def entry_state(
         return Finding(subject, "problem", message, again)
     key = (*command, *(f"{name}={value}" for name, value in sorted(server.environment.items())))
     if key not in tried:
-        try:
-            tried[key] = probe.initialize(command, {**system.environ, **server.environment}, system.home)
-        except probe.NoAnswer as error:
-            tried[key] = str(error)
+        tried[key] = server.start(system)
     answer = tried[key]
     if isinstance(answer, str):
         return Finding(subject, "problem", f"{' '.join(command)}: it {answer}.", again)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 
-from . import entries, files
+from . import entries, files, probe
 from .clients import ERRORS_AS_RESULTS, McpClient
 from .entries import Broken, Entry
 from .launcher import is_ours
@@ -56,6 +56,13 @@ class Configured:
     def environment(self) -> dict[str, str]:
         given = self.entry.get(self.client.environment)
         return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+
+    def start(self, system: System) -> probe.ProbeAnswer | str:
+        """Start it as the client will; return its answer, or how it failed, as the end of a sentence."""
+        try:
+            return probe.initialize(self.command, {**system.environ, **self.environment}, system.home)
+        except probe.NoAnswer as error:
+            return str(error)
 
 
 def install(
