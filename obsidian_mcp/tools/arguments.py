@@ -94,7 +94,7 @@ class ToolParameter(NamedTuple):
             "items": {"type": self.items} if self.items else None,
             "maximum": field.le,
             "minLength": field.min_length if field.min_length > 1 else None,
-            "minimum": field.ge or None,
+            "minimum": None if field.pages else field.ge or None,
             "pattern": field.pattern or None,
             "type": self.type,
         }

@@ -52,8 +52,8 @@ def batch(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Batch:
-    """Make several calls of writing tools as one change: all or none, one undo. A call sees what earlier ones
-    made. Up to 100 calls."""
+    """Make several calls of writing tools as one change: all or none, one undo. Up to 100; a call
+    sees what earlier ones made."""
     if not 1 <= len(calls) <= MOST_CALLS:
         raise InvalidArguments(f"Give 1 to {MOST_CALLS} calls, not {len(calls)}.", argument="calls")
     read = [_read(number, given) for number, given in enumerate(calls, 1)]

@@ -129,7 +129,7 @@ def edit_canvas(
     operations: Annotated[
         list[dict[str, Any]],
         Argument(
-            description="All or none, each {op, …}. add: type text|file|link|group and text, file, url or "
+            description="Each {op, …}. add: type text|file|link|group and text, file, url or "
             "label. edit: card and new values. move: card. connect, disconnect: from, to (from_side, to_side, label). "
             "remove: card (contents: true with a group's cards). Place: x, y or beside + side (right, left, above, "
             "below) or group; a group around cards. Any: width, height, color 1-6 or #RRGGBB. Cards by id, text, file "
@@ -141,7 +141,7 @@ def edit_canvas(
     etag: Etag = "",
     vault: VaultName = "",
 ) -> CanvasChange:
-    """Add, change, move, connect and remove cards of a canvas, as one change."""
+    """Add, change, move, connect and remove cards of a canvas."""
     opened = app.vaults.get(vault)
     with opened.changing():
         wanted = [_operation(opened, number, given) for number, given in enumerate(operations, 1)]

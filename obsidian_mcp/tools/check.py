@@ -55,14 +55,16 @@ def check(
 ) -> VaultState:
     """Check the vault's health: broken links, unreadable files, overdue tasks, missing properties, alike tags, near
     duplicates, stubs, orphans, unused attachments."""
-    if only and only not in CHECKS:
+    wanted = "_".join(only.lower().split())
+    chosen = [wanted] if wanted in CHECKS else [name for name in CHECKS if wanted in name]
+    if wanted and len(chosen) != 1:
         raise InvalidArguments(f"There is no check {only!r}. The checks are {', '.join(CHECKS)}.", argument="only")
     if offset and not only:
         raise InvalidArguments("offset is for one check: name it with only.", argument="offset")
     opened = app.vaults.get(vault)
     opened.indexer.complete()  # much of this is about what no file has (INDEX-47)
     results, empty = [], []
-    for name in [only] if only else CHECKS:
+    for name in chosen:
         found = CHECKS[name].run(opened)
         if not found.findings:
             empty.append(name)

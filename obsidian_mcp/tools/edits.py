@@ -57,7 +57,7 @@ def edit_note(
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedNote:
-    """Change part of a note (add a line, fix a paragraph) and nothing else. prepend adds after the frontmatter;
+    """Change part of a note (add a line, fix a paragraph). prepend adds after the frontmatter;
     *_section work on what stands under a heading, which stays."""
     opened = app.vaults.get(vault)
     content = _check_content(operation, content, find, section)

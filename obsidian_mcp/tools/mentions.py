@@ -43,7 +43,7 @@ def link_mentions(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> LinkedMentions:
-    """Make every unlinked mention of a note (its name or aliases) a link to it, as one change."""
+    """Make every unlinked mention of a note (its name or aliases) a link to it."""
     opened = app.vaults.get(vault)
     opened.indexer.complete()  # what mentions it must be all that the search finds (INDEX-43)
     made = bulk.make(opened, "link_mentions", partial(_plan, opened, name, names, offset), dry_run=dry_run)

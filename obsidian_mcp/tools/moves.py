@@ -60,7 +60,7 @@ def move_note(
     to: Annotated[str, Argument(description="New path or name, or Folder/ to go into", min_length=1)],
     names: Annotated[list[str], Argument(description="Instead: several notes")] = [],  # noqa: B006
     query: Query = "",
-    update_links: Annotated[bool, Argument(description="Rewrite links")] = True,
+    update_links: bool = True,
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:

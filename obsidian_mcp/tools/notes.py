@@ -68,7 +68,7 @@ class Created:
 def create_note(
     app: App,
     name: Annotated[str, Argument(description="Name, or path with folders", min_length=1)],
-    content: Annotated[str, Argument(description="Markdown")] = "",
+    content: str = "",
     overwrite: Annotated[bool, Argument(description="Replace an existing note")] = False,
     template: Annotated[str, Argument(description="Its name; auto: Templater's for the folder")] = "",
     properties: Annotated[dict[str, Any], Argument(description="Frontmatter")] = {},  # noqa: B006  never changed
@@ -302,8 +302,8 @@ def read_note(
     offset: Annotated[int, Argument(description="Where to go on: next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> DocumentAnswer:
-    """Read (open) a note: a JSON line with path, etag and line range, then the text exactly as in the file, long ones
-    in pages. The names daily:today and random: work too."""
+    """Read (open) a note: a JSON line with path and etag, then the text exactly as in the file, long ones in pages. The
+    names daily:today and random: work too."""
     opened = app.vaults.get(vault, listed=not name or ":" in name)
     if bool(name) == bool(names):
         raise InvalidArguments("Give either name or names.", argument="name")

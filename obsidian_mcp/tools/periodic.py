@@ -47,8 +47,8 @@ def daily_note(
     create: Annotated[bool, Argument(description="Make a missing note without content too")] = False,
     vault: VaultName = "",
 ) -> PeriodicNote | DocumentAnswer:
-    """Read the daily (weekly … yearly) note of a date, or add content to it. Content makes a missing note as
-    the vault's settings say."""
+    """Read the daily (weekly … yearly) note of a date, or add content to it, which makes a
+    missing note."""
     if position == "section" and not section:
         raise InvalidArguments("position section needs section: the heading to add under.", argument="section")
     if section and not content:

@@ -50,7 +50,7 @@ class Properties:
 @tool(title="Get properties")
 def get_properties(
     app: App,
-    name: Annotated[str, Argument(description="Note; without one the whole vault")] = "",
+    name: Annotated[str, Argument(description="Note; else all")] = "",
     property: Annotated[str, Argument(description="One property")] = "",  # noqa: A002  the app's word
     limit: Limit = 100,
     offset: Offset = 0,
@@ -87,7 +87,7 @@ def set_properties(
         dict[str, Any],
         Argument(description='null removes: {"status": "done", "due": null}', min_length=1),
     ],
-    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
+    names: list[str] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,
     etag: Etag = "",

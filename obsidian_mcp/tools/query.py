@@ -45,8 +45,8 @@ def query(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases or Dataview query and get rows, groups and summaries. With language=tasks a query of the
-    Tasks plugin, with language=table a base over the rows of a table in the note `this`."""
+    """Run an Obsidian Bases, Dataview or Tasks query and get rows, groups and summaries. With language=table it is a
+    base over the rows of a Markdown table in the note `this`."""
     opened = app.vaults.get(vault)
     note = opened.find(this) if this.strip() else None
     page = Page(limit, offset)

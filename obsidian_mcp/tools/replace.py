@@ -36,7 +36,7 @@ def replace(
     find: Annotated[str, Argument(description="Exact text, or JavaScript regular expression", min_length=1)],
     content: Annotated[str, Argument(description="What takes its place; $1: first group of a regex")],
     regex: Annotated[bool, Argument(description="find is a regular expression")] = False,
-    ignore_case: Annotated[bool, Argument(description="Ignore upper and lower case")] = False,
+    ignore_case: bool = False,
     names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,

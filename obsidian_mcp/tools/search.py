@@ -41,13 +41,13 @@ def search(
         str,
         Argument(
             description='1 to 3 distinctive words; if weak, retry with synonyms. "phrase", /regex/, OR, -not, (group), '
-            'file: path: content: tag: line:() section:() task-todo: [property:"exact value"]',
+            'file: path: content: tag: line:() section:() task-todo: [property:"exact value"] [due:<next month]',
         ),
     ],
     match: Annotated[Match, Argument(description="smart: also word forms, accents, typos, synonyms")] = "smart",
     folder: Annotated[str, Argument(description="Notes below this folder")] = "",
-    modified_after: Annotated[str, Argument(description="2024-05-31, 2024-05, last 7 days, last monday")] = "",
-    modified_before: Annotated[str, Argument(description="As modified_after")] = "",
+    modified_after: Annotated[str, Argument(description="2024-05, last 7 days, since monday")] = "",
+    modified_before: str = "",
     sort: Annotated[str, Argument(description="modified, name, path, tag or a property; then asc or desc")] = "",
     group: Annotated[str, Argument(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,

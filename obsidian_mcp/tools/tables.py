@@ -57,7 +57,7 @@ def edit_table(
     operations: Annotated[
         list[dict[str, Any]],
         Argument(
-            description="All or none, each {op, …}. set: row, column, value. add_row: values (list or by "
+            description="Each {op, …}. set: row, column, value. add_row: values (list or by "
             "header), at. remove_row: row. move_row: row, at. sort: column, descending. add_column: column, value, at, "
             "align. remove_column: column. move_column: column, at. rename_column: column, value. row: number, first "
             "cell, or {header: cell, …} of one row; or line: of the note. Columns by number or header"
@@ -69,7 +69,7 @@ def edit_table(
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedTable:
-    """Change cells, rows and columns of a Markdown table in a note."""
+    """Change cells, rows and columns of a Markdown table."""
     opened = app.vaults.get(vault)
     entry = opened.find(name)
 

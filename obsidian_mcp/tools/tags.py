@@ -75,7 +75,7 @@ def rename_tag(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> ChangedFiles:
-    """Rename a tag in every note, property and canvas card, as one change."""
+    """Rename a tag in every note, property and canvas card."""
     from obsidian_mcp.core.operations.rename_tag import rename  # lists of tags load none of it
 
     renamed = rename(app.vaults.get(vault), tag, to, dry_run=dry_run)

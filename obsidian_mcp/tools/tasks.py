@@ -46,7 +46,7 @@ def list_tasks(
     heading: Annotated[str, Argument(description="Part of the heading above")] = "",
     text: Annotated[str, Argument(description="Part of the description")] = "",
     blocked: Annotated[bool | None, Argument(description="Waiting for an open task")] = None,
-    query: Annotated[str, Argument(description="Lines of the Tasks plugin's query language too")] = "",
+    query: Annotated[str, Argument(description="Also lines of the Tasks plugin's language")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",
@@ -89,9 +89,7 @@ def update_task(
     task: Annotated[str, Argument(description="Its id, ^block-id, line, or part of its description")] = "",
     action: Annotated[Action, Argument(description="add: a new task with text")] = "update",
     status: Annotated[str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
-    due: Annotated[
-        str | None, Argument(description="As other dates: 2026-11-30, next friday, in 2 weeks; empty removes any")
-    ] = None,
+    due: Annotated[str | None, Argument(description="2026-11-30, next friday, in 2 weeks; empty removes it")] = None,
     scheduled: Annotated[str | None, Argument(description="As due")] = None,
     start: str | None = None,
     created: str | None = None,

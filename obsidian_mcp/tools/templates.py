@@ -44,7 +44,7 @@ class InsertedTemplate:
 @tool(title="Templates")
 def list_templates(
     app: App,
-    template: Annotated[str, Argument(description="Read this one: name or path")] = "",
+    template: Annotated[str, Argument(description="Read this one")] = "",
     vault: VaultName = "",
 ) -> TemplateList | DocumentAnswer:
     """List the vault's templates, or read one."""

@@ -231,7 +231,7 @@ def test_a_server_offers_the_tool_where_the_command_is_there_and_runs_it(tmp_pat
         answer = server.call("tools/call", {"name": "obsidian_app_info", "arguments": {"topic": "sync"}})["result"]
 
         assert "obsidian_app_info" in [tool["name"] for tool in tools]
-        assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 25 * 1024  # TOOL-08
+        assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 24 * 1024  # TOOL-08
         assert answer["structuredContent"]["data"]["answer"].startswith("Status: synced")
         assert server.close() == 0
 

@@ -74,7 +74,7 @@ def test_what_a_model_sees_of_the_tools_is_small(server: RawServer) -> None:
     tools = server.call("tools/list")["result"]["tools"]
     seen = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
 
-    assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 25 * 1024
+    assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 24 * 1024
     for tool in tools:
         assert len(tool["name"]) < 30
         assert tool["name"].isascii()
