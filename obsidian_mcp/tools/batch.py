@@ -126,7 +126,7 @@ def _make(app: App, number: int, named: Tool, arguments: dict[str, Any], drafted
 
 def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
     """Return what a model needs of a call's answer."""
-    data = {key: value for key, value in outcome.data.items() if key not in UNTRUE_LATER}
+    data = {key: value for key, value in outcome.data.items() if key not in UNTRUE_LATER and value != []}
     if len(as_json(data)) > ANSWER_BYTES:
         data = {key: value for key, value in data.items() if not isinstance(value, list | dict) and key != "diff"}
     return {"tool": named.name.removeprefix(PREFIX), **data}

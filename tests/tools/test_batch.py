@@ -160,6 +160,12 @@ def test_an_undo_gives_back_places_that_other_files_of_the_batch_have_taken(
     assert visible(basic) == after
 
 
+def test_a_query_that_finds_no_note_is_named_as_it_was_written(app: App) -> None:
+    # QUERY-56
+    with pytest.raises(InvalidArguments, match=r"'\[due:<2 years ago\]' finds no note"):
+        run(app, "set_properties", query="[due:<2 years ago]", properties={"x": 1})
+
+
 def test_a_call_sees_the_bookmarks_that_an_earlier_one_made(app: App, basic: Path) -> None:
     # BATCH-01
     add: Call = ("edit_bookmarks", {"action": "add", "target": "Alpha"})

@@ -38,8 +38,8 @@ def selected(
     if names:
         return list({entry.path: entry for entry in map(vault.find, names)}.values())
     vault.indexer.complete()  # what is changed must be all that the query finds (INDEX-43)
-    query = with_days(query, lambda: vault.calendar.today)
-    found = vault.search.find(Request(query, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
+    dated = with_days(query, lambda: vault.calendar.today)
+    found = vault.search.find(Request(dated, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
     assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
     if found.total > MOST_NOTES:
         raise InvalidArguments(f"The query finds {found.total:,} files, more than {MOST_NOTES:,}. Narrow it.")

@@ -27,6 +27,7 @@ from .filters import (
 from .statuses import TYPES
 from .text_match import contains
 
+_is_until = re.compile(r"^(?:by|until) ", re.IGNORECASE)
 _UNEXPLAINED = Explanation("")
 
 
@@ -108,11 +109,12 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
         return _plain(lambda task: task.has_date(name) == wanted)
     if word == "invalid" and name != "happens":
         return _plain(lambda task: name in task.invalid)
-    found = date_filter(name, "before today" if word == "overdue" else phrase, environment.today, ways=TASKS)
+    phrase = "before today" if word == "overdue" else _is_until.sub("on or before ", phrase)
+    found = date_filter(name, phrase, environment.today, ways=TASKS)
     if found is None:
         raise QueryInvalid(
             f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with or without on, "
-            f"before, after, on or before, on or after in front of it, `last 7 days`, {PERIOD_FORMS}.",
+            f"before, after, until, on or after in front of it, `last 7 days`, {PERIOD_FORMS}.",
             argument=name,
         )
     return found
