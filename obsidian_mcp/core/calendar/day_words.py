@@ -12,7 +12,7 @@ MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_DAYS_AWAY = {"yesterday": -1, "tomorrow": 1, "day before yesterday": -2, "day after tomorrow": 2}
+_DAYS_AWAY = {"yesterday": -1, "tomorrow": 1}
 _UNITS = {"d": "d", "w": "w", "m": "M", "q": "Q", "y": "y"}
 
 Kind = Literal["day", "moved", "span", "weekday", "period", "week", "month", "named month", "quarter", "year"]
@@ -74,7 +74,7 @@ _WEEKDAY = rf"(?P<weekday>{'|'.join(WEEKDAYS)}|{'|'.join(name[:3] for name in WE
 _COUNT = rf"(?P<count>[0-9]{{1,4}}|an?|{'|'.join(_NUMBERS)}) "
 _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     ("today|yesterday|tomorrow", "moved", False),
-    ("now|day before yesterday|day after tomorrow", "moved", True),
+    ("now", "moved", True),
     (rf"{_YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})", "day", False),
     (rf"{_YEAR}(?P<separator>/?)(?P<month>[0-9]{{2}})(?P=separator)(?P<day>[0-9]{{2}})", "day", True),
     (rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_YEAR}", "day", True),
