@@ -33,7 +33,7 @@ OWNER = (ROOT / "packaging/owner.txt").read_text(encoding="utf-8").strip()
 LARGEST_RESULT = 150_000
 """Characters of a result that hosts show whole."""
 
-every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.command)
+every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 
 
 @every_tool
