@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from obsidian_mcp.core.expressions.javascript import number_text
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.serve.http.tool_service import sort_by_name
 
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _INDEX_END: Final = 2**32 - 1
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def stringify(value: Any) -> str:
     """Return `JSON.stringify(deepSort(value))`: keys sorted by UTF-16 code units, then, as in every JavaScript object,
     array indices first in numeric order; `__proto__` is lost."""
     match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
+        case None | bool() | str():
+            return json_codec.encode(value, keeps_halves=True).decode()
         case int() | float():
             return number(value)
-        case str():
-            return string(value)
         case Mapping():
-            members = (
-                f"{string(key)}:{stringify(value[key])}" for key in sorted(value, key=_key_order) if key != "__proto__"
-            )
-            return "{" + ",".join(members) + "}"
+            keys = (key for key in sorted(value, key=_key_order) if key != "__proto__")
+            return "{" + ",".join(f"{stringify(key)}:{stringify(value[key])}" for key in keys) + "}"
         case _:
             return "[" + ",".join(map(stringify, value)) + "]"
 
@@ -45,12 +38,6 @@ def number(value: float) -> str:
     except OverflowError:
         return "null"
     return number_text(double) if math.isfinite(double) else "null"
-
-
-def string(value: str) -> str:
-    """Return a string with JSON's short escapes, and lone surrogates escaped in lower case."""
-    joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return _LONE_SURROGATE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", json.dumps(joined, ensure_ascii=False))
 
 
 def _key_order(key: str) -> tuple[int, int, bytes]:
