@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import Span
 
 from .edits import Edit
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.text.json_text import JsonNode
 
 FIELDS = ("text", "file", "subpath", "background")
 """Texts of a card that are kept with their places."""
@@ -46,6 +49,8 @@ class Canvas:
 def parse_root(body: str, *lists: str) -> JsonNode | None:
     """Return the object of a canvas file, None for an empty file. Raises: Unreadable, also where one of the members
     `lists` is no list."""
+    from obsidian_mcp.core.text.json_text import Unreadable, parse  # loaded when it is needed
+
     if not body.strip():
         return None
     document = parse(body)
@@ -63,6 +68,8 @@ def parse_root(body: str, *lists: str) -> JsonNode | None:
 
 def read(body: str) -> Canvas:
     """The cards of a canvas file. An empty file is an empty canvas."""
+    from obsidian_mcp.core.text.json_text import Unreadable  # loaded when it is needed
+
     try:
         root = parse_root(body, "nodes")
     except Unreadable as error:
