@@ -63,9 +63,13 @@ def counted(app: App, tool: str, arguments: Mapping[str, object]) -> CallPath:
 def shortest(app: App, tool: str, *calls: Mapping[str, object]) -> CallPath:
     """The path of a call when what is kept between calls is there and no look at the whole folder is due (WATCH-02).
 
-    Several `calls` take turns: each can be made again after the other.
+    Several `calls` take turns: each can be made again after the other. The index takes in what the call before changed
+    beforehand, so that it is not counted with this one.
     """
-    paths = [counted(app, tool, calls[turn % len(calls)]) for turn in range(4 * len(calls))]
+    paths = []
+    for turn in range(4 * len(calls)):
+        call(app, "obsidian_search", {"query": "feed"})
+        paths.append(counted(app, tool, calls[turn % len(calls)]))
     return min(paths, key=lambda path: path.modules.total())
 
 
@@ -122,11 +126,11 @@ views:
     order: [file.name, rating]
 """
 PATHS: list[tuple[str, list[dict[str, object]], int, int]] = [
-    ("edit_note", [{"name": "Note 2", "operation": "append", "content": text} for text in ("one", "two")], 25, 14),
-    ("update_task", [{"name": "Note 4", "line": 7, "status": status} for status in ("done", "todo")], 43, 17),
-    ("move_note", [{"name": "Note 3", "to": "Other"}, {"name": "Other", "to": "Note 3"}], 54, 22),
+    ("edit_note", [{"name": "Note 2", "operation": "append", "content": text} for text in ("one", "two")], 25, 13),
+    ("update_task", [{"name": "Note 4", "line": 7, "status": status} for status in ("done", "todo")], 39, 16),
+    ("move_note", [{"name": "Note 3", "to": "Other"}, {"name": "Other", "to": "Note 3"}], 42, 20),
     ("query", [{"query": "TABLE rating FROM #animal SORT rating"}], 43, 25),
-    ("query", [{"query": BASE}], 40, 28),
+    ("query", [{"query": BASE}], 40, 27),
 ]
 """Tools, calls that take turns, and the modules and the depth that no call exceeds. The numbers only get smaller."""
 

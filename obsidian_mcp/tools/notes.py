@@ -182,7 +182,7 @@ def _fill_template(
     if text_start(content):
         text = insert_template(content, text, "prepend")
     elif content:
-        text = edits.append(text, content)
+        text = edits.insert_text(text, content)
     line, column = filled.cursor or (0, 0)
     line += text.count("\n", 0, text_start(text)) - filled.text.count("\n", 0, text_start(filled.text))
     return replace(filled, text=text, cursor=(line, column) if filled.cursor else None)
@@ -196,7 +196,7 @@ def _periodic(vault: Vault, located: Located, content: str, properties: Mapping[
 
     def change(body: str) -> str:
         body = set_properties(body, properties, joins_lists=True)
-        return edits.append(body, content) if content else body
+        return edits.insert_text(body, content) if content else body
 
     opened = PeriodicNotes(vault).open(
         "create_note", located.rule.period, located.day.isoformat(), change if content or properties else None

@@ -42,50 +42,48 @@ class Blocks:
 
 def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
     """Return the blocks of `body` from line `first_line` on; `line_starts` are the offsets of all its lines."""
-    return _Reader(body, line_starts).read(first_line)
+    reader = _Reader(body, line_starts)
+    stack, found = reader.stack, reader.found
+    stack.append(LineRun(first_line, len(line_starts)))
+    while stack:
+        checkpoint()
+        run = stack[-1]
+        if run.at < run.end:
+            run.at = reader.read_block(run, run.at)
+        else:
+            stack.pop()
+            reader.close(run)
+    found.list_items = [item.record() for item in sorted(reader.items, key=lambda item: item.start)]
+    found.block_ids += [NamedPart(item.id, item.span) for item in found.list_items if item.id is not None]
+    found.block_ids.sort(key=lambda block: block.span.start)
+    return found
 
 
 class _Reader:
     def __init__(self, body: str, line_starts: list[int]) -> None:
         self._lines = SourceLines(body, line_starts)
         self._body, self._starts, self._ends = body, self._lines.starts, self._lines.ends
-        self._found = Blocks()
-        self._stack: list[LineRun] = []
+        self.found = Blocks()
+        self.stack: list[LineRun] = []
         self._read = 0
         """Lines of all containers so far, those of inner ones counted again."""
-        self._items: list[SourceItem] = []
-
-    def read(self, first_line: int) -> Blocks:
-        stack, found = self._stack, self._found
-        stack.append(LineRun(first_line, len(self._starts)))
-        while stack:
-            checkpoint()
-            run = stack[-1]
-            if run.at < run.end:
-                run.at = self._block(run, run.at)
-            else:
-                stack.pop()
-                self._close(run)
-        found.list_items = [item.record() for item in sorted(self._items, key=lambda item: item.start)]
-        found.block_ids += [NamedPart(item.id, item.span) for item in found.list_items if item.id is not None]
-        found.block_ids.sort(key=lambda block: block.span.start)
-        return found
+        self.items: list[SourceItem] = []
 
     def _enter(self, runs: list[LineRun]) -> None:
         """Read the lines of containers next, those of the first one first."""
-        self._stack += reversed(runs)
+        self.stack += reversed(runs)
         self._read += sum(run.end - run.at for run in runs)
         if self._read > MOST_READ:
             self._lines.deepest = USUAL_NESTING
 
-    def _close(self, run: LineRun) -> None:
+    def close(self, run: LineRun) -> None:
         """A block id at the end of a container's own text is the id of the container."""
         if run.item is not None and not run.has_list:
             run.item.id = self._id_at_end(run)
         elif run.is_quote and run.depth == 1 and (id_ := self._id_at_end(run)):
             self._name_last_section(id_)
 
-    def _block(self, run: LineRun, i: int) -> int:
+    def read_block(self, run: LineRun, i: int) -> int:
         """Read the block that starts on line `i` and return the line after it."""
         body, start, end = self._body, self._starts[i], self._ends[i]
         at = md.indent(body, start, end).end()
@@ -101,15 +99,15 @@ class _Reader:
 
     def _add(self, run: LineRun, kind: SectionKind, start: int, end: int, id_: str | None = None) -> None:
         if run.depth == 0:
-            self._found.sections.append(Section(kind, id_, Span(start, end)))
+            self.found.sections.append(Section(kind, id_, Span(start, end)))
             if id_ is not None:
-                self._found.block_ids.append(NamedPart(id_, Span(start, end)))
+                self.found.block_ids.append(NamedPart(id_, Span(start, end)))
         run.last_end = end
         run.last_line = -1
 
     def _add_area(self, run: LineRun, kind: AreaKind, i: int, last: int, info: str = "") -> int:
         span = Span(self._starts[i], self._ends[last])
-        self._found.areas.append(Area(kind, True, info, span))
+        self.found.areas.append(Area(kind, True, info, span))
         self._add(run, kind, span.start, span.end)
         return last + 1
 
@@ -120,16 +118,16 @@ class _Reader:
             starts, ends = self._starts, self._ends
             inner = (Span(starts[k], ends[k]) for k in range(first + 1, last))
             parts = (Span(begin, ends[first]), *inner, Span(starts[last], end))
-        self._found.regions.append(Region(begin, end, parts))
+        self.found.regions.append(Region(begin, end, parts))
 
     def _id_at_end(self, run: LineRun) -> str | None:
         """Return the block id at the end of the container's last paragraph so far."""
         return self._lines.block_id(run.last_line) if run.last_line >= 0 else None
 
     def _name_last_section(self, id_: str) -> None:
-        sections = self._found.sections
+        sections = self.found.sections
         sections[-1] = Section(sections[-1].kind, id_, sections[-1].span)
-        self._found.block_ids.append(NamedPart(id_, sections[-1].span))
+        self.found.block_ids.append(NamedPart(id_, sections[-1].span))
 
     # Leaves. Each gives the line after the block, 0 where there is no such block.
 
@@ -166,7 +164,7 @@ class _Reader:
 
     def _is_id_of_previous(self, i: int) -> bool:
         """Return whether line `i` is only an id below a block that takes its id from there (2.3)."""
-        sections = self._found.sections
+        sections = self.found.sections
         if not sections or sections[-1].kind not in _ID_ON_NEXT_LINE:
             return False
         return md.only_block_id(self._body, self._starts[i], self._ends[i]) is not None
@@ -213,7 +211,7 @@ class _Reader:
         if last == i and not md.blank(body, after, ends[i]):
             return 0
         self._read_inline(run, i, last, at + 2, stop)
-        self._found.areas.append(Area("comment", True, "", Span(starts[i], after)))
+        self.found.areas.append(Area("comment", True, "", Span(starts[i], after)))
         self._add(run, "comment", starts[i], after)
         if md.blank(body, after, ends[last]):
             return last + 1
@@ -246,8 +244,8 @@ class _Reader:
         return i + 2
 
     def _add_heading(self, run: LineRun, level: int, text: Span, span: Span, line: int) -> None:
-        self._found.headings.append(Heading(level, text.slice(self._body), run.depth > 0, line, span))
-        self._found.regions.append(Region(text.start, text.end))
+        self.found.headings.append(Heading(level, text.slice(self._body), run.depth > 0, line, span))
+        self.found.regions.append(Region(text.start, text.end))
         self._add(run, "heading", span.start, span.end, self._lines.block_id(line))
 
     def _html(self, run: LineRun, i: int, at: int) -> int:
@@ -282,7 +280,7 @@ class _Reader:
                 begin = cell.start() + len(text) - len(text.lstrip(" \t"))
                 stop = cell.start() + len(text.rstrip(" \t"))
                 if begin < stop:
-                    self._found.regions.append(Region(begin, stop, cell=True))
+                    self.found.regions.append(Region(begin, stop, cell=True))
         self._add(run, "table", starts[i], ends[last])
         return last + 1
 
@@ -343,7 +341,7 @@ class _Reader:
                 starts[k] = at
             k += 1
         span = Span(start, ends[last])
-        self._found.footnotes.append(NamedPart(opening[1], span))
+        self.found.footnotes.append(NamedPart(opening[1], span))
         self._add(run, "footnoteDefinition", span.start, span.end)
         self._enter([LineRun(i, last + 1, run.depth + 1, run.quoted, holder=run.holder)])
         return last + 1
@@ -374,11 +372,11 @@ class _Reader:
                 item.mark, item.content = box[1], box.end()
             starts[item.line] = item.content
             if item.last == item.line and self._is_plain(item.content, end):
-                self._found.regions.append(Region(item.content, end))
+                self.found.regions.append(Region(item.content, end))
                 item.id = self._lines.block_id(item.line)
             else:
                 runs.append(LineRun(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
-        self._items += items
+        self.items += items
         self._enter(runs)
         return last + 1
 

@@ -92,19 +92,14 @@ def overwritten(data: bytes, content: str) -> bytes:
 
 
 def insert_text(body: str, content: str, position: Position = "append", heading: str = "") -> str:
-    """A note with text on lines of its own at a place, with a heading in its section (PERIODIC-18). Raises:
-    SectionNotFound."""
+    """A note with text on lines of its own at a place, with a heading in its section (PERIODIC-18); a missing last
+    newline stays missing (EDIT-02, EDIT-10). Raises: SectionNotFound."""
     if heading:
         from . import sections  # with the parser, which most edits do without
 
         found = sections.locate(body, heading).content
         return prepend_to_span(body, found, content) if position == "prepend" else append_to_span(body, found, content)
     return insert(body, text_start(body) if position == "prepend" else len(body), content)
-
-
-def append(body: str, content: str) -> str:
-    """`content` on lines of its own at the end; a missing last newline stays missing (EDIT-02, EDIT-10)."""
-    return insert(body, len(body), content)
 
 
 def insert(body: str, at: int, content: str) -> str:

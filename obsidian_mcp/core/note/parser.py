@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,27 +15,58 @@ from .elements import Area, Heading, ListItem, NamedPart, Section, Tag
 from .links import Link, read_property
 
 
-@dataclass(frozen=True)
 class Note:
-    """A parsed note. All lists are in document order; spans are code points of `body`."""
+    """A parsed note: its blocks, and its properties and what stands within its lines as soon as they are asked for. All
+    lists are in document order; spans are code points of `body`."""
 
-    body: str
-    lines: Lines = field(repr=False, compare=False)
-    frontmatter: Frontmatter | None
-    sections: tuple[Section, ...]
-    headings: tuple[Heading, ...]
-    list_items: tuple[ListItem, ...]
-    links: tuple[Link, ...]
-    """Links and embeds of the text; `property_links` holds those of properties."""
-    property_links: tuple[Link, ...]
-    tags: tuple[Tag, ...]
-    """Tags of the text; `all_tags` includes those of the properties."""
-    block_ids: tuple[NamedPart, ...]
-    footnotes: tuple[NamedPart, ...]
-    footnote_refs: tuple[NamedPart, ...]
-    areas: tuple[Area, ...]
-    external_links: tuple[Span, ...]
-    """Markdown links of the text that lead out of the vault, label and destination."""
+    def __init__(self, body: str) -> None:
+        self.body = body
+        self.lines = Lines(body)
+        properties = frontmatter.locate(body)
+        first = 0 if properties is None else self.lines.line(properties.span.end) + 1
+        self._blocks = found = blocks.read(body, self.lines.starts, first)
+        yaml = () if properties is None else (Section("yaml", None, properties.span),)
+        self.sections = (*yaml, *found.sections)
+        self.headings = tuple(found.headings)
+        self.list_items = tuple(found.list_items)
+        self.block_ids = tuple(found.block_ids)
+        self.footnotes = tuple(found.footnotes)
+
+    @cached_property
+    def frontmatter(self) -> Frontmatter | None:
+        return frontmatter.read(self.body)
+
+    @cached_property
+    def _inline(self) -> inline.Inlines:
+        return inline.read(self.body, self._blocks.regions)
+
+    @property
+    def links(self) -> Sequence[Link]:
+        """Return the links and embeds of the text; `property_links` are those of properties."""
+        return self._inline.links
+
+    @cached_property
+    def property_links(self) -> tuple[Link, ...]:
+        values = self.frontmatter.values if self.frontmatter else None
+        return tuple(_property_links(values or {}))
+
+    @property
+    def tags(self) -> Sequence[Tag]:
+        """Return the tags of the text; `all_tags` includes those of the properties."""
+        return self._inline.tags
+
+    @property
+    def footnote_refs(self) -> Sequence[NamedPart]:
+        return self._inline.footnote_refs
+
+    @cached_property
+    def areas(self) -> tuple[Area, ...]:
+        return tuple(sorted(self._blocks.areas + self._inline.areas, key=lambda area: area.span.start))
+
+    @property
+    def external_links(self) -> Sequence[Span]:
+        """Return the Markdown links of the text that lead out of the vault, label and destination."""
+        return self._inline.external_links
 
     @property
     def properties(self) -> dict[str, Any]:
@@ -63,36 +93,8 @@ class Note:
         return frontmatter.aliases(self.properties) or []
 
 
-def parse(text: str) -> Note:
-    """Parse a note's text, without its byte order mark. Any text is valid: broken syntax is read as plain text."""
-    properties = frontmatter.read(text)
-    lines = Lines(text)
-    first = 0
-    sections: tuple[Section, ...] = ()
-    property_links: tuple[Link, ...] = ()
-    if properties is not None:
-        first = lines.line(properties.block.span.end) + 1
-        sections = (Section("yaml", None, properties.block.span),)
-        if properties.values:
-            property_links = tuple(_property_links(properties.values))
-    found = blocks.read(text, lines.starts, first)
-    within = inline.read(text, found.regions)
-    return Note(
-        body=text,
-        lines=lines,
-        frontmatter=properties,
-        sections=sections + tuple(found.sections),
-        headings=tuple(found.headings),
-        list_items=tuple(found.list_items),
-        links=tuple(within.links),
-        property_links=property_links,
-        tags=tuple(within.tags),
-        block_ids=tuple(found.block_ids),
-        footnotes=tuple(found.footnotes),
-        footnote_refs=tuple(within.footnote_refs),
-        areas=tuple(sorted(found.areas + within.areas, key=lambda area: area.span.start)),
-        external_links=tuple(within.external_links),
-    )
+parse = Note
+"""Parses a note's text, without its byte order mark. Any text is valid: broken syntax is read as plain text."""
 
 
 def _property_links(values: dict[str, Any]) -> Iterator[Link]:

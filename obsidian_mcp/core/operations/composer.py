@@ -177,7 +177,7 @@ def join(body: str, text: str, position: End) -> str:
     if not text:
         return body
     if not body[start:].strip():
-        return edits.append(body, text)
+        return edits.insert_text(body, text)
     if position == "prepend":
         return body[:start] + text + newline * 2 + body[start:].lstrip("\r\n")
     ended = body.endswith("\n")
@@ -319,5 +319,5 @@ def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultP
     template = fill(vault.read_text(vault.catalog[found]).text.body, Templates(vault).variables(target))
     values = {"content": content, "fromtitle": basename(source), "newtitle": basename(target)}
     if not any(variable[1].lower() == "content" for variable in _VARIABLE.finditer(template)):
-        template = edits.append(template, "{{content}}")
+        template = edits.insert_text(template, "{{content}}")
     return _VARIABLE.sub(lambda variable: values[variable[1].lower()], template)

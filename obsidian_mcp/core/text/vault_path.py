@@ -128,9 +128,9 @@ def parent(path: str) -> str:
 
 def indexable(path: str) -> bool:
     """Return whether the index stores a file's contents, as of notes, canvases and drawings (INDEX-07)."""
-    return is_note(path) or extension(path) in (CANVAS_EXTENSION, DRAWING_EXTENSION)
+    return path.lower().endswith((NOTE_EXTENSION, CANVAS_EXTENSION, DRAWING_EXTENSION))
 
 
 def is_pdf(path: str) -> bool:
     """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
-    return extension(path) == PDF
+    return path.lower().endswith(PDF)

@@ -39,13 +39,13 @@ def bodies(draw: st.DrawFn) -> str:
 )
 def test_appended_text_stands_on_lines_of_its_own(body: str, content: str, after: str) -> None:
     # EDIT-02
-    assert edits.append(body, content) == after
+    assert edits.insert_text(body, content) == after
 
 
 @given(bodies(), st.text("xyz\n", min_size=1, max_size=8))
 def test_appending_keeps_every_character_and_the_missing_last_newline(body: str, content: str) -> None:
     # EDIT-01, EDIT-02
-    after = edits.append(body, content)
+    after = edits.insert_text(body, content)
 
     assert after.startswith(body)
     if body and not content.endswith("\n"):
@@ -121,7 +121,7 @@ def test_a_blank_line_parts_appended_text_from_a_block_that_it_would_change(
     above: str, content: str, after: str
 ) -> None:
     # EDIT-10
-    assert edits.append(above, content) == after
+    assert edits.insert_text(above, content) == after
 
 
 @pytest.mark.parametrize(
