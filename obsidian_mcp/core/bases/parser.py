@@ -20,6 +20,7 @@ from obsidian_mcp.core.expressions.syntax import (
     Unary,
 )
 from obsidian_mcp.core.expressions.values import ExpressionError
+from obsidian_mcp.core.text.table_file import read_rows
 
 MAX_LENGTH = 20_000
 """Characters of one expression."""
@@ -50,18 +51,8 @@ _REGEXP = re.compile(r"/((?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/([A-Za-z]*)
 _FLAGS = frozenset("dgimsuvy")
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
-_HINTS = {
-    "and": "Write && for and.",
-    "or": "Write || for or.",
-    "not": "Write ! for not.",
-    "=": "Write == to compare.",
-    "&": "Write && for and.",
-    "|": "Write || for or.",
-    "?": "Write if(condition, value, otherwise).",
-    "??": "Write if(value, value, otherwise).",
-    "{": "Objects cannot be written out; they come from properties only.",
-    "+": "A plus sign stands only between two values.",
-}
+_HINTS = dict(read_rows(__file__, "hints"))
+"""What to write in the place of a token that cannot stand where it does."""
 
 
 class _Token(NamedTuple):

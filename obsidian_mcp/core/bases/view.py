@@ -19,6 +19,7 @@ from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
+from obsidian_mcp.core.text.table_file import read_rows
 
 from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
 from .dates import humanize
@@ -29,22 +30,8 @@ from .operators import identity, order_key
 from .summaries import BUILT_IN
 from .values import Image, date_text, is_true, link_text, text_of
 
-FILE_LABELS: Mapping[str, str] = {
-    "file.name": "file name",
-    "file.basename": "file base name",
-    "file.path": "file path",
-    "file.folder": "folder",
-    "file.ext": "file extension",
-    "file.size": "file size",
-    "file.ctime": "created time",
-    "file.mtime": "modified time",
-    "file.tags": "file tags",
-    "file.links": "file links",
-    "file.embeds": "file embeds",
-    "file.backlinks": "file backlinks",
-    "file.properties": "properties",
-    "file.file": "file",
-}
+FILE_LABELS: Mapping[str, str] = dict(read_rows(__file__, "file_labels"))
+"""What the app calls the columns of a file's fields."""
 
 CELLS: Cells = {
     Date: lambda date, _: date_text(date),

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.core.expressions.javascript import SPACES
+from obsidian_mcp.core.text.table_file import read_rows
 from obsidian_mcp.core.text.text import Span
 
 from .settings import ReadNotation
@@ -16,38 +17,16 @@ Notation = Literal["emoji", "dataview"]
 
 PRIORITIES = ("highest", "high", "medium", "none", "low", "lowest")
 """From the most to the least urgent."""
-_PRIORITY_SYMBOLS = {"highest": "🔺", "high": "⏫", "medium": "🔼", "low": "🔽", "lowest": "⏬"}
+_FIELDS = {
+    name: (key, symbols, DAY if values == "YYYY-MM-DD" else values)
+    for name, key, symbols, values in read_rows(__file__, "fields")
+}
+"""By name: the key of Dataview's format, the emoji, of which the first is written, and an expression for the values."""
+_PRIORITY_SYMBOLS = dict(zip((name for name in PRIORITIES if name != "none"), _FIELDS["priority"][1], strict=True))
 _PRIORITY_OF_SYMBOL = {symbol: name for name, symbol in _PRIORITY_SYMBOLS.items()}
+_FIELD_OF_KEY = {key: name for name, (key, _, _) in _FIELDS.items()}
 
-_SYMBOLS = {
-    "id": "🆔",
-    "depends_on": "⛔",
-    "recurrence": "🔁",
-    "on_completion": "🏁",
-    "created": "➕",
-    "start": "🛫",
-    "scheduled": "⏳⌛",
-    "due": "📅📆🗓",
-    "cancelled": "❌",
-    "done": "✅",
-}
-"""The first symbol is the one that is written."""
-_KEYS = {
-    "id": "id",
-    "depends_on": "dependsOn",
-    "priority": "priority",
-    "recurrence": "repeat",
-    "on_completion": "onCompletion",
-    "created": "created",
-    "start": "start",
-    "scheduled": "scheduled",
-    "due": "due",
-    "cancelled": "cancelled",
-    "done": "completion",
-}
-_FIELD_OF_KEY = {key: name for name, key in _KEYS.items()}
-
-ORDER = tuple(_KEYS)
+ORDER = tuple(_FIELDS)
 """The fields in the order in which a canonical line has them."""
 RANK = {name: rank for rank, name in enumerate(ORDER)}
 DATES = ("created", "start", "scheduled", "due", "cancelled", "done")
@@ -59,22 +38,13 @@ _READING_RANK = {name: rank for rank, name in enumerate(_READING_ORDER)}
 _MAX_PASSES = 21
 """The plugin goes through the fields in this order so often, and takes what stands at the end when its turn comes."""
 
-_IDS = r"[A-Za-z0-9_-]+(?: *, *[A-Za-z0-9_-]+)*"
-_VALUES = {
-    **dict.fromkeys(DATES, DAY),
-    "id": "[A-Za-z0-9_-]+",
-    "depends_on": _IDS,
-    "recurrence": "[a-zA-Z0-9, !]*[a-zA-Z0-9,!]",
-    "on_completion": "[a-zA-Z]+",
-    "priority": "|".join(name for name in PRIORITIES if name != "none"),
-}
 _EMOJI = rf"(?P<priority>[{''.join(_PRIORITY_OF_SYMBOL)}])\ufe0f?|" + "|".join(
-    rf"[{symbols}]\ufe0f? *(?P<{name}>{_VALUES[name]})" for name, symbols in _SYMBOLS.items()
+    rf"[{symbols}]\ufe0f? *(?P<{name}>{values})" for name, (_, symbols, values) in _FIELDS.items() if name != "priority"
 )
 
 
 def _bracket_pattern(opening: str, closing: str) -> str:
-    values = "|".join(rf"{key}:: *(?:{_VALUES[name]})" for name, key in _KEYS.items())
+    values = "|".join(rf"{key}:: *(?:{values})" for key, _, values in _FIELDS.values())
     return rf"\{opening} *(?:{values}) *\{closing}(?: *,)?"
 
 
@@ -170,10 +140,10 @@ def _tag(line: str, start: int, end: int) -> Field | None:
 def write_field(name: str, value: str, notation: Notation) -> str:
     """Return a field as a canonical line has it, with the spaces before it (TASK-25)."""
     if notation == "dataview":
-        return f"  [{_KEYS[name]}:: {value}]"
+        return f"  [{_FIELDS[name][0]}:: {value}]"
     if name == "priority":
         return " " + _PRIORITY_SYMBOLS[value]
-    return f" {_SYMBOLS[name][0]} {value}"
+    return f" {_FIELDS[name][1][0]} {value}"
 
 
 def write_value(name: str, value: str, notation: Notation) -> str:
