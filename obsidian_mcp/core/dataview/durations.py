@@ -1,5 +1,5 @@
-"""Lengths of time as Luxon treats them (DV-70 to DV-74): a year counts 365 days or 12 months, a month 30 days or 4
-weeks, by the units that a conversion passes through, so 30 days are shown as `1 month, 2 days`."""
+"""Lengths of time as Luxon treats and writes them (DV-70 to DV-74, DV-78): a year counts 365 days or 12 months, a month
+30 days or 4 weeks, by the units that a conversion passes through, so 30 days are shown as `1 month, 2 days`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from obsidian_mcp.core.calendar.luxon import split_format
 from obsidian_mcp.core.expressions.dates import UNIT_MS, UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.javascript import number_text, shown_decimal
 
@@ -125,3 +126,26 @@ def _not_beyond(start: Date, end: Date, whole: dict[str, float], unit: str, amou
 
 def _day(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC)
+
+
+_DURATION_LETTERS = {
+    "y": "years", "M": "months", "w": "weeks", "d": "days",
+    "h": "hours", "m": "minutes", "s": "seconds", "S": "milliseconds",
+}  # fmt: skip
+
+
+def format_duration(duration: Duration, form: str) -> str:
+    """The duration spread over the units that the format names, the smallest one cut (DV-78)."""
+    parts = split_format(form)
+    units = [_DURATION_LETTERS[text[0]] for text, is_run in parts if is_run and text[0] in _DURATION_LETTERS]
+    spread = shift_to(duration, units) if units else duration
+    written = []
+    for text, is_run in parts:
+        unit = _DURATION_LETTERS.get(text[0]) if is_run else None
+        if unit is None:
+            written.append(text)
+            continue
+        amount = getattr(spread, unit)
+        whole = number_text(abs(float(amount // 1)))
+        written.append(("-" if amount < 0 else "") + whole.rjust(len(text), "0"))
+    return "".join(written)

@@ -9,6 +9,7 @@ from functools import partial
 
 import regex
 
+from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.locale import ENGLISH
 from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
@@ -17,7 +18,7 @@ from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_h
 from obsidian_mcp.core.dataview.durations import normalized
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import LinkValue, Value, from_json
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value, from_json
 
 Now = datetime
 """The one reading of the clock of a query: naive and local."""
@@ -83,6 +84,17 @@ def parse_date(text: str) -> Date | None:
         return None
     found = match_date(text)
     return found[0] if found is not None and found[1] == len(text) else None
+
+
+def parse_date_as(text: str, form: str, now: Now) -> Date:
+    """The date that the whole text is in one of Luxon's formats (DV-77). Raises: ExpressionError."""
+    try:
+        found = luxon.read(text, form, now)
+    except luxon.MixedUnits as error:
+        raise ExpressionError(str(error)) from None
+    if found is None:
+        raise ExpressionError(f"Can't handle format ({form}) on date string ({text})")
+    return Date(found[0], has_time=found[1])
 
 
 def match_day_word(text: str, at: int, now: Now) -> tuple[Date, int] | None:

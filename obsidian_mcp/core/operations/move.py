@@ -287,7 +287,7 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
     for entry in vault.entries():
         if extension(entry.path) != ".base":
             continue
-        from obsidian_mcp.core.bases.validation import text_literals  # loaded when it is needed
+        from obsidian_mcp.core.bases.base_file import text_literals  # loaded when it is needed
 
         try:
             text = vault.read_text(entry).text.body

@@ -1,4 +1,4 @@
-"""Where the note of a period is, and which period a note is of (PERIODIC-6 to PERIODIC-8, PERIODIC-19)."""
+"""Where the note of a period is, and which period a note or a text names (PERIODIC-6 to PERIODIC-9, PERIODIC-19)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from datetime import date, datetime
 from functools import lru_cache
 
 from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.days import Ways, read_days
 from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
 from obsidian_mcp.core.calendar.moment import format_moment, has_token, parts, pieces
 from obsidian_mcp.core.calendar.moment_parse import parse_fields, resolve_fields
-from obsidian_mcp.core.calendar.periods import Period, start_of
+from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
+from obsidian_mcp.errors import InvalidArguments
 
-from .settings import PeriodRule, UniqueNotes
+from .settings import PeriodRule, PeriodRules, UniqueNotes
 
 TRIES = 60
 """Minutes that are tried for the name of a unique note."""
@@ -133,3 +135,28 @@ def unique_path(
 
 def _segments(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
+
+
+_PERIOD_OF_UNIT = {unit: period for period, unit in SHIFT_UNITS.items()}
+
+
+def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, today: date) -> date:
+    """Return the day that a text names (`yesterday`, `2026-W47`, `Q4`, a name in the period's own format) for a note of
+    this period, which may be longer. Raises: InvalidArguments for none, a longer period, or several days."""
+    if rules[period].configured and (own := note_day(rules[period], text.strip(), locale, today)):
+        return own
+    weeks = weeks_of(rules["week"], locale)
+    numbered = (weeks.first_day, weeks.doy) if rules["week"].configured else Ways().numbered
+    days = read_days(text, today, Ways(weeks=weeks, numbered=numbered))
+    if days is None:
+        raise InvalidArguments(
+            f'Cannot read the date "{text}". Try 2026-11-22, yesterday, last monday or 2026-W47.', argument="date"
+        )
+    named = _PERIOD_OF_UNIT.get(days.unit)
+    if named is None or PERIODS.index(named) > PERIODS.index(period):
+        raise InvalidArguments(
+            f'"{text}" names {f"a {named}" if named else "several days"}, and a {period} is needed. '
+            f"Try {today.isoformat()}, yesterday or last monday.",
+            argument="date",
+        )
+    return days.first

@@ -10,10 +10,8 @@ from dateutil import rrule
 
 from . import edits
 from .fields import leftmost
-from .recurrence import Rule
-from .rule_text import write_rule
-from .settings import TaskSettings
-from .statuses import LINE_ENDS, Status
+from .recurrence import Rule, write_rule
+from .settings import LINE_ENDS, Status, TaskSettings
 from .task import Line, Task, TaskPlace, parse_line, read_line, reference_order
 
 

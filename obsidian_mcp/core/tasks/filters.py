@@ -14,9 +14,8 @@ from obsidian_mcp.errors import QueryInvalid
 
 from .explanation import Explanation
 from .fields import DATES, PRIORITIES
-from .settings import TaskSettings
+from .settings import TYPES, Status, TaskSettings
 from .statements import NO_JAVASCRIPT, filename_of, folder_of, root_of
-from .statuses import TYPES, Status
 from .task import Task
 from .text_match import contains, parse_regexp
 

@@ -24,7 +24,7 @@ from .filters import (
     priority_predicate,
     without_global_filter,
 )
-from .statuses import TYPES
+from .settings import TYPES
 from .text_match import contains
 
 _is_until = re.compile(r"^(?:by|until) ", re.IGNORECASE)

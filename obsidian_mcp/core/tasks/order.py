@@ -14,9 +14,8 @@ from obsidian_mcp.core.text.collation import collation_key
 from .fields import DATES, PRIORITIES
 from .filters import Environment, without_global_filter
 from .recurrence import WEEKDAYS
-from .settings import TaskSettings
+from .settings import TYPES, TaskSettings
 from .statements import filename_of, folder_of, root_of
-from .statuses import TYPES
 from .task import Task
 
 Key = Callable[[Task], Any]

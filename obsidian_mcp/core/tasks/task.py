@@ -14,10 +14,8 @@ from obsidian_mcp.core.expressions.javascript import SPACES
 
 from . import recurrence
 from .fields import DATES, Field, find_tags, leftmost, read_fields
-from .recurrence import Rule
-from .rule_text import write_rule
-from .settings import ReadNotation, TaskSettings
-from .statuses import Status
+from .recurrence import Rule, write_rule
+from .settings import ReadNotation, Status, TaskSettings
 
 _LINE = re.compile(r"([\s\ufeff>]*)([-*+]|[0-9]+[.)]) +\[(.)\] *([^\n\r\u2028\u2029]*)")
 _BLOCK_ID = re.compile(r" \^([a-zA-Z0-9-]+)\Z")

@@ -22,9 +22,8 @@ from .change_status import StatusChange, change_status, follows_core, new_status
 from .edits import set_description, set_fields, with_global_filter, write_line
 from .fields import PRIORITIES
 from .naming import Checkbox
-from .rule_text import write_rule
-from .settings import TaskSettings
-from .statuses import LINE_ENDS, TYPES
+from .recurrence import write_rule
+from .settings import LINE_ENDS, TYPES, TaskSettings
 from .task import ON_COMPLETION, read_line
 
 _MARKS = re.compile(r"[-*+][ \t]+\[(.)\](?:[ \t]+|\Z)")

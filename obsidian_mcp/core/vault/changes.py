@@ -72,7 +72,7 @@ def _problem(disk: str, data: bytes) -> str | None:
 
             return canvas.read(Text.decode(data).body).error
         case ".base":
-            from obsidian_mcp.core.bases.validation import validate
+            from obsidian_mcp.core.bases.base_file import validate
 
             refused = [str(mistake) for mistake in validate(Text.decode(data).body) if mistake.refused]
             if refused:

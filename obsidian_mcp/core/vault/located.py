@@ -12,9 +12,8 @@ from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
-from obsidian_mcp.core.periodic.notes import find_elsewhere, first_day, note_path
+from obsidian_mcp.core.periodic.notes import find_elsewhere, first_day, note_path, read_date
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, PeriodRule, read_settings
-from obsidian_mcp.core.periodic.spoken import read_date
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, parse
 from obsidian_mcp.errors import NoteNotFound
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.bases.base_file import parse_or_problem, read
-from obsidian_mcp.core.bases.validation import validate
+from obsidian_mcp.core.bases.base_file import parse_or_problem, read, validate
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
 from obsidian_mcp.errors import QueryInvalid
 

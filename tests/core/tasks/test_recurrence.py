@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.tasks.change_status import next_date
-from obsidian_mcp.core.tasks.recurrence import parse
-from obsidian_mcp.core.tasks.rule_text import write_rule
+from obsidian_mcp.core.tasks.recurrence import parse, write_rule
 
 
 @pytest.mark.parametrize(

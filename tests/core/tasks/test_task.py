@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.operations.tasks import file_date
 from obsidian_mcp.core.tasks.fields import DATES
-from obsidian_mcp.core.tasks.rule_text import write_rule
-from obsidian_mcp.core.tasks.settings import DEFAULT_PRESETS, WITHOUT_PLUGIN, TaskSettings, parse_settings, read
-from obsidian_mcp.core.tasks.statuses import DEFAULTS, Status, StatusRegistry
+from obsidian_mcp.core.tasks.recurrence import write_rule
+from obsidian_mcp.core.tasks.settings import (
+    DEFAULT_PRESETS,
+    DEFAULTS,
+    WITHOUT_PLUGIN,
+    Status,
+    StatusRegistry,
+    TaskSettings,
+    parse_settings,
+    read,
+)
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_line, read_task
 
 from .vectors import FOLDER, TODAY, measured, needs_vectors, settings_of, tasks_of

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.comparison import ExternalLink, link_type, type_name
-from obsidian_mcp.core.dataview.date_format import parse_date_as
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import value_text
@@ -56,7 +55,7 @@ def _date_in_format(run: Run, text: str, form: str) -> Date:
         if found is None:
             raise ExpressionError(f"Not a number for format({form}): {text}")
         return from_milliseconds(float(found[0].partition(".")[0]) * (1000 if form == "X" else 1))
-    return parse_date_as(text, form, run.now)
+    return literals.parse_date_as(text, form, run.now)
 
 
 def _number_of_text(_run: Run, text: str) -> float | None:

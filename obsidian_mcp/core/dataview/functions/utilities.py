@@ -11,7 +11,7 @@ import regex
 
 from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.dataview.comparison import is_true
-from obsidian_mcp.core.dataview.date_format import format_duration
+from obsidian_mcp.core.dataview.durations import format_duration
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.text import link_text, value_text
