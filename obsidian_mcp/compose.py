@@ -53,7 +53,7 @@ def build(config: Config, *, serving: bool = False) -> App:
     from obsidian_mcp.adapters.outside import read_allowed
 
     key = _key(config)
-    config = _held(config, key)
+    config = _limit_to_key(config, key)
     if serving:
         _allow_open_files()
     return App(
@@ -91,7 +91,7 @@ def build_for_keys(app: App) -> dict[bytes, App]:
         if key.is_limited:
             apps[key.digest] = build(config, serving=True)
         else:
-            apps[key.digest] = app._replace(config=_held(config, key), hidden_text_reads=HiddenTextReads())
+            apps[key.digest] = app._replace(config=_limit_to_key(config, key), hidden_text_reads=HiddenTextReads())
     return apps
 
 
@@ -106,7 +106,7 @@ def _key(config: Config) -> policy.ApiKey | None:
     return keys[config.key]
 
 
-def _held(config: Config, key: policy.ApiKey | None) -> Config:
+def _limit_to_key(config: Config, key: policy.ApiKey | None) -> Config:
     """The configuration of a process that is held to the limits of a key. Raises: InvalidArguments."""
     if key is None:
         return config
@@ -398,7 +398,7 @@ class FolderVaults:
         folder = self._folder(name)
         if self._config.app.backend == "cli" and not self._app.is_running():
             raise ObsidianNotRunning
-        vault = self._opened(folder)
+        vault = self._open_vault(folder)
         vault.refresh(if_listed=not listed)
         return vault
 
@@ -430,7 +430,7 @@ class FolderVaults:
     def _prepare(self) -> None:
         gc.disable()  # what is made here stays; with 50 000 notes, looking at it took a quarter of the time
         try:
-            vault = self._opened(self._folder(""))
+            vault = self._open_vault(self._folder(""))
             vault.refresh()
             vault.indexer.begin_once()
             vault.search.prepare()
@@ -443,12 +443,12 @@ class FolderVaults:
             gc.enable()
 
     def wait(self, seconds: float) -> bool:
-        while not self._news.wait(seconds) and self._reported():
+        while not self._news.wait(seconds) and self._reports_all_changes():
             pass  # nothing to look for
         self._news.clear()
         return not self._closed
 
-    def _reported(self) -> bool:
+    def _reports_all_changes(self) -> bool:
         """Whether the system reports every change in the vaults that are open."""
         are_watched = self._watches or not self._open
         return are_watched and all(watcher.mode == "events" for watcher in list(self._watchers))
@@ -506,17 +506,17 @@ class FolderVaults:
             )
         return match[0]
 
-    def _opened(self, folder: Path) -> Vault:
+    def _open_vault(self, folder: Path) -> Vault:
         with self._lock:
             if folder not in self._open:
                 if missing := explain_missing(folder):
                     raise VaultNotFound(missing, vault=folder.name)
                 if self._closed:
                     raise VaultNotFound("The program is ending. Nothing was changed.", vault=folder.name)
-                self._open[folder] = self._begun(folder)
+                self._open[folder] = self._build_vault(folder)
             return self._open[folder]
 
-    def _begun(self, folder: Path) -> Vault:
+    def _build_vault(self, folder: Path) -> Vault:
         """Raises: PolicyInvalid, AppCommandFailed."""
         from obsidian_mcp.adapters.disk import Disk
         from obsidian_mcp.adapters.journal import SqliteJournal
@@ -550,7 +550,7 @@ class FolderVaults:
         def open_index() -> Index:
             from obsidian_mcp.adapters import index_database
 
-            return index_database.open_index(index_database.versioned(cache / f"index{allowed.fingerprint}.sqlite3"))
+            return index_database.open_index(index_database.version_file(cache / f"index{allowed.fingerprint}.sqlite3"))
 
         def begin_background(indexer: Indexer) -> Meaning | None:
             from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers

@@ -313,7 +313,7 @@ def _own_path(named: str, folder: str, file: str = "") -> Path:
     """Return the path that a variable names, else ours in one of the home's folders. Raises: InvalidArguments where
     there is none."""
     if named:
-        return expanded(named)
+        return expand_home(named)
     import platformdirs  # takes 10 ms, which nothing before the first call waits for
 
     with suppress(RuntimeError):  # from platformdirs 4.12 on; before, the path began with ~
@@ -333,7 +333,7 @@ def _paths(named: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(map(Path, named)))
 
 
-def expanded(path: str) -> Path:
+def expand_home(path: str) -> Path:
     """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has that name."""
     from pathlib import Path
 

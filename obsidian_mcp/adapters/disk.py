@@ -130,7 +130,7 @@ class Disk(VaultFolder):
         if system:
             from send2trash import send2trash
 
-            self.contained(disk)
+            self.absolute_path(disk)
             with contextlib.suppress(Exception):  # each system's bin has errors of its own: COM's are not even OSErrors
                 send2trash(self.root / disk)  # Windows' trash takes no paths in the extended form
                 return "the system's trash"

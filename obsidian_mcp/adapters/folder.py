@@ -27,11 +27,11 @@ from .place import (
     RELATIVE_CALLS,
     DiskPlace,
     below_a_file,
-    disconnected,
-    extended,
-    linked,
+    disconnected_error,
+    long_path,
     patiently,
     real_path,
+    symbolic_link_error,
     translate_error,
 )
 
@@ -78,13 +78,13 @@ class VaultFolder:
 
     # -- places --------------------------------------------------------------------------------------------------
 
-    def contained(self, disk: str) -> str:
+    def absolute_path(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
-        path = extended(self.root)
+        path = long_path(self.root)
         for part in disk.split("/"):
             path = os.path.join(path, part)
             if part in ("", ".", "..") or os.path.islink(path):
-                raise linked(disk)
+                raise symbolic_link_error(disk)
         return path
 
     @contextlib.contextmanager
@@ -97,7 +97,7 @@ class VaultFolder:
         if make and "~" in disk:
             self._check_long_names(disk)
         if not self._relative_calls:
-            path = self.contained(disk)
+            path = self.absolute_path(disk)
             if make:
                 try:
                     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -109,7 +109,7 @@ class VaultFolder:
             return
         *folders, name = disk.split("/")
         if name in ("", ".", ".."):
-            raise linked(disk)
+            raise symbolic_link_error(disk)
         folder = os.open(self.root, FOLDER)
         try:
             for part in folders:
@@ -123,7 +123,7 @@ class VaultFolder:
     @contextlib.contextmanager
     def listing(self, disk: str) -> Iterator[Iterator[os.DirEntry[str]]]:
         """List a folder that is no link; relative to the open folder it takes a tenth less time. Raises: OSError."""
-        path = os.path.join(extended(self.root), *disk.split("/")) if disk else str(self.root)
+        path = os.path.join(long_path(self.root), *disk.split("/")) if disk else str(self.root)
         folder = os.open(path, FOLDER | NOFOLLOW) if self._relative_calls else None
         try:
             with os.scandir(path if folder is None else folder) as entries:
@@ -137,12 +137,12 @@ class VaultFolder:
         try:
             facts = os.stat(self.root)
         except OSError as error:
-            raise disconnected(self.root) from error
+            raise disconnected_error(self.root) from error
         identity = (facts.st_dev, facts.st_ino)
         if identity != self._identity:
             settings = os.path.isdir(self.root / SETTINGS_FOLDER)
             if self._settings_seen and not settings:
-                raise disconnected(self.root)
+                raise disconnected_error(self.root)
             self._identity = identity
 
     def _check_long_names(self, disk: str) -> None:
@@ -159,7 +159,7 @@ class VaultFolder:
     def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
         """Open one folder in another. Raises: OSError, PermissionDenied, InvalidName."""
         if part in ("", ".", ".."):
-            raise linked(disk)
+            raise symbolic_link_error(disk)
         try:
             return os.open(part, FOLDER | NOFOLLOW, dir_fd=folder)
         except FileNotFoundError:
@@ -181,7 +181,7 @@ class VaultFolder:
     def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
         self.check()
         try:
-            pending = [folder] if not folder or self.contained(folder) else []
+            pending = [folder] if not folder or self.absolute_path(folder) else []
         except PermissionDenied:  # a link in a folder's place
             return
         while pending:

@@ -45,7 +45,7 @@ def open_index(file: Path | None) -> Index:
     return Index(IndexDatabase(file, index.SCHEMA, index.VERSION))
 
 
-def versioned(place: Path) -> Path:
+def version_file(place: Path) -> Path:
     """Return the file of this version's index at `place` (INDEX-11), and remove those of other versions that have not
     changed for OTHER_VERSION_SECONDS."""
     file = place.with_name(f"{place.stem}.{index.VERSION:08x}{place.suffix}")

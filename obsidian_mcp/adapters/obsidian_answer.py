@@ -136,7 +136,7 @@ class ProgramAnswer:
             return NoteNotFound(f"{named!r} is a folder. Name a file in it.", path=named)
         return None
 
-    def refused(self) -> AppError:
+    def refusal_error(self) -> AppError:
         """Return the error for an answer whose first line says that the app refused."""
         if own := self.own_refusal():
             return own
@@ -153,10 +153,10 @@ class ProgramAnswer:
             reason=REFUSED,
         )
 
-    def unknown(self) -> AppError:
+    def unknown_error(self) -> AppError:
         """Return the error for an answer that this program does not recognise."""
         if self.is_refusal:
-            return self.refused()
+            return self.refusal_error()
         return AppCommandFailed(
             f"The obsidian command answered {self.request.command!r} with something unknown: "
             f"{shorten(self.text)!r}. Whether it was carried out is not known: look before trying again.",

@@ -156,7 +156,7 @@ class ChannelTurn:
         """`ask` for a command that changes something: a leading error line is a refusal and raised."""
         answer = self.ask(request)
         if answer.is_refusal:
-            raise answer.refused()
+            raise answer.refusal_error()
         return answer
 
     def reject_message(self, answer: ProgramAnswer) -> None:
@@ -191,7 +191,7 @@ class ChannelTurn:
     def failure(self, answer: ProgramAnswer) -> AppError:
         """Return the error for an answer of the wrong form; no output is a failure too (CMD-04)."""
         if answer.text:
-            return answer.unknown()
+            return answer.unknown_error()
         if not self.channel.is_app_running():
             return ObsidianNotRunning()
         return AppCommandFailed(

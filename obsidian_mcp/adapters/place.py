@@ -54,7 +54,7 @@ def translate_error(error: OSError, disk: str, doing: str) -> AppError:
             path=path,
         )
     if error.errno == errno.ELOOP:
-        return linked(disk)
+        return symbolic_link_error(disk)
     reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
     return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
 
@@ -104,7 +104,7 @@ def real_path(folder: Path) -> Path:
     return Path(path)
 
 
-def extended(folder: Path) -> str:
+def long_path(folder: Path) -> str:
     """The absolute path in the form for which Windows has no limit of 260 characters; the app uses it too (FILE-12)."""
     path = str(folder)
     if os.name != "nt" or path.startswith("\\\\?\\"):
@@ -126,7 +126,7 @@ class DiskPlace(NamedTuple):
         """Return the status of the file. Raises: OSError, PermissionDenied for a symbolic link."""
         facts = self.facts()
         if stat_module.S_ISLNK(facts.st_mode):
-            raise linked(disk)
+            raise symbolic_link_error(disk)
         return facts
 
     def beside(self, name: str) -> str:
@@ -150,7 +150,7 @@ class DiskPlace(NamedTuple):
                 os.fsync(self.folder)
 
 
-def linked(disk: str) -> PermissionDenied:
+def symbolic_link_error(disk: str) -> PermissionDenied:
     """Return the error for a path with a symbolic link in it."""
     return PermissionDenied(
         f"{printable(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. "
@@ -168,7 +168,7 @@ def below_a_file(disk: str) -> InvalidName:
     )
 
 
-def disconnected(root: Path) -> VaultNotFound:
+def disconnected_error(root: Path) -> VaultNotFound:
     return VaultNotFound(
         f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its drive or network "
         "folder again, then repeat this.",

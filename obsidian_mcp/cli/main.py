@@ -87,9 +87,9 @@ def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[st
         grammar.find(words)
     except InvalidArguments as error:
         from obsidian_mcp.compose import explain_split
-        from obsidian_mcp.config import expanded
+        from obsidian_mcp.config import expand_home
 
-        cut = expanded(options.vaults[-1]) if options.vaults else None
+        cut = expand_home(options.vaults[-1]) if options.vaults else None
         if cut is None or cut.exists() or not (advice := explain_split(cut.absolute())):
             raise
         if sys.stdin is not None and sys.stdin.isatty():

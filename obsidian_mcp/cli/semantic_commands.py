@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from obsidian_mcp.config import expanded
+from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import InvalidArguments
 
 from .answers import readable
@@ -32,7 +32,7 @@ def set_up(
         _agree(endpoint, model, has_agreed=yes)
         choice = Choice(url=endpoint, model=model)
     else:
-        folder = expanded(model)
+        folder = expand_home(model)
         if not (model and folder.is_dir()):
             model = model or setup.DEFAULT_MODEL
             write("", f"downloading {model}\n")

@@ -41,7 +41,7 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
     def load() -> SdkServer:
         from obsidian_mcp.serve.mcp import server
 
-        return server.served(app)
+        return server.build_sdk_server(app)
 
     try:
         return stdio.run(load, VaultDispatcher(app), prepare=prepare)

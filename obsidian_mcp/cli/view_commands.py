@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from obsidian_mcp.config import expanded
+from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
 
 from .options import Options
@@ -120,7 +120,7 @@ def _write_page(page: str, name: str, output: str) -> Path:
         raise InvalidArguments(f"--output names {output!r}; give a file that ends in .html.", argument="output")
     try:
         if output:
-            file = expanded(output).absolute()
+            file = expand_home(output).absolute()
             file.write_text(page, encoding="utf-8", newline="\n")
             return file
         handle, path = tempfile.mkstemp(prefix=f"obsidian-{name}-", suffix=".html")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from obsidian_mcp import compose
-from obsidian_mcp.config import Config, expanded
+from obsidian_mcp.config import Config, expand_home
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.policy import ApiKey
 from obsidian_mcp.core.text.vault_path import parse_folder
@@ -97,6 +97,6 @@ def _vault(config: Config, named: str) -> str:
         served = compose.vault_folders(config)
     if named in served:
         return named
-    if (folder := expanded(named)).is_dir():
+    if (folder := expand_home(named)).is_dir():
         return str(folder.absolute())
     raise InvalidArguments(f"There is no vault {named!r}. Give its folder, or one of {', '.join(served) or 'none'}.")

@@ -26,7 +26,7 @@ from obsidian_mcp.adapters.embedding_model import missing_packages
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program, this_environment
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
-from obsidian_mcp.config import Config, expanded
+from obsidian_mcp.config import Config, expand_home
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.text.vault_path import is_note
@@ -208,7 +208,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "note", f"{summary}; it can be read but not written.")
     else:
         yield Finding(subject, "fine", summary)
-    yield from concealed(name, vault)
+    yield from count_hidden(name, vault)
     vault.indexer.begin()
     subject = f"Index of {name}"
     status, progress = vault.indexer.index.status(), vault.indexer.progress
@@ -221,7 +221,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "fine", f"{status.files} files, up to date")
 
 
-def concealed(name: str, vault: Vault) -> Iterator[Finding]:
+def count_hidden(name: str, vault: Vault) -> Iterator[Finding]:
     """What each pattern of the policy hides in a vault (DOC-06)."""
     patterns = [pattern for globs in vault.policy.hidden for pattern in globs.patterns if not pattern.startswith("!")]
     if not patterns:
@@ -406,6 +406,6 @@ def vaults_named(command: Sequence[str]) -> Iterator[Path]:
     """The folders that a command line gives to --vault."""
     for index, argument in enumerate(command):
         if argument == "--vault" and index + 1 < len(command):
-            yield expanded(command[index + 1])
+            yield expand_home(command[index + 1])
         elif argument.startswith("--vault="):
-            yield expanded(argument.removeprefix("--vault="))
+            yield expand_home(argument.removeprefix("--vault="))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from obsidian_mcp.config import expanded
+from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import InvalidArguments
 
 
@@ -24,7 +24,7 @@ class System:
     @classmethod
     def here(cls) -> System:
         """Raises: InvalidArguments for an account without a home folder."""
-        home = expanded("~")
+        home = expand_home("~")
         if not home.is_absolute():
             raise InvalidArguments("This account has no home folder, where clients keep settings. Set HOME.")
         return cls(sys.platform, home, os.environ)

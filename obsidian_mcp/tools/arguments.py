@@ -70,7 +70,7 @@ class ToolParameter(NamedTuple):
     default: Any
     field: Argument
 
-    def expected(self, came: object = None) -> str:
+    def describe(self, came: object = None) -> str:
         """Return in words what a value must be, for one that came."""
         if self.choices:
             return f"one of {', '.join(filter(None, self.choices))}"
@@ -174,13 +174,13 @@ def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any]
             try:
                 values[name] = parameter.read(value, whole=whole)
             except (ValueError, TypeError):
-                expected, came = parameter.expected(value), _show_value(value)
+                expected, came = parameter.describe(value), _show_value(value)
                 faults.append((name, expected, came, f"Argument {name!r} must be {expected}, but {came} came."))
     at_fault = {fault[0] for fault in faults}
     for name, parameter in known.items():
         if name not in values and name not in at_fault:
             if parameter.is_required:
-                expected = parameter.expected()
+                expected = parameter.describe()
                 faults.append((name, expected, "nothing", f"Missing required argument: {name} ({expected})."))
             values[name] = parameter.default
     if faults:

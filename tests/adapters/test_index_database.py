@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters.index_database import IndexDatabase, versioned
+from obsidian_mcp.adapters.index_database import IndexDatabase, version_file
 from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import BATCH_FILES
@@ -118,11 +118,11 @@ def test_each_version_of_the_program_has_a_file_of_its_own(tmp_path: Path) -> No
         if "9" not in name:
             os.utime(tmp_path / name, (0, 0))
 
-    file = versioned(tmp_path / "index.sqlite3")
+    file = version_file(tmp_path / "index.sqlite3")
     file.touch()
     os.utime(file, (0, 0))
 
-    assert versioned(tmp_path / "index.sqlite3") == file
+    assert version_file(tmp_path / "index.sqlite3") == file
     assert sorted(found.name for found in tmp_path.iterdir()) == sorted([file.name, *names[2:]])
 
 

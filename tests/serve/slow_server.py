@@ -61,7 +61,9 @@ def main() -> int:
     writing = Tool("bury", "Bury", "Bury.", bury, read_only=False, destructive=True, idempotent=False)
     tools = {**TOOLS, "dig": tool, "bury": writing}
     kind = SdkCalls if options.sdk else VaultDispatcher
-    return stdio.run(lambda: mcp.served(app, lambda: tools), kind(app, lambda: tools), drain_timeout=options.drain)
+    return stdio.run(
+        lambda: mcp.build_sdk_server(app, lambda: tools), kind(app, lambda: tools), drain_timeout=options.drain
+    )
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ def test_a_value_that_does_not_fit_is_refused_with_what_came_and_what_is_allowed
             received(app, tool, {**needed(tool), name: wrong[parameter.type]})
         message = refusal.value.message
         came = json.dumps(wrong[parameter.type])
-        assert message == f"Argument {name!r} must be {parameter.expected()}, but {came} came."
+        assert message == f"Argument {name!r} must be {parameter.describe()}, but {came} came."
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def _load(app: App | None) -> SdkServer:
     """Return the SDK's server for what the dispatcher does not answer: beside a vault its own, else subscriptions."""
     from obsidian_mcp.serve.mcp import server as mcp
 
-    return mcp.listening() if app is None else mcp.served(app)
+    return mcp.listening() if app is None else mcp.build_sdk_server(app)
 
 
 def _log() -> logging.Logger:

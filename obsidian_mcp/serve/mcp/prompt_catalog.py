@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, PermissionDenied
 
-from .prompts import PROMPTS, Described, chosen, number, prompt, quote, scope
+from .prompts import PROMPTS, Described, note_filter, number, prompt, quote, scope
 from .resources import recent_notes
 
 EXCERPT: Final = 1_500
@@ -66,7 +66,7 @@ def weekly_review(
     since = named or opened.calendar.now() - timedelta(days=number(days, "days", 1, 366))
     period = f"the time from {since:%Y-%m-%d} on" if named else f"the last {days} days"
     notice = _notice(opened) if tag else []
-    wanted = chosen(opened, folder, tag)
+    wanted = note_filter(opened, folder, tag)
     notes = recent_notes(opened, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
     target = ""
     with suppress(PermissionDenied):  # the policy hides where weekly notes are (POL-18)
@@ -189,7 +189,7 @@ def plan_from_tasks(
     """Make a plan from the open tasks of the vault, those of the notes changed last first."""
     opened = app.vaults.get(vault)
     notice = _notice(opened) if tag else []
-    notes = recent_notes(opened, chosen(opened, folder, tag))
+    notes = recent_notes(opened, note_filter(opened, folder, tag))
     lines: list[str] = []
     for done, entry in enumerate(notes):
         report_progress(done, len(notes), "Looking for tasks")

@@ -112,7 +112,7 @@ def number(text: str, name: str, least: int, most: int) -> int:
     return int(text)
 
 
-def chosen(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
+def note_filter(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
     """Return a filter for notes below the folder and with the tag, where given. Raises: NoteNotFound."""
     inside = vault.folders.named(folder) if folder else None
     if inside:

@@ -94,7 +94,7 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
     return server
 
 
-def served(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> SdkServer:
+def build_sdk_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> SdkServer:
     """Return the server with what a conversation on stdio needs of it."""
     server = build_server(app, tools)
     return SdkServer(server, server.subscriptions.close, server.subscriptions.tools_changed)
