@@ -13,12 +13,11 @@ from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 
-from .date_methods import DATE_FIELDS, DATES, DURATION_FIELDS
 from .file_methods import FILE_FIELDS, FILES, LINKS, TAGS, properties
 from .functions import ANY, GLOBALS, Method, body_of, check, find
 from .list_methods import LIST, LIST_FIELDS, OBJECT
 from .operators import BINARY, LAZY, UNARY
-from .text_methods import NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
+from .text_methods import DATE_FIELDS, DATES, DURATION_FIELDS, NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
 from .values import Html, Icon, Image, RelativeTime, TagValue, is_true, type_name, wrap_property
 
 

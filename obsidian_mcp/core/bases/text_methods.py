@@ -1,4 +1,4 @@
-"""Methods of texts, numbers and regular expressions (BASE-53, BASE-54)."""
+"""Methods of texts, numbers, regular expressions, dates and durations (BASE-53, BASE-54, BASE-57)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 
+from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.core.text.text import utf16_length
 
+from .dates import relative_text, total
 from .functions import NUMBER, PATTERN, STRING, Method, Parameter
+from .values import RelativeTime
 
 _WORD_START = re.compile(r"(^|\s)(\S)")
 
@@ -113,4 +117,42 @@ NUMBERS: Mapping[str, Method] = {
 
 REGEXPS: Mapping[str, Method] = {
     "matches": Method(lambda _, pattern, value: pattern.matches(value), (Parameter("value", STRING),))
+}
+
+
+FORMAT_GROWTH = 30
+"""Characters that one letter of a format may become."""
+
+
+def _format(scope: Scope, date: Date, pattern: str) -> Value:
+    scope.context.budget.charge(FORMAT_GROWTH * len(pattern))
+    return format_moment(date.moment, pattern)
+
+
+def _relative(scope: Scope, date: Date) -> Value:
+    text = RelativeTime(relative_text(date, scope.context.now))
+    text.milliseconds = date.milliseconds
+    return text
+
+
+DATES: Mapping[str, Method] = {
+    "date": Method(lambda _, date: day_of(date)),
+    "time": Method(lambda _, date: date.moment.time().isoformat("seconds")),
+    "format": Method(_format, (Parameter("format", STRING),)),
+    "relative": Method(_relative),
+}
+
+
+DATE_FIELDS: Mapping[str, Callable[[Date, Scope], Value]] = {
+    **{
+        name: lambda date, _, name=name: float(getattr(date.moment, name))  # type: ignore[misc]
+        for name in ("year", "month", "day", "hour", "minute", "second")
+    },
+    "millisecond": lambda date, _: float(date.moment.microsecond // 1000),
+}
+
+
+DURATION_FIELDS: Mapping[str, Callable[[Duration, Scope], Value]] = {
+    unit: lambda duration, _, unit=unit: total(duration, unit)  # type: ignore[misc]
+    for unit in UNITS
 }

@@ -1,4 +1,4 @@
-"""One view of a base over the vault (BASE-70 to BASE-77)."""
+"""One view of a base over the vault, with summaries of its columns (BASE-70 to BASE-77)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from obsidian_mcp.core.expressions.evaluate import (
     compile_expression,
     evaluate_or_error,
 )
+from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
@@ -22,13 +23,13 @@ from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValu
 from obsidian_mcp.core.text.table_file import read_rows
 
 from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
-from .dates import humanize
+from .dates import difference, humanize
 from .file_methods import FILE_FIELDS
 from .functions import find
 from .language import BASES, BaseRow, file_field, formula_value, note_property
+from .list_methods import deviation, mean, median
 from .operators import identity, order_key
-from .summaries import BUILT_IN
-from .values import Image, date_text, is_true, link_text, text_of
+from .values import Image, date_text, is_empty, is_true, link_text, text_of
 
 FILE_LABELS: Mapping[str, str] = dict(read_rows(__file__, "file_labels"))
 """What the app calls the columns of a file's fields."""
@@ -292,3 +293,50 @@ def _warnings(context: Context) -> list[str]:
         if step == FILTER_STEP
     ]
     return context.problems.notes + counted
+
+
+Summary = Callable[[Sequence[Value], Context], Value]
+
+
+def _summarize_numbers(compute: Callable[[list[float]], float | None], *, rounded: bool = False) -> Summary:
+    def summarize(values: Sequence[Value], _: Context) -> Value:
+        result = compute([value for value in values if type(value) is float])
+        if result is None or not rounded:
+            return result
+        return round_half_up(result * 100.0) / 100.0
+
+    return summarize
+
+
+def _dates(values: Sequence[Value]) -> list[Date]:
+    return sorted((value for value in values if isinstance(value, Date)), key=lambda date: date.milliseconds)
+
+
+def _range(values: Sequence[Value], _: Context) -> Value:
+    numbers = [value for value in values if type(value) is float]
+    if numbers:
+        return max(numbers) - min(numbers)
+    dates = _dates(values)
+    return difference(dates[-1], dates[0]) if dates else None
+
+
+def _count(test: Callable[[Value], bool]) -> Summary:
+    return lambda values, _: float(sum(test(value) for value in values))
+
+
+BUILT_IN: Mapping[str, Summary] = {
+    "Average": _summarize_numbers(mean, rounded=True),
+    "Min": _summarize_numbers(lambda numbers: min(numbers, default=None)),
+    "Max": _summarize_numbers(lambda numbers: max(numbers, default=None)),
+    "Sum": _summarize_numbers(lambda numbers: float(sum(numbers))),
+    "Median": _summarize_numbers(median),
+    "Stddev": _summarize_numbers(deviation, rounded=True),
+    "Range": _range,
+    "Earliest": lambda values, _: next(iter(_dates(values)), None),
+    "Latest": lambda values, _: next(reversed(_dates(values)), None),
+    "Checked": _count(lambda value: value is True),
+    "Unchecked": _count(lambda value: value is False),
+    "Empty": _count(is_empty),
+    "Filled": _count(lambda value: not is_empty(value)),
+    "Unique": lambda values, context: float(len({identity(value, context) for value in values if not is_empty(value)})),
+}

@@ -8,8 +8,7 @@ from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.functions.overloads import Implementation
 from obsidian_mcp.core.dataview.objects import Extended
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
-from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage
-from obsidian_mcp.core.dataview.run import run_of
+from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage, run_of
 from obsidian_mcp.core.expressions.evaluate import Compiler, Evaluate, Function, Language, Scope, compile_expression
 from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Name, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, Value

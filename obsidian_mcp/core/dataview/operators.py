@@ -8,7 +8,7 @@ from typing import Any
 from obsidian_mcp.core.dataview.comparison import compare, equal, is_true, type_name
 from obsidian_mcp.core.dataview.durations import between, in_unit, normalized
 from obsidian_mcp.core.dataview.objects import ObjectRecord
-from obsidian_mcp.core.dataview.run import run_of
+from obsidian_mcp.core.dataview.pages import run_of
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift

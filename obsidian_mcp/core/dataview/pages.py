@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, time
@@ -14,9 +15,11 @@ from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.list_records import item_records
 from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed
+from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.text import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
+from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value, from_json
 from obsidian_mcp.core.note.links import shown
@@ -342,3 +345,34 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "frontmatter": _frontmatter,
     "day": _day,
 }
+
+
+@dataclasses.dataclass(slots=True)
+class Run(Context):
+    """`this` is the fields of the note in which the query stands, an empty object without one."""
+
+    pages: PageStore = dataclasses.field(kw_only=True)
+    settings: Settings = dataclasses.field(default_factory=Settings)
+    _paths: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def path_of(self, link: LinkValue) -> str:
+        """The path of the file that a link leads to; the written path where it leads nowhere."""
+        return self.full_path(link.path)
+
+    def full_path(self, written: str) -> str:
+        """The path of the file that a link path leads to, itself where it leads nowhere. A `#` is part of a name."""
+        path = self._paths.get(written)
+        if path is None:
+            found = None if "#" in written else self.vault.resolve(written, self.source)
+            path = self._paths[written] = found or written
+        return path
+
+    def page_of(self, link: LinkValue) -> NotePage | None:
+        """The note that a link leads to; None for no file and for other files."""
+        return self.pages.page(self.path_of(link))
+
+
+def run_of(context: Context) -> Run:
+    """The context as what it is in every Dataview query."""
+    assert isinstance(context, Run)  # noqa: S101 - only this package makes the contexts of its queries
+    return context

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from obsidian_mcp.core.dataview import syntax
-from obsidian_mcp.core.dataview.cells import make_cell
+from obsidian_mcp.core.dataview import query_parser
+from obsidian_mcp.core.dataview.cells import make_cell, task_answer
 from obsidian_mcp.core.dataview.comparison import is_true, order_key, type_name
 from obsidian_mcp.core.dataview.expression_parser import parse_expression
 from obsidian_mcp.core.dataview.language import compile_node
 from obsidian_mcp.core.dataview.list_records import TaskRow
 from obsidian_mcp.core.dataview.objects import Extended, Identified
-from obsidian_mcp.core.dataview.pages import NotePage, PageStore
-from obsidian_mcp.core.dataview.query_parser import parse_query
+from obsidian_mcp.core.dataview.pages import NotePage, PageStore, Run
 from obsidian_mcp.core.dataview.query_text import (
     JAVASCRIPT_REFUSED,
     inline_expression,
@@ -21,10 +20,8 @@ from obsidian_mcp.core.dataview.query_text import (
     is_javascript,
     unwrapped,
 )
-from obsidian_mcp.core.dataview.run import Run
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import Sources
-from obsidian_mcp.core.dataview.tasks import task_answer
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.dataview.vault_view import DataviewVault
 from obsidian_mcp.core.expressions.answer import Column, Page, QueryAnswer
@@ -68,7 +65,7 @@ def run_query(
     try:
         if expression is not None:
             return _inline_answer(expression, run)
-        return _Execution(parse_query(query, now), run).answer(page or Page())
+        return _Execution(query_parser.parse_query(query, now), run).answer(page or Page())
     except RecursionError:
         raise QueryInvalid("The query makes a value that is nested too deep: lists inside lists.") from None
 
@@ -85,7 +82,7 @@ def _inline_answer(text: str, run: Run) -> QueryAnswer:
 class _Execution:
     """One query on its way from FROM to the answer."""
 
-    def __init__(self, query: syntax.DataviewQuery, run: Run) -> None:
+    def __init__(self, query: query_parser.DataviewQuery, run: Run) -> None:
         self.query = query
         self.run = run
         self.grouped_by: list[str] = []
@@ -129,10 +126,10 @@ class _Execution:
                 self.run.budget.end_row(kept=False)
         return rows
 
-    def _apply(self, command: syntax.Command, rows: Sequence[Scope]) -> Sequence[Scope]:
+    def _apply(self, command: query_parser.Command, rows: Sequence[Scope]) -> Sequence[Scope]:
         run = self.run
         match command:
-            case syntax.Where(condition):
+            case query_parser.Where(condition):
                 conditions = [compile_node(part) for part in _conjuncts(condition)]
 
                 def passes(row: Scope) -> bool:
@@ -140,19 +137,19 @@ class _Execution:
                     return all(map(is_true, values))
 
                 return self._check_step("where", rows, lambda: filter_rows(rows, passes, run, "WHERE"))
-            case syntax.Sort(keys):
+            case query_parser.Sort(keys):
                 by = [SortBy(compile_node(key.expression), key.descending) for key in keys]
                 return self._check_step("sort", rows, lambda: sort_rows(rows, by, self.order_key, run, "SORT"))
-            case syntax.Limit(amount):
+            case query_parser.Limit(amount):
                 return limit_rows(rows, self._amount(compile_node(amount)))
-            case syntax.GroupBy(key):
+            case query_parser.GroupBy(key):
                 return self._check_step("group", rows, lambda: self._group(rows, key))
-            case syntax.Flatten(items):
+            case query_parser.Flatten(items):
                 return self._check_step("flatten", rows, lambda: self._flatten(rows, items))
-            case syntax.SecondFrom():
+            case query_parser.SecondFrom():
                 raise QueryInvalid("A query has one FROM, directly after its header. Join sources by and, or.")
 
-    def _group(self, rows: Sequence[Scope], key: syntax.Named) -> list[Scope]:
+    def _group(self, rows: Sequence[Scope], key: query_parser.Named) -> list[Scope]:
         by = SortBy(compile_node(key.expression))
         groups = group_rows(rows, by, self.order_key, self.run, "GROUP BY")
         self.grouped_by.insert(0, key.name)
@@ -164,7 +161,7 @@ class _Execution:
             for group in groups
         ]
 
-    def _flatten(self, rows: Sequence[Scope], items: syntax.Named) -> list[Scope]:
+    def _flatten(self, rows: Sequence[Scope], items: query_parser.Named) -> list[Scope]:
         def extend(row: Scope, value: Value) -> Scope:
             return Scope(self.run, Extended({items.name: value}, row.row))
 

@@ -1,21 +1,135 @@
-"""Reads whole Dataview queries: header, FROM and commands (specs/dataview.md, DV-40 to DV-45)."""
+"""Reads whole Dataview queries: their parsed form, header, FROM and commands (specs/dataview.md, DV-40 to DV-49)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from typing import Literal as OneOf
 
 import regex
 
-from obsidian_mcp.core.dataview import literals, syntax
+from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import SPACE
 from obsidian_mcp.core.dataview.expression_parser import ExpressionParser
 from obsidian_mcp.core.dataview.literals import Now
-from obsidian_mcp.core.dataview.syntax import Named
 from obsidian_mcp.core.expressions.javascript import SPACES
+from obsidian_mcp.core.expressions.syntax import Node
 from obsidian_mcp.core.text.table_file import read_rows
+
+QueryKind = OneOf["table", "list", "task", "calendar"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An expression with its text and the name of its column: what stands after AS, else its text."""
+
+    name: str
+    expression: Node
+    text: str
+
+
+# Sources
+
+
+@dataclass(frozen=True, slots=True)
+class FromPath:
+    """A folder or a note; empty for all notes."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FromTag:
+    """With its `#`, as written."""
+
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class FromLink:
+    """Notes that link to the target or, if `outgoing`, that the target links to. `path` has no subpath."""
+
+    path: str
+    outgoing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FromCsv:
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptFor:
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    operator: OneOf["&", "|"]
+    left: Source
+    right: Source
+
+
+Source = FromPath | FromTag | FromLink | FromCsv | ExceptFor | Combined
+
+
+# Commands
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    condition: Node
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    expression: Node
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    keys: tuple[SortKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    amount: Node
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBy:
+    key: Named
+
+
+@dataclass(frozen=True, slots=True)
+class Flatten:
+    items: Named
+
+
+@dataclass(frozen=True, slots=True)
+class SecondFrom:
+    """A FROM that is not directly after the header: it parses, but running it is an error."""
+
+    source: Source
+
+
+Command = Where | Sort | Limit | GroupBy | Flatten | SecondFrom
+
+
+@dataclass(frozen=True, slots=True)
+class DataviewQuery:
+    """A whole query. `columns` are those of TABLE, the one expression of LIST, or the date of CALENDAR."""
+
+    kind: QueryKind
+    columns: tuple[Named, ...]
+    without_id: bool
+    source: Source
+    commands: tuple[Command, ...]
+
 
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+("?)|//[^\n]*', re.DOTALL)
@@ -64,27 +178,27 @@ _LINE_ENDS = regex.compile(r"[\r\n]+")
 class QueryParser(ExpressionParser):
     """Every method reads one rule of the grammar; see `ExpressionParser`."""
 
-    def query(self) -> syntax.DataviewQuery | None:
+    def query(self) -> DataviewQuery | None:
         self._skip_comments()
         header = self._header()
         if header is None:
             return None
         kind, columns, without_id = header
         self._skip_comments()
-        source = self._from() or syntax.FromPath("")
-        commands: list[syntax.Command] = []
+        source = self._from() or FromPath("")
+        commands: list[Command] = []
         while True:
             self._skip_comments()
             command = self._command()
             if command is None:
-                return syntax.DataviewQuery(kind, tuple(columns), without_id, source, tuple(commands))
+                return DataviewQuery(kind, tuple(columns), without_id, source, tuple(commands))
             commands.append(command)
 
-    def query_kind(self) -> syntax.QueryKind | None:
+    def query_kind(self) -> QueryKind | None:
         found = self.match(_KIND, "TABLE, LIST, TASK or CALENDAR")
         return found[0].lower() if found else None  # type: ignore[return-value]  # one of the four words
 
-    def _header(self) -> tuple[syntax.QueryKind, list[Named], bool] | None:
+    def _header(self) -> tuple[QueryKind, list[Named], bool] | None:
         kind = self.query_kind()
         if kind is None:
             return None
@@ -148,15 +262,15 @@ class QueryParser(ExpressionParser):
         self.pos = start
         return False
 
-    def _command(self) -> syntax.Command | None:
+    def _command(self) -> Command | None:
         start = self.pos
-        commands: tuple[tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], syntax.Command]], ...] = (
-            (_FROM, self.source, syntax.SecondFrom),
-            (_WHERE, self.expression, syntax.Where),
-            (_SORT, lambda: tuple(self.separated(self.sort_key)) or None, syntax.Sort),
-            (_LIMIT, self.expression, syntax.Limit),
-            (_GROUP_BY, self.named, syntax.GroupBy),
-            (_FLATTEN, self.named, syntax.Flatten),
+        commands: tuple[tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], Command]], ...] = (
+            (_FROM, self.source, SecondFrom),
+            (_WHERE, self.expression, Where),
+            (_SORT, lambda: tuple(self.separated(self.sort_key)) or None, Sort),
+            (_LIMIT, self.expression, Limit),
+            (_GROUP_BY, self.named, GroupBy),
+            (_FLATTEN, self.named, Flatten),
         )
         for keyword, read, make in commands:
             found = read() if self._keyword(keyword) else None
@@ -165,24 +279,24 @@ class QueryParser(ExpressionParser):
             self.pos = start
         return None
 
-    def _from(self) -> syntax.Source | None:
+    def _from(self) -> Source | None:
         start = self.pos
         source = self.source() if self._keyword(_FROM) else None
         if source is None:
             self.pos = start
         return source
 
-    def sort_key(self) -> syntax.SortKey | None:
+    def sort_key(self) -> SortKey | None:
         expression = self.expression()
         if expression is None:
             return None
         self.skip_space()
         direction = self.match(_DIRECTION, "ASC or DESC")
-        return syntax.SortKey(expression, direction is not None and direction[0].lower().startswith("desc"))
+        return SortKey(expression, direction is not None and direction[0].lower().startswith("desc"))
 
     # Sources
 
-    def source(self) -> syntax.Source | None:
+    def source(self) -> Source | None:
         left = self._source_atom()
         while left is not None:
             start = self.pos
@@ -192,13 +306,13 @@ class QueryParser(ExpressionParser):
                 self.skip_space()
                 right = self._source_atom()
                 if right is not None:
-                    left = syntax.Combined("&" if operator[0].lower() in ("and", "&") else "|", left, right)
+                    left = Combined("&" if operator[0].lower() in ("and", "&") else "|", left, right)
                     continue
             self.pos = start
             return left
         return None
 
-    def _source_atom(self) -> syntax.Source | None:
+    def _source_atom(self) -> Source | None:
         start = self.pos
         for read in (self._source_in_brackets, self._except_for, self._link_source, self._csv, self._plain_source):
             source = read()
@@ -207,7 +321,7 @@ class QueryParser(ExpressionParser):
             self.pos = start
         return None
 
-    def _source_in_brackets(self) -> syntax.Source | None:
+    def _source_in_brackets(self) -> Source | None:
         if not self.take("("):
             return None
         self.skip_space()
@@ -215,37 +329,37 @@ class QueryParser(ExpressionParser):
         self.skip_space()
         return source if source is not None and self.take(")") else None
 
-    def _except_for(self) -> syntax.Source | None:
+    def _except_for(self) -> Source | None:
         if not (self.take("-") or self.take("!")):
             return None
         source = self._nested(self._source_atom)
-        return None if source is None else syntax.ExceptFor(source)
+        return None if source is None else ExceptFor(source)
 
-    def _link_source(self) -> syntax.Source | None:
+    def _link_source(self) -> Source | None:
         outgoing = self.take("outgoing(")
         if outgoing:
             self.skip_space()
         inner = self.link_text()
         if inner is None or (outgoing and not self.take(")")):
             return None
-        return syntax.FromLink(literals.link(inner).path, outgoing)
+        return FromLink(literals.link(inner).path, outgoing)
 
-    def _csv(self) -> syntax.Source | None:
+    def _csv(self) -> Source | None:
         if not self.take("csv("):
             return None
         self.skip_space()
         path = self.string()
-        return syntax.FromCsv(path) if path is not None and self.take(")") else None
+        return FromCsv(path) if path is not None and self.take(")") else None
 
-    def _plain_source(self) -> syntax.Source | None:
+    def _plain_source(self) -> Source | None:
         path = self.string()
         if path is not None:
-            return syntax.FromPath(path)
+            return FromPath(path)
         tag = self.tag()
-        return None if tag is None else syntax.FromTag(tag)
+        return None if tag is None else FromTag(tag)
 
 
-def parse_query(text: str, now: Now) -> syntax.DataviewQuery:
+def parse_query(text: str, now: Now) -> DataviewQuery:
     """Return the query that the whole text is. Raises: QueryInvalid with the place and a hint (DV-31, DV-45)."""
     parser = QueryParser(text, now)
     query = parser.query()

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice, pairwise
 
 from obsidian_mcp.core.calendar import iso
-from obsidian_mcp.core.dataview import literals, syntax
+from obsidian_mcp.core.dataview import literals, query_parser
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.objects import Identified
 from obsidian_mcp.core.dataview.pages import PageStore, exact_tags
@@ -42,26 +42,26 @@ class Sources:
         self._origin = origin
         self._paths: Sequence[str] | None = None
 
-    def paths(self, source: syntax.Source) -> dict[str, None]:
+    def paths(self, source: query_parser.Source) -> dict[str, None]:
         """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid."""
         match source:
-            case syntax.FromPath(path):
+            case query_parser.FromPath(path):
                 return dict.fromkeys(self._at_path(path))
-            case syntax.FromTag(tag):
+            case query_parser.FromTag(tag):
                 folded = tag.lower()
                 return dict.fromkeys(path for path in self._all() if self._has_tag(path, folded))
-            case syntax.FromLink(path, outgoing):
+            case query_parser.FromLink(path, outgoing):
                 linked = self._find_linked(path, outgoing=outgoing)
                 return dict.fromkeys(path for path in linked if self._is_source(path))
-            case syntax.FromCsv(path):
+            case query_parser.FromCsv(path):
                 return {self._csv_path(path): None}
-            case syntax.ExceptFor(inner):
+            case query_parser.ExceptFor(inner):
                 left_out = self.paths(inner)
                 return dict.fromkeys(path for path in self._all() if path not in left_out)
-            case syntax.Combined("&", left, right):
+            case query_parser.Combined("&", left, right):
                 both = self.paths(left)
                 return dict.fromkeys(path for path in self.paths(right) if path in both)
-            case syntax.Combined(_, left, right):
+            case query_parser.Combined(_, left, right):
                 return self.paths(left) | self.paths(right)
 
     def _all(self) -> Sequence[str]:

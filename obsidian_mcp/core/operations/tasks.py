@@ -17,8 +17,7 @@ from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
-from obsidian_mcp.core.tasks.explanation import Explanation
-from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Filter
+from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Explanation, Filter
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.query import TasksQuery, parse_query
 from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
@@ -95,9 +94,8 @@ class VaultTasks:
             raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
 
         from obsidian_mcp.core.note.parser import parse
-        from obsidian_mcp.core.tasks.cards import update_card
         from obsidian_mcp.core.tasks.naming import find_at, find_named
-        from obsidian_mcp.core.tasks.update import checkboxes
+        from obsidian_mcp.core.tasks.update import checkboxes, update_card
 
         def apply(body: str) -> Updated:
             boxes = checkboxes(str(entry.path), parse(body))

@@ -9,8 +9,7 @@ from typing import Literal, cast
 
 from obsidian_mcp.errors import QueryInvalid
 
-from .explanation import Explanation, Operator, combine
-from .filters import Environment, Filter, parse_filter
+from .filters import Environment, Explanation, Filter, Operator, combine, parse_filter
 from .task import Task
 
 _DELIMITERS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'))

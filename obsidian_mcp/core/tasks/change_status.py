@@ -8,11 +8,21 @@ from datetime import date, datetime, time, timedelta
 
 from dateutil import rrule
 
-from . import edits
 from .fields import leftmost
 from .recurrence import Rule, write_rule
 from .settings import LINE_ENDS, Status, TaskSettings
-from .task import Line, Task, TaskPlace, parse_line, read_line, reference_order
+from .task import (
+    Line,
+    Task,
+    TaskPlace,
+    notation_of,
+    parse_line,
+    read_line,
+    reference_order,
+    set_fields,
+    set_symbol,
+    write_line,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +134,7 @@ def _rewrite(line: Line, task: Task, status: Status, settings: TaskSettings, tod
         elif task.status.type != kind:
             dates[name] = today.isoformat() if is_set else None
     if not canonical:
-        return edits.set_fields(edits.set_symbol(line, status.symbol), dates, settings.notation)
+        return set_fields(set_symbol(line, status.symbol), dates, settings.notation)
     values = {**_values(line, task), **dates}
     return _canonical(line, status, {name: value for name, value in values.items() if value is not None}, settings)
 
@@ -161,11 +171,11 @@ def _values(line: Line, task: Task) -> dict[str, str]:
 def _canonical(
     line: Line, status: Status, values: Mapping[str, str], settings: TaskSettings, *, keeps_block_id: bool = True
 ) -> str:
-    return edits.write_line(
+    return write_line(
         line.description,
         status.symbol,
         values,
-        edits.notation_of(line, settings.notation),
+        notation_of(line, settings.notation),
         indentation=line.indentation,
         marker=line.marker,
         block_id=line.block_id if keeps_block_id else None,

@@ -11,21 +11,21 @@ from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 
-from .explanation import Explanation
 from .fields import PRIORITIES
 from .filters import (
     Environment,
+    Explanation,
     Filter,
     Predicate,
     by_path,
     by_status,
+    contains,
     date_filter,
     has_happens_date,
     priority_predicate,
     without_global_filter,
 )
 from .settings import TYPES
-from .text_match import contains
 
 _is_until = re.compile(r"^(?:by|until) ", re.IGNORECASE)
 _UNEXPLAINED = Explanation("")

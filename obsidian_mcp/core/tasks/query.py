@@ -11,8 +11,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import QueryInvalid
 
 from .boolean import parse_boolean
-from .explanation import indent
-from .filters import Environment, Filter, parse_filter
+from .filters import Environment, Filter, indent, parse_filter
 from .order import Grouper, Sorter, TaskGroup, group_tasks, parse_grouper, parse_sorter, sort_tasks
 from .settings import TaskSettings
 from .statements import NO_JAVASCRIPT, QueryNote, Statement, read_statements

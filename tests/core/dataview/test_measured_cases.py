@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview import literals, syntax
+from obsidian_mcp.core.dataview import literals, query_parser
 from obsidian_mcp.core.dataview.cells import date_text
 from obsidian_mcp.core.dataview.durations import duration_text
 from obsidian_mcp.core.dataview.query_parser import QueryParser
@@ -182,11 +182,11 @@ def shown(value: Any) -> Any:
             return link_text(value)
         case list():
             return [shown(item) for item in value]
-        case syntax.Named(name, expression):
+        case query_parser.Named(name, expression):
             return [name, tree(expression)]
-        case syntax.SortKey(expression, descending):
+        case query_parser.SortKey(expression, descending):
             return [tree(expression), "descending" if descending else "ascending"]
-        case syntax.DataviewQuery():
+        case query_parser.DataviewQuery():
             return query_tree(value)
         case (
             nodes.Literal()
@@ -232,24 +232,24 @@ def tree(node: nodes.Node) -> Any:
             return {"lambda": list(parameters), "body": tree(body)}
 
 
-def source_tree(source: syntax.Source) -> Any:
+def source_tree(source: query_parser.Source) -> Any:
     match source:
-        case syntax.FromPath(path):
+        case query_parser.FromPath(path):
             return {"path": path}
-        case syntax.FromTag(tag):
+        case query_parser.FromTag(tag):
             return {"tag": tag}
-        case syntax.FromLink(path, outgoing):
+        case query_parser.FromLink(path, outgoing):
             return {"linked_from" if outgoing else "links_to": path}
-        case syntax.FromCsv(path):
+        case query_parser.FromCsv(path):
             return {"csv": path}
-        case syntax.ExceptFor(inner):
+        case query_parser.ExceptFor(inner):
             return {"not": source_tree(inner)}
-        case syntax.Combined(operator, left, right):
+        case query_parser.Combined(operator, left, right):
             word = "and" if operator == "&" else "or"
             return {"op": word, "left": source_tree(left), "right": source_tree(right)}
 
 
-def query_tree(query: syntax.DataviewQuery) -> Any:
+def query_tree(query: query_parser.DataviewQuery) -> Any:
     found: dict[str, Any] = {"type": query.kind}
     if query.without_id:
         found["without_id"] = True
@@ -263,17 +263,17 @@ def query_tree(query: syntax.DataviewQuery) -> Any:
     return found | {"from": source_tree(query.source), "then": [command_tree(command) for command in query.commands]}
 
 
-def command_tree(command: syntax.Command) -> Any:
+def command_tree(command: query_parser.Command) -> Any:
     match command:
-        case syntax.Where(condition):
+        case query_parser.Where(condition):
             return {"where": tree(condition)}
-        case syntax.Sort(keys):
+        case query_parser.Sort(keys):
             return {"sort": [shown(key) for key in keys]}
-        case syntax.Limit(amount):
+        case query_parser.Limit(amount):
             return {"limit": tree(amount)}
-        case syntax.GroupBy(key):
+        case query_parser.GroupBy(key):
             return {"group_by": tree(key.expression), "as": key.name}
-        case syntax.Flatten(items):
+        case query_parser.Flatten(items):
             return {"flatten": tree(items.expression), "as": items.name}
-        case syntax.SecondFrom(source):
+        case query_parser.SecondFrom(source):
             return {"second_from": source_tree(source)}

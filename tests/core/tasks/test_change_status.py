@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.tasks.change_status import StatusChange, change_status, follows_core, new_status
-from obsidian_mcp.core.tasks.edits import set_symbol
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings
-from obsidian_mcp.core.tasks.task import TaskPlace, read_line, read_task
+from obsidian_mcp.core.tasks.task import TaskPlace, read_line, read_task, set_symbol
 
 from .vectors import TODAY, measured, needs_vectors, settings_of, today_of
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.comparison import ExternalLink, link_type, type_name
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
-from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
 from obsidian_mcp.core.expressions.javascript import SPACES

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from obsidian_mcp.core.dataview.comparison import equal
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.operators import field_of
-from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.core.text.text import utf16_length

@@ -6,7 +6,7 @@ from functools import cmp_to_key
 
 from obsidian_mcp.core.dataview.comparison import compare, is_true, order_key
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
-from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Function

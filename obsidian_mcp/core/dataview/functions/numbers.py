@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from obsidian_mcp.core.dataview.comparison import compare
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.operators import OPERATORS
-from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.values import ExpressionError, Value

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from obsidian_mcp.core.dataview.comparison import type_name
-from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 
 Implementation = Callable[..., Value]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
-from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError

@@ -13,7 +13,7 @@ from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.dataview.comparison import is_true
 from obsidian_mcp.core.dataview.durations import format_duration
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
-from obsidian_mcp.core.dataview.run import Run
+from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.dataview.text import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import day_of, from_milliseconds
