@@ -183,7 +183,7 @@ def read(
     named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
     home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111  pathlib takes 3 ms
     return Config(
-        named_vaults=tuple(os.path.expanduser(folder.strip()) for folder in named),  # noqa: PTH111
+        named_vaults=tuple(_with_home(folder.strip()) for folder in named),
         timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
         error_style=_choice("OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", ErrorStyle),
         named_cache=env.get("OBSIDIAN_MCP_CACHE", ""),
@@ -334,10 +334,19 @@ def _paths(named: tuple[str, ...]) -> tuple[Path, ...]:
 
 
 def expand_home(path: str) -> Path:
-    """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has that name."""
+    """Return a path with `~` as the home folder."""
     from pathlib import Path
 
-    return Path(os.path.expanduser(path))  # noqa: PTH111  that of pathlib fails for such a name
+    return Path(_with_home(path))
+
+
+def _with_home(path: str) -> str:
+    """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has that name: Windows
+    makes one up. (`Path.expanduser` fails for such a name, and takes 3 ms.)"""
+    account = path.replace(os.sep, "/").partition("/")[0]
+    if account[:1] == "~" and account != "~" and not os.path.isdir(os.path.expanduser(account)):  # noqa: PTH111, PTH112
+        return path
+    return os.path.expanduser(path)  # noqa: PTH111
 
 
 def _app_folders(env: Mapping[str, str], home: str, platform: str) -> tuple[str, ...]:

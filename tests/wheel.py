@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 WHEEL_KB = 1_200
 """Most kilobytes of the wheel."""
 ENVIRONMENT_MB = 60
-"""Most megabytes of the wheel unpacked with everything that it needs, without compiled files and pip."""
+"""Most megabytes of the wheel unpacked with everything that it needs, without compiled files."""
 HELP_RATIO = 6.0
 """Most times that `--help` may take of what a bare Python takes."""
 IMPORT_RATIO = 2.5
@@ -43,9 +43,8 @@ def run(*command: str | Path, environ: Mapping[str, str] | None = None) -> str:
 
 
 def size(folder: Path) -> int:
-    """Return the bytes of the files below a folder that an installation brings, without pip and compiled files."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    return sum(path.stat().st_size for path in files if not path.relative_to(folder).parts[0].startswith("pip"))
+    """Return the bytes of the files below a folder that an installation brings, without compiled files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
 def seconds(*command: str | Path) -> float:
@@ -76,11 +75,12 @@ def main() -> None:
         assert tops == {"obsidian_mcp", f"{DISTRIBUTION.replace('-', '_')}-{__version__}.dist-info"}, tops
         require("wheel", wheel.stat().st_size / 1_000, WHEEL_KB, "kB")
 
-        venv.create(folder / "env", with_pip=True)
+        venv.create(folder / "env")
+        pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder / "env")
         scripts = folder / "env" / ("Scripts" if sys.platform == "win32" else "bin")
         python = scripts / "python"
-        run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel)
-        run(python, "-m", "pip", "check")
+        run(*pip, "install", "-q", wheel)
+        run(*pip, "check")
         packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
         require("installed", size(packages) / 1_000_000, ENVIRONMENT_MB, "MB")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from obsidian_mcp import config
 from obsidian_mcp.cli.progress_bar import SHOWN_AFTER_SECONDS, show_progress
 from obsidian_mcp.core.text.call import current_call, report_progress
 from tests import forked
@@ -189,6 +190,15 @@ def test_a_tilde_before_a_name_that_no_account_has_is_part_of_the_name(run: Run,
     assert "Home.md" in found.stdout
 
 
+def test_a_home_folder_that_the_system_made_up_is_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # CLI-04: Windows answers with a folder beside that of the user for every name
+    monkeypatch.setattr(os.path, "expanduser", lambda path: str(tmp_path / path[1:]))
+    (tmp_path / "Ann").mkdir()
+
+    assert config.read(("~Ann/Notes",)).named_vaults == (str(tmp_path / "Ann/Notes"),)
+    assert config.read(("~Notes",)).named_vaults == ("~Notes",)
+
+
 def test_a_file_of_the_user_is_attached_by_its_path(run: Run, basic: Path, tmp_path: Path) -> None:
     # CLI-15
     picture = tmp_path / "wheel of brass.png"
@@ -259,7 +269,7 @@ def test_the_shell_completes_names_of_the_vault_before_the_command(run: Run, tmp
     # CLI-04, CLI-14
     (tmp_path / "Other").mkdir()
     (tmp_path / "Other" / "Only here.md").touch()
-    words = f"obsidian-mcp --vault {tmp_path / 'Other'} read Onl"
+    words = f"obsidian-mcp --vault {(tmp_path / 'Other').as_posix()} read Onl"  # a backslash quotes in bash
 
     done = run(_OBSIDIAN_MCP_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD="4")
 
