@@ -1,4 +1,5 @@
-// Builds every view into one HTML file without any reference to another, and collects the licences of what is bundled.
+// Builds the frame that all views share (markup, style, `ui.ts`, `bridge.ts`) and a script of each view, of which the
+// server makes one HTML file without any reference to another; and collects the licences of what is bundled.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +8,7 @@ import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = process.argv[2] ?? join(here, "../../obsidian_mcp/serve/views");
-const VIEWS = { changes: "Changes", graph: "Link graph", query: "Query", note: "Note" };
+const VIEWS = ["changes", "graph", "query", "note"];
 
 // The stamp that tests/serve/mcp/test_views.py computes, too: it shows whether the pages are those of the sources.
 const stamp = createHash("sha256");
@@ -18,8 +19,18 @@ const digest = stamp.digest("hex");
 const policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
 const bundled = new Set();
 
-async function bundle(file) {
+/** Takes what `ui.ts` and `bridge.ts` export from the frame. */
+const fromFrame = {
+  name: "from-frame",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/(ui|bridge)$/ }, ({ path }) => ({ path, namespace: "frame" }));
+    onLoad({ filter: /.*/, namespace: "frame" }, () => ({ contents: "module.exports = frame" }));
+  },
+};
+
+async function bundle(file, options) {
   const result = await build({
+    ...options,
     entryPoints: [join(here, "src", file)],
     bundle: true,
     minify: true,
@@ -37,24 +48,28 @@ async function bundle(file) {
   return result.outputFiles[0].text.trim();
 }
 
-const style = await bundle("style.css");
-for (const [name, title] of Object.entries(VIEWS)) {
-  const script = await bundle(`${name}.ts`);
-  const page = [
-    "<!doctype html>",
-    `<!-- Built by \`make views\` from packaging/views; do not edit. sources: ${digest} -->`,
-    '<html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
-    `<title>${title}</title><style>${style}</style></head>`,
-    '<body><main id="view" aria-busy="true"></main>',
-    '<script id="data" type="application/json"></script>',
-    `<script>${script}</script></body></html>`,
-    "",
-  ].join("\n");
-  writeFileSync(join(target, `${name}.html`), page);
-  console.log(`${name}.html ${(Buffer.byteLength(page) / 1024).toFixed(1)} KB`);
+function write(name, text) {
+  writeFileSync(join(target, name), text);
+  console.log(`${name} ${(Buffer.byteLength(text) / 1024).toFixed(1)} KB`);
 }
+
+const style = await bundle("style.css");
+const shared = await bundle("ui.ts", { globalName: "frame" });
+const frame = [
+  "<!doctype html>",
+  `<!-- Built by \`make views\` from packaging/views; do not edit. sources: ${digest} -->`,
+  '<html lang="en"><head><meta charset="utf-8">',
+  '<meta name="viewport" content="width=device-width, initial-scale=1">',
+  `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+  `<title></title><style>${style}</style></head>`,
+  '<body><main id="view" aria-busy="true"></main>',
+  '<script id="data" type="application/json"></script>',
+  `<script>${shared}</script>`,
+  "<script></script></body></html>",
+  "",
+];
+write("frame.html", frame.join("\n"));
+for (const name of VIEWS) write(`${name}.js`, `${await bundle(`${name}.ts`, { plugins: [fromFrame] })}\n`);
 
 const licences = [...bundled].sort().map((name) => {
   const folder = join(here, "node_modules", name);

@@ -1,4 +1,5 @@
-"""The pages of the views, built from packaging/views by `make views` (specs/views.md)."""
+"""The pages of the views: a frame that all share, and a script of each; `make views` builds them from packaging/views
+(specs/views.md)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-NAMES: Final = ("changes", "graph", "query", "note")
+TITLES: Final = {"changes": "Changes", "graph": "Link graph", "query": "Query", "note": "Note"}
+NAMES: Final = tuple(TITLES)
 PLACE_OF_DATA: Final = '<script id="data" type="application/json"></script>'
 """In every page; empty where a host sends the data."""
 
@@ -16,7 +18,11 @@ PLACE_OF_DATA: Final = '<script id="data" type="application/json"></script>'
 @cache
 def page(name: str) -> str:
     """Return the HTML of a view: one file without any reference to another."""
-    return Path(__file__).with_name(f"{name}.html").read_text(encoding="utf-8")
+    frame = Path(__file__).with_name("frame.html").read_text(encoding="utf-8")
+    script = Path(__file__).with_name(f"{name}.js").read_text(encoding="utf-8").strip()
+    titled = frame.replace("<title></title>", f"<title>{TITLES[name]}</title>", 1)
+    before, _, after = titled.rpartition("<script></script>")
+    return f"{before}<script>{script}</script>{after}"
 
 
 @cache
