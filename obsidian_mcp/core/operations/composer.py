@@ -11,9 +11,8 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links import link_spans
-from obsidian_mcp.core.links.extract import Extraction
 from obsidian_mcp.core.links.resolve import generate, resolve
-from obsidian_mcp.core.links.rewrite import After, in_order, joined
+from obsidian_mcp.core.links.rewrite import After, Extraction, in_order, joined
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.insertion import End, Left

@@ -8,9 +8,8 @@ from typing import Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import Recorded, Step
-from obsidian_mcp.core.note.merge import merge
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.diff import short_diff
+from obsidian_mcp.core.text.diff import merge, short_diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.changes import Done

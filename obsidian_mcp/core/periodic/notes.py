@@ -10,8 +10,7 @@ from functools import lru_cache
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.days import Ways, read_days
 from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
-from obsidian_mcp.core.calendar.moment import format_moment, has_token, parts, pieces
-from obsidian_mcp.core.calendar.moment_parse import parse_fields, resolve_fields
+from obsidian_mcp.core.calendar.moment import format_moment, has_token, parse_fields, parts, pieces, resolve_fields
 from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.errors import InvalidArguments
 

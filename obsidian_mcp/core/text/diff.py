@@ -1,4 +1,5 @@
-"""Which lines of two texts differ, found in a time that a person waits for, and the unified diff that shows them."""
+"""Which lines of two texts differ, found in a time that a person waits for, the unified diff that shows them, and the
+three-way merge (SAFE-07)."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
+from operator import itemgetter
 from typing import Literal
 
+from .call import checkpoint
 from .text import split_lines
 
 Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
@@ -117,3 +120,40 @@ def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hun
                 lines += [f"-{line}" for line in old[start:end]]
                 lines += [f"+{line}" for line in new[new_start:new_end]]
         yield Hunk(group[0][1] + 1, group[0][3] + 1, lines)
+
+
+# Merging
+
+Change = tuple[int, int, tuple[str, ...]]
+"""Lines of the base, from the first number to before the second, and what they became."""
+
+
+def changes(base: list[str], other: list[str]) -> list[Change]:
+    """Return the changed regions from `base` to `other`, in order."""
+    checkpoint()
+    return [
+        (start, end, tuple(other[other_start:other_end]))
+        for kind, start, end, other_start, other_end in LineMatcher(base, other, autojunk=False).get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def merge(base: str, ours: str, theirs: str, *, neighbours: bool = False) -> str | None:
+    """The text with both changes; None where different ones are on the same or neighbouring lines, so that a person
+    looks at them; with `neighbours` only on the same lines."""
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    lines = split_lines(base)
+    mine = changes(lines, split_lines(ours))
+    other = changes(lines, split_lines(theirs))
+    hunks = sorted(dict.fromkeys([*mine, *other]), key=itemgetter(0, 1))  # ours before theirs
+    result: list[str] = []
+    at = 0
+    for number, (start, end, new) in enumerate(hunks):
+        if number and (start < at or (start == at and not neighbours)):
+            return None
+        result += [*lines[at:start], *new]
+        at = end
+    return "".join([*result, *lines[at:]])

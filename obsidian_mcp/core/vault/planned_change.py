@@ -9,8 +9,7 @@ from typing import NamedTuple
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.note import board, drawing
-from obsidian_mcp.core.note.merge import merge
-from obsidian_mcp.core.text.diff import CONTEXT_LINES, diff, short_diff
+from obsidian_mcp.core.text.diff import CONTEXT_LINES, diff, merge, short_diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import StaleEtag

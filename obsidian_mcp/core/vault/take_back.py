@@ -68,7 +68,7 @@ def _without(step: Step, now: bytes | None) -> bytes | None:
         return step.before
     if now is None or step.before is None or step.after is None:
         return now  # another program has deleted, edited or made the whole file since
-    from obsidian_mcp.core.note.merge import merge
+    from obsidian_mcp.core.text.diff import merge
 
     before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
     merged = merge(after.body, before.body, present.body, neighbours=True)

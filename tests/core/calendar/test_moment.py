@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, known_tags, locale
-from obsidian_mcp.core.calendar.moment import format_moment
-from obsidian_mcp.core.calendar.moment_parse import parse_moment
+from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
 from obsidian_mcp.core.calendar.periods import week_of, week_start
 
 NOW = datetime.fromisoformat("2026-11-22T09:05:03.120")

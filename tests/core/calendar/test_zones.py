@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import obsidian_mcp
 from obsidian_mcp.core.calendar import clock, zones
-from obsidian_mcp.core.calendar.moment import format_moment
-from obsidian_mcp.core.calendar.moment_parse import parse_moment
+from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
 from obsidian_mcp.core.expressions.dates import from_nanoseconds
 from tests.core.expressions.time_zones import time_zone
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.note.merge import changes, merge
+from obsidian_mcp.core.text.diff import changes, merge
 from obsidian_mcp.core.text.text import split_lines
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c\r\n", "日本\n"]), max_size=12).flatmap(
