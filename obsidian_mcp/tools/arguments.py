@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import InvalidArguments
-
-from .outcome import as_json
 
 HOST_MEMBERS: Final[Mapping[str, str]] = {
     "task_progress": "Cline",  # cline/cline#8256, #9684
@@ -292,5 +291,5 @@ def note_host_member(tool: str, name: str) -> None:
 
 
 def _show_value(value: object) -> str:
-    text = as_json(value, fallback=str).decode()
+    text = json_codec.encode(value, str).decode()
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}..."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated, Any
 
 from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.operations import batch as core_batch
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.vault.draft import DraftVault
 from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, Write, difference
 from obsidian_mcp.core.vault.vault import Vault
@@ -17,7 +18,7 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .arguments import Argument
 from .entries import CONFIRM, PREFIX
-from .outcome import Outcome, as_json
+from .outcome import Outcome
 from .paging import FILES_SHOWN, first_of, shown_diff
 from .params import DryRun, VaultName
 from .registry import TOOLS, Tool, call, tool
@@ -127,7 +128,7 @@ def _make(app: App, number: int, named: Tool, arguments: dict[str, Any], drafted
 def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
     """Return what a model needs of a call's answer."""
     data = {key: value for key, value in outcome.data.items() if key not in UNTRUE_LATER and value != []}
-    if len(as_json(data)) > ANSWER_BYTES:
+    if len(json_codec.encode(data, asdict)) > ANSWER_BYTES:
         data = {key: value for key, value in data.items() if not isinstance(value, list | dict) and key != "diff"}
     return {"tool": named.name.removeprefix(PREFIX), **data}
 

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from obsidian_mcp.core.text import json_codec
-
-
-def as_json(value: object, fallback: Callable[[Any], Any] = asdict) -> bytes:
-    """Return an answer as compact JSON: halves of characters and what is no UTF-8 become U+FFFD (FILE-05)."""
-    return json_codec.encode(value, fallback)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +45,7 @@ class Outcome:
 
     def envelope(self) -> str:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
-        return as_json({"success": True, "data": self.data}).decode()
+        return json_codec.encode({"success": True, "data": self.data}, asdict).decode()
 
     def whole(self) -> dict[str, Any]:
         """The data, with the text of a document in it as `content`, or an image as `base64`."""
@@ -71,5 +65,5 @@ class Outcome:
         if self.enveloped:
             return [self.envelope()] if self.text is None else [self.envelope(), self.text]
         if self.text is None:
-            return [as_json(self.data).decode()]
+            return [json_codec.encode(self.data, asdict).decode()]
         return [self.text, *([self.data["late"]] if "late" in self.data else [])]

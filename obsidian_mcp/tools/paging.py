@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby, islice, takewhile, zip_longest
 from typing import Final, TypeVar
 
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
-
-from .outcome import as_json
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def fitting(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[
         return list(items)
     shown: list[T] = []
     for item in items:
-        room -= len(as_json(item)) + 1
+        room -= len(json_codec.encode(item, asdict)) + 1
         if room < 0 and len(shown) >= least:
             break
         shown.append(item)

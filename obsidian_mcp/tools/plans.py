@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from obsidian_mcp.app import App
@@ -11,12 +12,12 @@ from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded
 from obsidian_mcp.core.operations import undo
 from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
 from .arguments import Argument
 from .entries import CONFIRM
-from .outcome import as_json
 from .paging import fitting
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
@@ -150,7 +151,7 @@ def lines_of(file: FileChange) -> dict[str, Any]:
             shown.append({"old": hunk.old, "new": hunk.new, "heading": heading, "lines": kept})
         if len(kept) < len(lines):
             return {"hunks": shown, "cut": True}
-        room -= len(as_json(kept))
+        room -= len(json_codec.encode(kept, asdict))
     return {"hunks": shown, "cut": False}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from obsidian_mcp.app import App
@@ -11,13 +12,13 @@ from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .outcome import as_json
 from .paging import VIEW_BYTES, fitting
 from .registry import VIEW_TOOLS, tool
 
@@ -65,7 +66,7 @@ def show_query(
         given_groups = [(_label(_cell(opened, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
-    rows = fitting(rows, VIEW_BYTES - len(as_json(columns)) - 500, least=1)
+    rows = fitting(rows, VIEW_BYTES - len(json_codec.encode(columns, asdict)) - 500, least=1)
     data: dict[str, Any] = {
         "view": "query",
         "vault": opened.name,
@@ -132,7 +133,7 @@ def _cell(vault: Vault, value: Any) -> list[Any] | None:
             return ["list", [cell for item in value[:CELL_ITEMS] if (cell := _cell(vault, item))]]
         case {"error": str(problem)}:
             return ["error", _shorten(problem)]
-    return ["text", _shorten(as_json(value).decode())]
+    return ["text", _shorten(json_codec.encode(value, asdict).decode())]
 
 
 def _shorten(text: str) -> str:

@@ -6,13 +6,14 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from types import NoneType
 from typing import Any, ClassVar
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
@@ -21,7 +22,7 @@ from . import entries, table
 from .arguments import ToolParameter
 from .changed import change_made
 from .entries import CONFIRM, PREFIX, profile
-from .outcome import DocumentAnswer, Outcome, PictureAnswer, as_json
+from .outcome import DocumentAnswer, Outcome, PictureAnswer
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""
@@ -112,7 +113,7 @@ class Tool:
             )
         answers: list[dict[str, Any]] = []
         left = app.vaults.names()
-        while left and (not answers or len(as_json(answers)) < MOST_BYTES):
+        while left and (not answers or len(json_codec.encode(answers, asdict)) < MOST_BYTES):
             name = left.pop(0)
             try:
                 answers.append({"vault": name, **self.call(app, {**given, "vault": name}).data})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from obsidian_mcp.app import App
@@ -10,6 +11,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
@@ -17,7 +19,6 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
 from .arguments import Argument
-from .outcome import as_json
 from .paging import VIEW_BYTES, fitting, page_end
 from .params import Name, Offset
 from .registry import VIEW_TOOLS, tool
@@ -52,7 +53,7 @@ def show_graph(
         }
         if answer.notice:
             data["note"] = answer.notice
-        if len(as_json(data)) <= VIEW_BYTES or most <= 1 or current_call.get().wants_all:
+        if len(json_codec.encode(data, asdict)) <= VIEW_BYTES or most <= 1 or current_call.get().wants_all:
             return data
         most = min(most, len(near.nodes)) * 9 // 10
 
@@ -131,4 +132,4 @@ def _value(value: Any) -> tuple[str, Any]:
         return "list", [_value(item)[1] for item in value]
     if value is None or isinstance(value, str):
         return "text", printable(value or "")
-    return "text", as_json(value, fallback=str).decode()
+    return "text", json_codec.encode(value, str).decode()

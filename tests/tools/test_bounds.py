@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import StaleEtag, UndoConflict
 from obsidian_mcp.tools import TOOLS, call
-from obsidian_mcp.tools.outcome import as_json
 from obsidian_mcp.tools.paging import MOST_BYTES
 from tests.conftest import app_on
 from tests.vaults import answer
@@ -77,13 +78,13 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 def test_an_answer_has_what_fits_and_says_what_is_left_out(
     app: App, tool: str, arguments: dict[str, Any], left_out: str
 ) -> None:
-    answer = as_json(call(app, f"obsidian_{tool}", arguments).data).decode()
+    answer = json_codec.encode(call(app, f"obsidian_{tool}", arguments).data, asdict).decode()
     assert left_out in answer
     assert len(answer.encode()) < 1.5 * MOST_BYTES
 
     if "limit" not in arguments:
         with call_with(wants_all=True):
-            whole = as_json(call(app, f"obsidian_{tool}", arguments).data).decode()
+            whole = json_codec.encode(call(app, f"obsidian_{tool}", arguments).data, asdict).decode()
         assert len(whole) > len(answer)
         assert left_out not in whole
 

@@ -15,8 +15,8 @@ import pytest
 import obsidian_mcp
 from obsidian_mcp import tools
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
+from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.tools import entries, registry
-from obsidian_mcp.tools.outcome import as_json
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
 
@@ -72,4 +72,6 @@ def test_a_call_imports_the_module_of_its_tool_alone() -> None:
 
 
 def test_an_answer_with_half_of_a_character_and_no_number_is_json() -> None:  # FILE-05
-    assert as_json({"n": [float("nan"), 1.5], "half": "\ud83d"}) == '{"n":[null,1.5],"half":"\ufffd"}'.encode()
+    assert (
+        json_codec.encode({"n": [float("nan"), 1.5], "half": "\ud83d"}) == '{"n":[null,1.5],"half":"\ufffd"}'.encode()
+    )

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -157,8 +157,10 @@ def is_base(text: str) -> bool:
     return _KEY.search(text) is not None
 
 
+@lru_cache(maxsize=16)
 def read(text: str) -> Base:
-    """The base that a YAML text says. Raises: QueryInvalid with line and column of the first mistake."""
+    """The base that a YAML text says, kept for the next view of it. Raises: QueryInvalid with line and column of the
+    first mistake."""
     base, found = mistakes(text)
     if base is None:
         path, message = found[0]

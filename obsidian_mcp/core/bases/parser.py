@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from obsidian_mcp.core.expressions.regexps import RegExpValue
@@ -62,6 +63,7 @@ class _Token(NamedTuple):
     end: int
 
 
+@lru_cache(maxsize=256)
 def parse(text: str) -> Node:
     """The node of a whole expression. Raises: SyntaxProblem."""
     if len(text) > MAX_LENGTH:

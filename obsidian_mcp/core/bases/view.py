@@ -22,7 +22,7 @@ from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.text.table_file import read_rows
 
-from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
+from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem
 from .dates import difference, humanize
 from .file_methods import FILE_FIELDS
 from .functions import find
@@ -49,11 +49,6 @@ SORT_STEP = "sort"
 
 RowReader = Callable[[Mapping[str, Evaluate]], Iterable[BaseRow]]
 """Formulas by name -> rows that a base is asked about in the place of the files; each has its `line`."""
-
-
-def run_base(text: str, context: Context, page: Page, view: str | None = None) -> QueryAnswer:
-    """The rows of one view of a base as YAML. Raises: QueryInvalid."""
-    return run_view(read(text), context, page, view)
 
 
 def run_view(

@@ -17,7 +17,7 @@ from obsidian_mcp.core.dataview.list_records import item_records
 from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.text import file_title
-from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
+from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
@@ -35,6 +35,11 @@ _FILE_KEYS = (
 
 
 canonical_key = lru_cache(maxsize=4096)(canonical_name)
+
+
+def is_page(path: str) -> bool:
+    """Return whether a file is a page, also one that the app excludes from its search (DV-13)."""
+    return path.endswith((".md", ".markdown"))
 
 
 class PageStore:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from typing import NamedTuple
 
 from obsidian_mcp.core.dataview import query_parser
 from obsidian_mcp.core.dataview.cells import make_cell, task_answer
@@ -43,40 +45,53 @@ from obsidian_mcp.errors import QueryInvalid
 SHOWN_ERRORS = 3
 
 
+class InlineExpression(NamedTuple):
+    """The one expression of an inline query."""
+
+    text: str
+    node: Node
+
+
+def read_query(text: str, now: datetime, settings: Settings) -> query_parser.DataviewQuery | InlineExpression:
+    """Return a DQL query, or one inline expression; `now` is naive and local (DV-01). Raises: QueryInvalid."""
+    bare = unwrapped(text)
+    if is_javascript(bare):
+        raise QueryInvalid(JAVASCRIPT_REFUSED)
+    expression = None if is_dql(bare) else inline_expression(bare, settings.inline_prefix)
+    if expression is not None:
+        return InlineExpression(expression, parse_expression(expression, now))
+    return query_parser.parse_query(bare, now)
+
+
 def run_query(
-    text: str,
+    query: query_parser.DataviewQuery | InlineExpression,
     vault: DataviewVault,
     *,
     now: datetime,
     this: str = "",
-    settings: Settings | None = None,
-    page: Page | None = None,
+    settings: Settings,
+    page: Page,
 ) -> QueryAnswer:
-    """Run a DQL query, or one inline expression, for the note `this`; `now` is naive and local (DV-01). `page` cuts
-    the rows after the query's own LIMIT. Raises: QueryInvalid, also where every row of a step fails."""
-    settings = settings or Settings()
-    query = unwrapped(text)
-    if is_javascript(query):
-        raise QueryInvalid(JAVASCRIPT_REFUSED)
+    """Run a query for the note `this`. `page` cuts the rows after the query's own LIMIT. Raises: QueryInvalid where
+    every row of a step fails, or a value is nested too deep."""
     pages = PageStore(vault)
     note = pages.page(this) if this else None
     run = Run(vault, now, {} if note is None else note, this, pages=pages, settings=settings)
-    expression = None if is_dql(query) else inline_expression(query, settings.inline_prefix)
     try:
-        if expression is not None:
-            return _inline_answer(expression, run)
-        return _Execution(query_parser.parse_query(query, now), run).answer(page or Page())
+        if isinstance(query, InlineExpression):
+            return _inline_answer(query, run)
+        return _Execution(query, run).answer(page)
     except RecursionError:
         raise QueryInvalid("The query makes a value that is nested too deep: lists inside lists.") from None
 
 
-def _inline_answer(text: str, run: Run) -> QueryAnswer:
-    evaluate = compile_node(parse_expression(text, run.now))
+def _inline_answer(query: InlineExpression, run: Run) -> QueryAnswer:
+    evaluate = compile_node(query.node)
     try:
         cell = make_cell(evaluate(Scope(run, {})), run)
     except ExpressionError as error:
         raise QueryInvalid(f"The expression has no value: {error.message}") from None
-    return QueryAnswer((Column(text, text),), [[cell]], 1, kind="list", warnings=run.problems.notes)
+    return QueryAnswer((Column(query.text, query.text),), [[cell]], 1, kind="list", warnings=run.problems.notes)
 
 
 class _Execution:
@@ -136,16 +151,20 @@ class _Execution:
                     values = [holds(row) for holds in conditions]  # all of them: an error in any of them counts
                     return all(map(is_true, values))
 
-                return self._check_step("where", rows, lambda: filter_rows(rows, passes, run, "WHERE"))
+                with self._check_step("where", rows):
+                    return filter_rows(rows, passes, run, "WHERE")
             case query_parser.Sort(keys):
                 by = [SortBy(compile_node(key.expression), key.descending) for key in keys]
-                return self._check_step("sort", rows, lambda: sort_rows(rows, by, self.order_key, run, "SORT"))
+                with self._check_step("sort", rows):
+                    return sort_rows(rows, by, self.order_key, run, "SORT")
             case query_parser.Limit(amount):
                 return limit_rows(rows, self._amount(compile_node(amount)))
             case query_parser.GroupBy(key):
-                return self._check_step("group", rows, lambda: self._group(rows, key))
+                with self._check_step("group", rows):
+                    return self._group(rows, key)
             case query_parser.Flatten(items):
-                return self._check_step("flatten", rows, lambda: self._flatten(rows, items))
+                with self._check_step("flatten", rows):
+                    return self._flatten(rows, items)
             case query_parser.SecondFrom():
                 raise QueryInvalid("A query has one FROM, directly after its header. Join sources by and, or.")
 
@@ -185,13 +204,13 @@ class _Execution:
             return 0
         return None if value == float("inf") else max(value, -1e15)
 
-    def _check_step(self, step: str, rows: Sequence[Scope], apply: Callable[[], list[Scope]]) -> list[Scope]:
-        """The rows after a step. Raises: QueryInvalid where every row failed in it."""
+    @contextmanager
+    def _check_step(self, step: str, rows: Sequence[Scope]) -> Iterator[None]:
+        """Make a step inside the block. Raises: QueryInvalid where every row failed in it."""
         before = self._count_failures()
-        kept = apply()
+        yield
         if rows and self._count_failures() - before >= len(rows):
             self._refuse(step, [message for _, message, _ in self.run.problems.counted()])
-        return kept
 
     def _count_failures(self) -> int:
         return sum(count for _, _, count in self.run.problems.counted())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from obsidian_mcp.core.dataview.query_text import INLINE_PREFIX
-from obsidian_mcp.core.files.settings import Members
+from obsidian_mcp.core.files.settings import Members, read_json
 
 SETTINGS_FILE = "plugins/dataview/data.json"
 BOOKMARKS_FILE = "bookmarks.json"
@@ -46,7 +47,8 @@ def read_bookmarks(data: object) -> frozenset[str]:
     return frozenset(found)
 
 
-def read_settings(data: object) -> Settings:
-    """The settings of a parsed `data.json`; what is missing or no text has its default."""
-    members, standard = Members(data), Settings()
+@lru_cache(maxsize=16)
+def read_settings(data: bytes | None) -> Settings:
+    """The settings in the bytes of `data.json`; what is missing or no text has its default."""
+    members, standard = Members(read_json(data)), Settings()
     return Settings(**{name: members.value(key, getattr(standard, name)) for name, key in _NAMES.items()})

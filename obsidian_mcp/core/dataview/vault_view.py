@@ -9,8 +9,6 @@ from obsidian_mcp.core.dataview.note_data import ListItemData
 from obsidian_mcp.core.expressions.values import Value
 from obsidian_mcp.core.expressions.vault_view import VaultView
 
-PAGE_EXTENSIONS = (".md", ".markdown")
-
 
 class RawField(NamedTuple):
     """A field as it stands in a note: a property with the value of its YAML, or the text of an inline field."""
@@ -52,7 +50,3 @@ class DataviewVault(VaultView, Protocol):
 
     def text(self, path: str) -> str | None:
         """The text of a file that is no note, such as a CSV; None where it cannot be read as text."""
-
-
-def is_page(path: str) -> bool:
-    return path.endswith(PAGE_EXTENSIONS)

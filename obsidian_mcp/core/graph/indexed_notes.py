@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, cached_property, partial
 
 from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
-from obsidian_mcp.core.dataview.vault_view import RawField, is_page
+from obsidian_mcp.core.dataview.pages import is_page
+from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 

@@ -163,7 +163,7 @@ class Rows(NamedTuple):
         sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []  # noqa: S608 - our own names
         if key is not None:
             sql += " AND key = ?" if files is None else " AND +key = ?"  # the rows of a file are quicker to find
-            values.append(printable(key))
+            values.append(key if key.isascii() else printable(key))
         if files is not None:
             sql += f" AND file {IN_LIST}"
             values.append(json.dumps(list(files)))

@@ -152,14 +152,17 @@ def inline_prefix(vault: Vault) -> str:
 
 
 def _bases(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
-    from obsidian_mcp.core.bases.view import run_base  # loaded when it is needed
+    from obsidian_mcp.core.bases.base_file import read  # loaded when it is needed
+    from obsidian_mcp.core.bases.view import run_view
     from obsidian_mcp.core.expressions.evaluate import Context
+
+    base = read(query.text)
 
     def run(moment: Moment) -> QueryAnswer:
         view = IndexedVault(moment, partial(_created_ns, vault))
         this = view.file(query.this) if query.this else None
         context = Context(view, query.now, this=this, source=query.this or "")
-        return run_base(query.text, context, query.page, query.view or None)
+        return run_view(base, context, query.page, query.view or None)
 
     return vault.graph.evaluate(run)
 
@@ -184,10 +187,12 @@ def _table(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
 
 
 def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
-    from obsidian_mcp.core.dataview.query import run_query as run_dql  # loaded when it is needed
+    from obsidian_mcp.core.dataview.query import read_query  # loaded when it is needed
+    from obsidian_mcp.core.dataview.query import run_query as run_dql
     from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 
     settings, this = _dataview_settings(vault), query.this or ""
+    read = read_query(query.text, query.now, settings)
 
     def run(moment: Moment) -> QueryAnswer:
         notes = IndexedNotes(
@@ -196,7 +201,7 @@ def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
             read_text=lambda entry: _text_of(vault, entry),
             bookmarks=lambda: read_bookmarks(read_json(vault.files.config(BOOKMARKS_FILE))),
         )
-        return run_dql(query.text, notes, now=query.now, this=this, settings=settings, page=query.page)
+        return run_dql(read, notes, now=query.now, this=this, settings=settings, page=query.page)
 
     return vault.graph.evaluate(run)
 
@@ -213,7 +218,7 @@ def _text_of(vault: Vault, entry: FileEntry) -> str | None:
 
 
 def _dataview_settings(vault: Vault) -> Settings:
-    return read_settings(read_json(vault.files.config(SETTINGS_FILE)))
+    return read_settings(vault.files.config(SETTINGS_FILE))
 
 
 def _tasks(vault: Vault, query: Query) -> TaskPage:

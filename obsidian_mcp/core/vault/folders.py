@@ -37,13 +37,15 @@ class Folders:
 
     def _is_listed(self, path: str) -> bool:
         """Whether a folder is spelled exactly so; folders without files are looked for on disk, in those listed."""
-        with self._listing.lock:
-            known = self._listing.catalog.folders().get(name_key(path), ("", ""))[0]
-        if known == path:
-            return True
-        above = path.rpartition("/")[0]
-        below = self.below(self.spelled(VaultPath(above))[1]) if self._is_listed(above) else None
-        return path in map(normal_form, below or ())
+        above = ""
+        for end in (*(at for at, char in enumerate(path) if char == "/"), len(path)):
+            folder = path[:end]
+            with self._listing.lock:
+                known = self._listing.catalog.folders().get(name_key(folder), ("", ""))[0]
+            if known != folder and folder not in map(normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()):
+                return False
+            above = folder
+        return True
 
     def spelled(self, path: VaultPath) -> tuple[str, str]:
         """Return a folder's spelling in the vault and on disk."""

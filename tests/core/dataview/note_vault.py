@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.dataview.note_data import ListItemData, NoteData, note_data
-from obsidian_mcp.core.dataview.query import run_query
-from obsidian_mcp.core.dataview.vault_view import RawField, is_page
-from obsidian_mcp.core.expressions.answer import Cell, QueryAnswer
+from obsidian_mcp.core.dataview.pages import is_page
+from obsidian_mcp.core.dataview.query import read_query, run_query
+from obsidian_mcp.core.dataview.settings import Settings
+from obsidian_mcp.core.dataview.vault_view import RawField
+from obsidian_mcp.core.expressions.answer import Cell, Page, QueryAnswer
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.expressions.text_vault import TextVault
 
@@ -68,7 +70,9 @@ class NoteVault(TextVault):
         return self.texts.get(path)
 
     def run(self, query: str, **options: Any) -> QueryAnswer:
-        return run_query(query, self, now=options.pop("now", NOW), **options)
+        settings, now = options.pop("settings", Settings()), options.pop("now", NOW)
+        page = options.pop("page", Page())
+        return run_query(read_query(query, now, settings), self, now=now, settings=settings, page=page, **options)
 
     def check(self, query: str) -> None:
         """Assert that a query has an answer of consistent shape or an error with a place and a sentence."""

@@ -169,9 +169,9 @@ def test_what_is_no_expression_does_not_parse(text: str) -> None:
 
 def test_settings_change_the_text_of_values() -> None:
     """DV-03: the settings of the plugin, defaults for what is missing or of another type."""
-    settings = read_settings({"renderNullAs": "-", "defaultDateFormat": "yyyy", "inlineQueryPrefix": 5})
+    settings = read_settings(b'{"renderNullAs": "-", "defaultDateFormat": "yyyy", "inlineQueryPrefix": 5}')
     assert VAULT.rows('= "a" + null + date(2024-01-01)', settings=settings) == [["a-2024"]]
-    assert read_settings(None) == read_settings([])
+    assert read_settings(None) == read_settings(b"[]")
 
 
 def test_dates_are_local_unless_they_name_a_zone() -> None:

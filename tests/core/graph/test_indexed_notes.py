@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview.query import run_query
+from obsidian_mcp.core.dataview.query import read_query, run_query
+from obsidian_mcp.core.dataview.settings import Settings
+from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.graph import indexed_notes
 from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES, Moment
@@ -39,7 +41,8 @@ def notes(count: int) -> dict[str, str]:
 
 
 def answers(vault: Any, query: str) -> dict[str, Any]:
-    return run_query(query, vault, now=NOW, this="f1/Note 1.md").data()
+    read = read_query(query, NOW, Settings())
+    return run_query(read, vault, now=NOW, this="f1/Note 1.md", settings=Settings(), page=Page()).data()
 
 
 @pytest.mark.parametrize("count", [4, SINGLE_FILES + 20])
