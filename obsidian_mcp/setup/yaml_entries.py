@@ -13,7 +13,7 @@ class UnreadableYaml(Exception):
 
 
 def read(text: str) -> dict[str, Any]:
-    """Return what the text says. Raises: Unreadable."""
+    """Return what the text says. Raises: UnreadableYaml."""
     import yaml  # takes 20 ms to import
 
     try:

@@ -244,7 +244,7 @@ class DropInCall:
         return str(len(found)) if self.has("total") else "\n".join(found) or empty
 
     def format_rows(self, found: Sequence[Mapping[str, object]], empty: str) -> str:
-        """As `listed`, for rows of cells in the format that is asked for, else with tabs between the cells."""
+        """As `join_lines`, for rows of cells in the format that is asked for, else with tabs between the cells."""
         if self.has("total"):
             return str(len(found))
         if not found:

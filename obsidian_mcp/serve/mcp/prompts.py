@@ -123,7 +123,7 @@ def note_filter(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bo
 
 
 def scope(folder: str, tag: str) -> str:
-    """Return the words for `chosen`."""
+    """Return the words for `note_filter`."""
     return (f" below the folder {folder!r}" if folder else "") + (f" tagged #{tag.removeprefix('#')}" if tag else "")
 
 
