@@ -8,8 +8,7 @@ from typing import Any
 import anyio
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp_types import INVALID_PARAMS, INVALID_REQUEST
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
 from obsidian_mcp.errors import AppError
@@ -20,15 +19,12 @@ logger = logging.getLogger(__name__)
 
 
 async def handle_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Serve one message and turn every failure into an MCPError: an AppError with its code and data, -32600 before
-    `initialize`, -32602 with `data.fields` for params of the wrong shape, and -32603 for all else, `sys.exit()` too,
-    which is logged."""
+    """Serve one message and turn every failure into an MCPError: an AppError with its code and data, -32602 with
+    `data.fields` for params of the wrong shape, and -32603 for all else, `sys.exit()` too, which is logged. What comes
+    before `initialize` is not for the SDK (`dispatch`)."""
     try:
         return await call_next(ctx)
-    except MCPError as exc:
-        # The SDK's gate says "Invalid request parameters" and nothing else.
-        if exc.code == INVALID_PARAMS and exc.data == "" and _before_initialize(ctx):
-            raise _not_initialized(ctx.method) from exc
+    except (MCPError, anyio.get_cancelled_exc_class(), GeneratorExit):
         raise
     except AppError as exc:
         raise MCPError(exc.code, exc.message, exc.payload()) from exc
@@ -37,12 +33,7 @@ async def handle_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext
         if not exc.title.endswith(("Request", "RequestParams")):
             logger.exception("%s failed", ctx.method)
             raise _internal_error(ctx.method) from exc
-        # Over HTTP a connection may do without a handshake (stateless mode); a pipe may not.
-        if ctx.request is None and _before_initialize(ctx):
-            raise _not_initialized(ctx.method) from exc
         raise _invalid_params(ctx.method, exc) from exc
-    except (anyio.get_cancelled_exc_class(), GeneratorExit):
-        raise
     except BaseException as exc:  # SystemExit would end the event loop
         logger.exception("%s failed", ctx.method)
         raise _internal_error(ctx.method) from exc
@@ -51,22 +42,6 @@ async def handle_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext
 def _internal_error(method: str) -> MCPError:
     error = internal(method)
     return MCPError(error.code, error.message, error.payload())
-
-
-def _before_initialize(ctx: ServerRequestContext[Any, Any]) -> bool:
-    return (
-        ctx.method != "initialize"
-        and ctx.session.client_params is None
-        and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS
-    )
-
-
-def _not_initialized(method: str) -> MCPError:
-    return MCPError(
-        INVALID_REQUEST,
-        f"Invalid Request: Server not initialized. Send initialize and notifications/initialized before {method}.",
-        {"errorCode": "NOT_INITIALIZED"},
-    )
 
 
 def _invalid_params(method: str, error: ValidationError) -> MCPError:

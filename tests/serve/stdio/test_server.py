@@ -22,6 +22,7 @@ from obsidian_mcp.serve.stdio.server import GRACE_SECONDS
 from tests.generated import ROOT
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.test_jsonrpc import BROKEN
+from tests.serve.vault_server import started
 from tests.system import EndingSignal, ending_signals, needs
 
 PROBE = [sys.executable, "-m", "tests.serve.stdio.probe_server"]
@@ -212,10 +213,11 @@ def test_every_revision_with_a_handshake_is_spoken_also_in_a_second_initialize(s
 # --- handshake and eras
 
 
-def test_before_initialize_known_methods_are_32600_and_a_2024_client_is_served_after_it() -> None:
+def test_before_initialize_known_methods_are_32600_and_a_2024_client_is_served_after_it(tmp_path: Path) -> None:
     # GUARD-02
-    with probe() as server:
-        for method, params in (("tools/list", None), ("tools/call", {"name": "echo"}), ("tools/call", None)):
+    (tmp_path / "vault").mkdir()
+    with started(tmp_path / "vault") as server:
+        for method, params in (("tools/list", None), ("tools/call", {"name": "x"}), ("prompts/list", None)):
             error = server.call(method, params)["error"]
             assert (error["code"], error["data"]["errorCode"]) == (-32600, "NOT_INITIALIZED")
             assert "Server not initialized" in error["message"]
@@ -224,7 +226,8 @@ def test_before_initialize_known_methods_are_32600_and_a_2024_client_is_served_a
         assert server.call("server/discover")["error"]["code"] == -32601
         assert server.call("initialize", {"protocolVersion": 5})["error"]["code"] == -32602
         assert server.initialize("2024-11-05")["result"]["protocolVersion"] == "2024-11-05"
-        assert alive(server)
+        assert server.call("tools/list")["result"]["tools"]
+        assert server.call("prompts/list")["result"]["prompts"]
         assert server.close() == 0
 
 
