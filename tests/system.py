@@ -99,6 +99,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "calls relative to an open folder": lambda _: os.open in os.supports_dir_fd,
     "inotify": lambda _: hasattr(ctypes.CDLL(None), "inotify_init"),
     "POSIX shell": lambda _: shutil.which("sh") is not None,
+    "accounts of POSIX": lambda _: find_spec("pwd") is not None,
     "limits of processes": lambda _: find_spec("resource") is not None,
 }
 

@@ -9,17 +9,19 @@ from pathlib import Path
 from obsidian_mcp.setup.system import System
 
 PLATFORMS = ("darwin", "win32", "linux")
+_WINDOWS = {"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local"}
 
 
 def computer(home: Path, platform: str, environ: Mapping[str, str] | None = None) -> System:
     """A System whose folders are all below `home`; the environment is what that system always has."""
     home.mkdir(parents=True, exist_ok=True)
-    usual = {
-        "win32": {"APPDATA": str(home / "AppData/Roaming"), "LOCALAPPDATA": str(home / "AppData/Local")},
-        "darwin": {},
-        "linux": {},
-    }
-    return System(platform, home, {**usual[platform], **(environ or {})})
+    usual = _WINDOWS if platform == "win32" else {}
+    return System(platform, home, {**{name: str(home / path) for name, path in usual.items()}, **(environ or {})})
+
+
+def home_variables(home: Path) -> dict[str, str]:
+    """What makes a folder the home of a process, on any system."""
+    return {"HOME": str(home), "USERPROFILE": str(home), **{name: str(home / path) for name, path in _WINDOWS.items()}}
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

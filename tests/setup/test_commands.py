@@ -19,13 +19,14 @@ from obsidian_mcp.cli.completion import completions
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.install import install, list_configured
 from obsidian_mcp.setup.launcher import Running, command_line
+from obsidian_mcp.setup.system import System
 from tests.serve.raw import RawServer
+from tests.system import SYSTEM_ENVIRONMENT, needs
 
-from .computer import PLATFORMS, computer, files_below
+from .computer import PLATFORMS, computer, files_below, home_variables
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandboxed home is laid out as on Linux")
-
-CLAUDE = ".config/Claude/claude_desktop_config.json"
+CLAUDE = "Claude/claude_desktop_config.json"
+"""Below `System.app_data`."""
 
 
 class Home:
@@ -38,14 +39,17 @@ class Home:
         for variable in list(os.environ):
             if variable.startswith(("OBSIDIAN_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_")):
                 monkeypatch.delenv(variable)
-        monkeypatch.setenv("HOME", str(folder))
+        self.environ = home_variables(folder)
+        for variable, value in self.environ.items():
+            monkeypatch.setenv(variable, value)
+        self.app_data = System.here().app_data
 
     def register(self, *vaults: Path) -> None:
         """Make the Obsidian app know vaults, the last one opened last."""
         rows = {f"{number:016x}": {"path": str(vault), "ts": number} for number, vault in enumerate(vaults, 1)}
-        self.write(".config/obsidian/obsidian.json", json.dumps({"vaults": rows}))
+        self.write(self.app_data / "obsidian/obsidian.json", json.dumps({"vaults": rows}))
 
-    def write(self, name: str, text: str) -> Path:
+    def write(self, name: str | Path, text: str) -> Path:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -80,7 +84,7 @@ def test_what_is_written_for_every_client_on_every_system_starts_and_answers(bas
             written.add(tuple(list_configured(client, system)[0].command))
     assert written == {line}
 
-    environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}  # what a program started from the desktop has
+    environ = {**SYSTEM_ENVIRONMENT, **home_variables(tmp_path), "PATH": "/usr/bin:/bin"}  # as started from the desktop
     with RawServer(line, env=environ, cwd=tmp_path) as server:
         assert server.initialize()["result"]["serverInfo"]["name"] == "obsidian-mcp"
         answer = server.call("tools/call", {"name": "obsidian_list_files", "arguments": {}})
@@ -89,7 +93,7 @@ def test_what_is_written_for_every_client_on_every_system_starts_and_answers(bas
 
 
 def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: Path) -> None:  # INST-08, INST-09
-    home.write(CLAUDE, '{"theme": "dark"}')
+    home.write(home.app_data / CLAUDE, '{"theme": "dark"}')
 
     output = home.run("install", "claude-desktop", "--vault", str(basic))
 
@@ -102,7 +106,7 @@ def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: P
 
     assert "already, as it should be" in home.run("install", "claude-desktop", "--vault", str(basic))
     assert "was removed" in home.run("uninstall", "claude-desktop")
-    assert (home.folder / CLAUDE).read_text(encoding="utf-8") == '{"theme": "dark"}'
+    assert (home.app_data / CLAUDE).read_text(encoding="utf-8") == '{"theme": "dark"}'
     assert "nothing to do" in home.run("uninstall", "claude-desktop")
 
 
@@ -136,7 +140,7 @@ def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path
 
 
 def test_a_broken_file_is_one_line_of_explanation(home: Home, basic: Path) -> None:  # TEXT-05
-    home.write(CLAUDE, '{"mcpServers": {"a": 1 "b": 2}}')
+    home.write(home.app_data / CLAUDE, '{"mcpServers": {"a": 1 "b": 2}}')
 
     output = home.run("install", "claude-desktop", "--vault", str(basic), status=32)
 
@@ -161,6 +165,7 @@ def test_several_vaults_without_a_terminal_are_listed(home: Home, basic: Path, t
     assert not (home.folder / ".cursor").exists()
 
 
+@needs("pseudo terminals")
 def test_on_a_terminal_one_of_several_vaults_can_be_chosen(home: Home, basic: Path, tmp_path: Path) -> None:  # INST-06
     import pty
 
@@ -239,6 +244,7 @@ def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) 
     assert "codex           broken file" in output
 
 
+@needs("accounts of POSIX")
 @pytest.mark.parametrize("arguments", [["doctor"], ["install", "cursor"], ["list"]])
 def test_an_account_without_a_home_folder_is_said_to_have_none(
     home: Home, basic: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]

@@ -21,8 +21,9 @@ from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.doctor import Finding
 from obsidian_mcp.setup.install import install
 from obsidian_mcp.setup.system import System
+from tests.system import SYSTEM_ENVIRONMENT
 
-from .computer import computer, files_below
+from .computer import computer, files_below, home_variables
 
 SERVER = """
 import json, sys
@@ -353,9 +354,8 @@ def test_a_setting_of_the_plugin_that_cannot_work_is_named(setting: str, value: 
 # The command
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the sandboxed home is laid out as on Linux")
 def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: Path) -> None:  # DOC-01
-    environ = {"HOME": str(system.home), "PATH": "/usr/bin:/bin"}
+    environ = {**SYSTEM_ENVIRONMENT, **home_variables(system.home), "PATH": "/usr/bin:/bin"}
     command = [sys.executable, "-m", "obsidian_mcp", "doctor", "--vault", str(basic)]
 
     healthy = subprocess.run([*command, "--json"], env=environ, capture_output=True, timeout=60, check=False)
