@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from sysconfig import get_path
 
 import pytest
 
@@ -18,7 +19,7 @@ from obsidian_mcp.setup.obsidian_command import install_command, is_our_link, un
 from obsidian_mcp.setup.system import System
 from tests.system import needs
 
-PROGRAM = Path(sys.executable).parent / ("obsidian-mcp.exe" if os.name == "nt" else "obsidian-mcp")
+PROGRAM = Path(get_path("scripts")) / ("obsidian-mcp.exe" if os.name == "nt" else "obsidian-mcp")
 pytestmark = needs("symbolic links")
 
 

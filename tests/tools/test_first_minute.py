@@ -46,6 +46,7 @@ class Nobody:
 def app(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> App:
     """On a vault whose index is empty, and whose questions store hardly anything."""
     monkeypatch.setattr(indexer, "BUILD_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(indexer, "SCAN_SECONDS", 20.0)  # enough for any disk
     app = opened(FILES)
     known = app.vaults.get().indexer
     assert known.background is not None
