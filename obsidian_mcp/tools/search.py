@@ -11,11 +11,9 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.operations import app_answers
 from obsidian_mcp.core.query import parser
-from obsidian_mcp.core.query.nodes import property_names
 from obsidian_mcp.core.search.groups import grouping
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
 from obsidian_mcp.core.search.sort import order
-from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.vault import Vault
@@ -27,8 +25,6 @@ from .registry import tool
 
 EVERYTHING = '""'
 """The query that every note matches."""
-NEAR_SHOWN = 3
-"""Names that are near one that no property has."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?')
 _OTHERS_OPERATOR = re.compile(r"(?<!\S)(?:AND|NOT)(?=\s+\S)")
 WORDS_HERE = "AND and NOT are words in a query, no operators: -term excludes a term, and all others are wanted anyway."
@@ -85,29 +81,15 @@ def search(
     if not found.total:
         if request.folder is not None:
             opened.folders.existing(request.folder)
-        found.note = (
-            found.note or _name_unknown_properties(opened, request.query) or _explain_exclusion(opened, request.folder)
-        )
+    if not found.total or found.widened:
+        from obsidian_mcp.core.operations.query_advice import advise  # needed where little is found
+
+        found.note = found.note or advise(opened, request.query) or None
+    if not found.total:
+        found.note = found.note or _explain_exclusion(opened, request.folder)
     if remark:
         found.note = " ".join(filter(None, (found.note, remark)))
     return found
-
-
-def _name_unknown_properties(vault: Vault, query: str) -> str | None:
-    """Say where nothing is found which of the properties in the query no note has (SEARCH-99)."""
-    wanted = list(property_names(parser.parse(query)))
-    if not wanted:
-        return None
-    used = vault.graph.properties()
-    known = {fold(use.name): use.name for use in used.value}
-    unknown = [name for name in dict.fromkeys(wanted) if fold(name) not in known]
-    if not unknown or used.notice:
-        return None
-    from difflib import get_close_matches
-
-    near = [known[name] for wanted in unknown for name in get_close_matches(fold(wanted), known, NEAR_SHOWN)]
-    advice = f"Did you mean {' or '.join(map(repr, near))}?" if near else "obsidian_get_properties lists all names."
-    return f"No note has the property {' or '.join(map(repr, unknown))}. {advice}"
 
 
 def _explain_exclusion(vault: Vault, folder: str | None) -> str | None:

@@ -344,6 +344,42 @@ def test_flags_that_a_search_does_not_have_are_refused(opened: Opened, query: st
 @pytest.mark.parametrize(
     ("query", "note"),
     [
+        ("folder:Projects", "There is no operator folder:; path: is meant."),
+        ('folder:"Projects" -title:x', "There is no operator folder:; path: is meant. There is no operator title:;"),
+        ("(Heading:x OR tags:work)", "There is no operator Heading:; section: is meant. There is no operator tags:; tag:"),
+        ("sectoin:brass", "There is no operator sectoin:; section: is meant."),
+        ("status:nowhere", "There is no operator status:; [status:nowhere] is meant."),
+        ("colour:nowhere", "There is no operator colour:; it is searched for as text."),
+        ("https://nowhere.example", None),
+        ('"folder:nowhere"', None),
+    ],
+)
+def test_a_name_that_is_no_operator_is_named_where_nothing_is_found(
+    opened: Opened, query: str, note: str | None
+) -> None:  # SEARCH-99
+    app = opened(LINKED)
+    answer = call(app, "obsidian_search", {"query": query, "match": "exact"}).data
+    assert answer["total"] == 0
+    assert (answer.get("note") or "").startswith(note) if note else "note" not in answer
+    for tool, arguments in (
+        ("replace", {"find": "a", "content": "b"}),
+        ("set_properties", {"properties": {"a": 1}}),
+        ("move_note", {"to": "Elsewhere/"}),
+    ):
+        with pytest.raises(InvalidArguments, match=re.escape(note or "Try it with")):
+            call(app, f"obsidian_{tool}", {"query": query, **arguments})
+
+
+def test_text_with_a_colon_is_found_as_it_stands(opened: Opened) -> None:  # QUERY-05
+    app = opened({"A.md": "note:this and folder:that, http:x\n"})
+    for query in ("note:this", "folder:that", "http:x"):
+        answer = call(app, "obsidian_search", {"query": query}).data
+        assert (answer["total"], answer.get("note")) == (1, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
         ("[atendees:x]", "No note has the property 'atendees'. Did you mean 'attendees'?"),
         ("brass ([stat:x] OR [Attendee])", "No note has the property 'stat' or 'Attendee'. Did you mean 'status' or"),
         ("[nothing at all]", "No note has the property 'nothing at all'. obsidian_get_properties lists all names."),

@@ -46,7 +46,10 @@ def selected(
     entries = [vault.catalog.get(hit.path) for hit in found.hits]
     notes = sorted((entry for entry in entries if entry and accepts(entry.path)), key=lambda entry: entry.path)
     if not notes:
-        raise InvalidArguments(f"The query {query!r} finds no note. Try it with obsidian_search and match=exact.")
+        from .query_advice import advise  # needed where nothing is found
+
+        advice = advise(vault, query) or "Try it with obsidian_search and match=exact."
+        raise InvalidArguments(f"The query {query!r} finds no note. {advice}", argument="query")
     return notes
 
 

@@ -1,0 +1,56 @@
+"""What to try where a search finds nothing (SEARCH-99)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from obsidian_mcp.core.query import parser
+from obsidian_mcp.core.query.nodes import OPERATORS, Node, Word, property_names, walk
+from obsidian_mcp.core.text.analysis import fold
+from obsidian_mcp.core.vault.vault import Vault
+
+NEAR_SHOWN = 3
+"""Names that are near one that no property has."""
+LIKENESS = 0.75
+"""From which an operator was meant by another name, between 0 and 1."""
+_name_and_value = re.compile(r"([a-z][a-z_-]+):(?!//)(.*)", re.IGNORECASE).fullmatch
+_OTHER_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("folder", "dir", "directory", "in", "parent", "location"), "path"),
+    **dict.fromkeys(("name", "filename", "basename", "title", "note", "ext", "extension"), "file"),
+    **dict.fromkeys(("body", "text", "intext"), "content"),
+    **dict.fromkeys(("heading", "header"), "section"),
+    **dict.fromkeys(("paragraph", "para"), "block"),
+    **dict.fromkeys(("todo", "open", "is"), "task-todo"),
+    "done": "task-done",
+    "hashtag": "tag",
+}
+"""Operators of other programs, and arguments of the tools."""
+
+
+def advise(vault: Vault, query: str) -> str:
+    """Return what is likely wrong with a query that finds nothing: names of no operator and of no property; else
+    nothing."""
+    node = parser.parse(query)
+    used = vault.graph.properties()
+    known = {fold(use.name): use.name for use in used.value}
+    said = [*_name_unknown_operators(node, known)]
+    return " ".join(said if used.notice else [*said, *_name_unknown_properties(node, known)])
+
+
+def _name_unknown_operators(node: Node, known: Mapping[str, str]) -> Iterator[str]:
+    words = [part.text for part in walk(node) if isinstance(part, Word)]
+    for name, value in dict.fromkeys(found.groups() for word in words if (found := _name_and_value(word))):
+        near = get_close_matches(name.lower(), OPERATORS, 1, LIKENESS)
+        meant = _OTHER_NAMES.get(name.lower()) or next(iter(near), "")
+        instead = f"[{known[fold(name)]}:{value or '…'}]" if fold(name) in known else f"{meant}:" if meant else ""
+        yield f"There is no operator {name}:; " + (f"{instead} is meant." if instead else "it is searched for as text.")
+
+
+def _name_unknown_properties(node: Node, known: Mapping[str, str]) -> Iterator[str]:
+    unknown = [name for name in dict.fromkeys(property_names(node)) if fold(name) not in known]
+    if unknown:
+        near = [known[name] for wanted in unknown for name in get_close_matches(fold(wanted), known, NEAR_SHOWN)]
+        advice = f"Did you mean {' or '.join(map(repr, near))}?" if near else "obsidian_get_properties lists all names."
+        yield f"No note has the property {' or '.join(map(repr, unknown))}. {advice}"
