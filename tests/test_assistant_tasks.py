@@ -129,7 +129,7 @@ def repair_links(session: Session) -> None:
 
 def review_the_week(session: Session) -> None:
     found = session.run("list_tasks", query="(done after 2026-11-15) OR ((not done) AND (due before today))")
-    late = [task for task in found["tasks"] if "done" not in task]
+    late = [task for task in found["tasks"] if "- [ ]" in task["text"]]
     content = f"## Review\n{found['total'] - len(late)} done, {len(late)} late\n"
     calls: list[dict[str, Any]] = [{"tool": "daily_note", "period": "weekly", "content": content}]
     calls += [{"tool": "update_task", "name": task["path"], "line": task["line"], "due": "friday"} for task in late]

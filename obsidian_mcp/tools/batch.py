@@ -29,13 +29,16 @@ ANSWER_BYTES = 400
 NOT_IN_A_BATCH = ("obsidian_batch", "obsidian_undo")
 UNTRUE_LATER = ("etag", "change", "late")
 """Members of an answer that the calls behind it make untrue."""
+USUAL = (("changed", True), ("created", True), ("moved", True))
+SAID_BY_ALL = {"tool", "path"}
+"""What the batch itself says of a call that says no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     calls: int
     results: list[dict[str, Any]]
-    """The answers of the calls, in their order."""
+    """What the answers of the calls say beside the files that they changed, with the number of the call."""
     total: int
     """Files that were changed, or with dry_run would be."""
     changed: list[str]
@@ -63,7 +66,8 @@ def batch(
         outcomes, operations = core_batch.draft(
             opened, [partial(_make, app, number, *one) for number, one in enumerate(read, 1)]
         )
-        results = [_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True)]
+        answers = (_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True))
+        results = [{"call": number, **said} for number, said in enumerate(answers, 1) if said.keys() - SAID_BY_ALL]
         if not operations:
             return Batch(len(calls), results, 0, [])
         (opened.check if dry_run else opened.commit)("batch", operations)
@@ -127,7 +131,11 @@ def _make(app: App, number: int, named: Tool, arguments: dict[str, Any], drafted
 
 def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
     """Return what a model needs of a call's answer."""
-    data = {key: value for key, value in outcome.data.items() if key not in UNTRUE_LATER and value != []}
+    data = {
+        key: value
+        for key, value in outcome.data.items()
+        if key not in UNTRUE_LATER and value != [] and (key, value) not in USUAL
+    }
     if len(json_codec.encode(data, asdict)) > ANSWER_BYTES:
         data = {key: value for key, value in data.items() if not isinstance(value, list | dict) and key != "diff"}
     return {"tool": named.name.removeprefix(PREFIX), **data}

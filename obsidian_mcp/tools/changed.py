@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final, Protocol
 
-from .paging import FILES_SHOWN, first_of, shown_diff
+from .paging import FILES_SHOWN, first_of, kinds_of_changes, shown_diff
 
 SHOWN_BYTES: Final = 600
 """UTF-8 of the lines that the answer to a change shows."""
+COMPARED_BYTES: Final = 1_000_000
+"""Of the files of one change whose lines are compared for its answer."""
 
 
 class ChangedFile(Protocol):
@@ -54,31 +57,39 @@ def _shorten(line: str) -> str:
     return line if len(line) <= SHOWN_BYTES // 3 else f"{line[: SHOWN_BYTES // 3]}…\n"
 
 
-def change_made(number: int, operations: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the answer to a call says of its change (TOOL-31): its number, the first lines that changed, how much
-    more did, and line ends that are not LF; no new text that the call itself brought."""
+def change_made(
+    number: int, operations: Sequence[Any], given: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the answer to a call says of its change (TOOL-31): its number, the lines that changed or, of several
+    files, how many lines changed alike, and line ends that are not LF; no new text that the call itself brought, and no
+    lines that the answer has as `old` and `new`."""
     from obsidian_mcp.core.vault.planned_change import Create, Write, difference  # loaded with the first change
 
     said = {str(value).strip() for value in given.values() if isinstance(value, str)}
     texts = [one for one in operations if isinstance(one, Write | Create)]
     shown = [one for one in texts if isinstance(one, Write) or one.data.decode("utf-8", "replace").strip() not in said]
+    shown = [] if "old" in answer else shown
     data: dict[str, Any] = {"change": number}
-    lines: list[str] = []
-    room, left = SHOWN_BYTES, 0
-    for done, one in enumerate(shown):
-        found = difference(one, context=0).splitlines(keepends=True)
-        if len(shown) == 1:
-            del found[:2]  # the names of the file, which the answer has
-        for line in map(_shorten, found):
-            room -= len(line.encode("utf-8", "surrogateescape"))
-            left += room < 0
-            lines += [line] if room >= 0 else []
-        if room < 0:
-            files = len(shown) - done - 1
-            data["diff_left_out"] = f"{left} lines" + (f" and {files} files" if files else "")
-            break
-    if lines:
-        data["diff"] = "".join(lines)
+    diffs = [difference(one, context=0) for one in _first_of_size(shown)]
+    if len(shown) == 1:
+        pieces = list(map(_shorten, diffs[0].splitlines(keepends=True)[2:]))  # the answer has the names of the file
+        unit = "lines"
+    else:
+        pieces, unit = kinds_of_changes(diffs), "kinds of changes"
+    sizes = accumulate(len(piece.encode("utf-8", "surrogateescape")) for piece in pieces)
+    fitting = sum(size <= SHOWN_BYTES for size in sizes)
+    unread = len(shown) - len(diffs)
+    if len(pieces) > fitting or unread:
+        left = [f"{len(pieces) - fitting} {unit}"] if len(pieces) > fitting else []
+        data["diff_left_out"] = " and ".join(left + ([f"{unread} files"] if unread else []))
+    if fitting:
+        data["diff"] = "".join(pieces[:fitting])
     if any(b"\r\n" in (one.after if isinstance(one, Write) else one.data) for one in texts):
         data["line_ends"] = "CRLF"
     return data
+
+
+def _first_of_size(writes: Sequence[Any]) -> list[Any]:
+    """Return the first files of a change, at least one, whose lines are compared for its answer."""
+    sizes = accumulate(len(one.data if hasattr(one, "data") else one.after) for one in writes)
+    return [one for at, (one, size) in enumerate(zip(writes, sizes, strict=True)) if not at or size <= COMPARED_BYTES]

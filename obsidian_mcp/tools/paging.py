@@ -80,7 +80,7 @@ def page_end(text: str, start: int, end: int, room: int = PAGE) -> int:
 def cut_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
     """Return differences one after the other, cut after so many characters."""
     shown = ""
-    for diff in diffs:
+    for diff in filter(None, diffs):
         shown += diff
         if len(shown) > most and not current_call.get().wants_all:
             return f"{shown[:most]}\n… (cut)\n"
@@ -96,24 +96,38 @@ def shown_diff(diffs: Iterable[str]) -> str:
     found = list(islice(all_found, FILES_SHOWN))
     if len(found) < 2 or sum(map(len, found)) <= SAMPLED_CHARACTERS:
         return cut_diff(found)
+    shown = kinds_of_changes(found)
+    left = len(shown) - KINDS_SHOWN
+    remarks = [f"… and {left} other kinds of changes\n"] if left > 0 else []
+    remarks += [f"… (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
+    return "".join(shown[:KINDS_SHOWN] + remarks)
+
+
+def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
+    """Return what changes in several files: moved and removed files, then one line of each kind of change with how many
+    lines of how many files change so, the most frequent first."""
     kinds: dict[tuple[str, str], list[tuple[str, str]]] = {}
     """The lines of each kind, with their files."""
     shown = []
-    for diff in found:
+    for diff in filter(None, diffs):
         head, _, *lines = [*diff.splitlines(), ""]
         if not head.startswith("--- a/"):  # a file that is moved or removed
             shown.append(diff)
         for old, new in _changed_lines(lines):
             kind, sample = _kind(old, new)
             kinds.setdefault(kind, []).append((head.removeprefix("--- a/"), sample))
-    shown += [
-        f"{len(lines)} × (files: {len({path for path, _ in lines})}), as in {lines[0][0]}:\n{lines[0][1]}"
-        for lines in sorted(kinds.values(), key=len, reverse=True)
-    ]
-    left = len(shown) - KINDS_SHOWN
-    remarks = [f"… and {left} other kinds of changes\n"] if left > 0 else []
-    remarks += [f"… (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
-    return "".join(shown[:KINDS_SHOWN] + remarks)
+    by_file: dict[str, list[str]] = {}
+    """The lines of kinds that are in one file only."""
+    for alike in sorted(kinds.values(), key=len, reverse=True):
+        path, sample = alike[0]
+        files = len({path for path, _ in alike})
+        if files > 1:
+            shown.append(f"{len(alike)} lines in {files} files, as in {path}:\n{sample}")
+        else:
+            by_file.setdefault(path, []).append((f"{len(alike)} lines as:\n" if len(alike) > 1 else "") + sample)
+    for path, (first, *others) in by_file.items():
+        shown += [f"{path}:\n{first}", *others]
+    return shown
 
 
 def _changed_lines(diff: Sequence[str]) -> Iterator[tuple[str, str]]:

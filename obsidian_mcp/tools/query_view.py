@@ -95,8 +95,8 @@ def _task_rows(found: TaskPage) -> list[dict[str, Any]]:
             "text": task.text,
             "done": task.status_type in ("DONE", "CANCELLED"),
             "cells": [
-                ["text", _shorten(task.description)],
-                ["text", task.status_type.replace("_", " ").lower()],
+                ["text", _shorten(task.description or "")],
+                ["text", (task.status_type or "").replace("_", " ").lower()],
                 ["date", task.due] if task.due else None,
                 ["text", task.priority] if task.priority else None,
                 ["list", [["text", _shorten(tag)] for tag in (task.tags or ())[:CELL_ITEMS]]] if task.tags else None,

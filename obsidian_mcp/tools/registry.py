@@ -95,7 +95,7 @@ class Tool:
         if not self.read_only and record.limit is not None and (late := record.limit.late_note):
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
-            data |= change_made(*made[-1], given) | data
+            data |= change_made(*made[-1], given, data) | data
         return Outcome(
             data=data,
             text=result.text if isinstance(result, DocumentAnswer) else None,

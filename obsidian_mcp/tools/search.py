@@ -78,9 +78,8 @@ def search(
     by = grouping(group) if group.strip() else None
     named = None if everything or opened.app is None else app_answers.found(opened, request)
     found = opened.search.find(request, named) if by is None else opened.search.grouped(request, by, named)
-    if not found.total:
-        if request.folder is not None:
-            opened.folders.existing(request.folder)
+    if not found.total and request.folder is not None:
+        opened.folders.existing(request.folder)
     if not found.total or found.widened:
         from obsidian_mcp.core.operations.query_advice import advise  # needed where little is found
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations.tasks import VaultTasks
-from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened
+from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened, without_repeats
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
@@ -128,7 +129,15 @@ def update_task(
         section = section or lane
         if line is not None or task:
             raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
-        return VaultTasks(opened).add(name, change, section, daily=daily, etag=etag, dry_run=dry_run)
+        return _without_repeats(VaultTasks(opened).add(name, change, section, daily=daily, etag=etag, dry_run=dry_run))
     if section or daily:
         raise InvalidArguments("section and daily are for action add.", argument="section" if section else "daily")
-    return VaultTasks(opened).update(name, line, task, change, lane, etag=etag, dry_run=dry_run)
+    return _without_repeats(VaultTasks(opened).update(name, line, task, change, lane, etag=etag, dry_run=dry_run))
+
+
+def _without_repeats(updated: UpdatedTask) -> UpdatedTask:
+    """Return what a model needs to know of a change, of which `new` has the lines (TASK-133)."""
+    if current_call.get().wants_all:
+        return updated
+    following = updated.next and replace(without_repeats(updated.next), due=updated.next.due)
+    return replace(updated, task=None, next=following)

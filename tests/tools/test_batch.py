@@ -47,7 +47,8 @@ def test_a_call_sees_what_earlier_ones_made_and_one_undo_brings_all_back(app: Ap
     )
 
     after = contents(basic)
-    assert answer["calls"] == len(answer["results"]) == 4
+    assert answer["calls"] == 4
+    assert [(said["call"], said["tool"]) for said in answer["results"]] == [(3, "move_note")]  # the others say no more
     assert after["Plans/New.md"] == b"# New\n\nSee [[Beta]].\n- [ ] Order brass\n"
     assert after["Projects/Beta.md"].endswith(b"Renamed.\n")
     assert "Projects/Alpha.md" not in after

@@ -58,7 +58,7 @@ def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, ba
     shown = run(app, "edit_note", **renamed, dry_run=True)
     answer = run(app, "edit_note", **renamed)
 
-    assert shown["diff"].startswith("50 × (files: 50), as in Linking ")
+    assert shown["diff"].startswith("50 lines in 50 files, as in Linking ")
     assert shown["diff"].endswith("… (of the first 50 files)\n")
     assert (len(answer["updated"]), answer["more_updated"]) == (50, 10)
     extracted = run(app, "compose_notes", action="extract", name="Source", part="New", into="Part")

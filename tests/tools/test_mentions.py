@@ -268,7 +268,7 @@ def test_an_answer_about_many_notes_names_the_first_and_counts_the_rest(opened: 
     shown = run(app, "link_mentions", name="Anna", dry_run=True)
     answer = run(app, "link_mentions", name="Anna")
 
-    assert shown["diff"].startswith("500 × (files: 50), as in n00.md:\n-anna, Anna\n+[[Anna|anna]], [[Anna]]\n")
+    assert shown["diff"].startswith("500 lines in 50 files, as in n00.md:\n-anna, Anna\n+[[Anna|anna]], [[Anna]]\n")
     assert (answer["total"], len(answer["changed"]), answer["more_changed"]) == (60, 50, 10)
     assert answer["linked"] == 60 * 20
 

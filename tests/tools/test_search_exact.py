@@ -346,7 +346,10 @@ def test_flags_that_a_search_does_not_have_are_refused(opened: Opened, query: st
     [
         ("folder:Projects", "There is no operator folder:; path: is meant."),
         ('folder:"Projects" -title:x', "There is no operator folder:; path: is meant. There is no operator title:;"),
-        ("(Heading:x OR tags:work)", "There is no operator Heading:; section: is meant. There is no operator tags:; tag:"),
+        (
+            "(Heading:x OR tags:work)",
+            "There is no operator Heading:; section: is meant. There is no operator tags:; tag:",
+        ),
         ("sectoin:brass", "There is no operator sectoin:; section: is meant."),
         ("status:nowhere", "There is no operator status:; [status:nowhere] is meant."),
         ("colour:nowhere", "There is no operator colour:; it is searched for as text."),

@@ -71,8 +71,8 @@ def test_the_blocks_of_a_note_run_in_their_order(vault: TaskVault) -> None:
         (13, "tasks"),
     ]
     own, milk, nonsense = answer["blocks"]
-    assert [task["description"] for task in own["tasks"]] == ["own"]
-    assert [task["description"] for task in milk["tasks"]] == ["milk"]
+    assert [task["text"] for task in own["tasks"]] == ["- [ ] own"]
+    assert [task["text"] for task in milk["tasks"]] == ["- [ ] milk 📅 2026-11-26"]
     assert "do not understand query" in nonsense["error"]
 
 

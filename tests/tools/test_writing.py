@@ -245,3 +245,25 @@ def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Pa
     assert "line_ends" not in many
     assert 400 < len(many["diff"].encode()) <= 600
     assert many["diff_left_out"] == f"{401 - many['diff'].count(chr(10))} lines"
+
+
+def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(app: App, basic: Path) -> None:  # TOOL-31
+    for number in range(30):
+        (basic / f"Old {number:02}.md").write_text(f"{number} one\n{number} two\n", encoding="utf-8")
+    (basic / "Old 30.md").write_text("one and one\nonely\n", encoding="utf-8")
+
+    made = run(app, "replace", query="path:Old", find="one", content="1")
+    batch = run(
+        app,
+        "batch",
+        calls=[
+            {"tool": "edit_note", "arguments": {"name": "Old 01", "operation": "append", "content": "three"}},
+            {"tool": "create_note", "arguments": {"name": "Fresh", "content": "# Fresh\n\ntext\n"}},
+        ],
+    )
+
+    assert made["diff"] == (
+        "30 lines in 30 files, as in Old 00.md:\n-0 one\n+0 1\nOld 30.md:\n-one and one\n+1 and 1\n-onely\n+1ly\n"
+    )
+    assert "diff_left_out" not in made
+    assert batch["diff"] == "Old 01.md:\n+three\nFresh.md:\n+# Fresh\n+text\n"

@@ -35,6 +35,8 @@ class DayPhrase:
     """As `clock.shift` takes it."""
     which: str = ""
     """`this`, `last`, `next` or nothing."""
+    is_signed: bool = False
+    """Written with `+` or `-`."""
 
 
 def read(text: str) -> DayPhrase | None:
@@ -63,6 +65,7 @@ def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> DayPhra
         amount,
         _UNITS[unit[:1] or "d"],
         parts.get("which") or "",
+        word[:1] in ("+", "-"),
     )
 
 
@@ -84,7 +87,7 @@ _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     (rf"{_COUNT}(?P<unit>day|week|month|year)s? ago", "moved", False),
     (rf"in {_COUNT}(?P<unit>quarter)s?", "moved", True),
     (rf"{_COUNT}(?P<unit>quarter)s? ago", "moved", True),
-    (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy])", "moved", True),
+    (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy]|(?:day|week|month|quarter|year)(?=s?$))s?", "moved", True),
     (
         rf"(?:(?:in|within) )?(?:the )?(?:last|past|next) {_COUNT}(?P<unit>day|week|month|quarter|year)s?",
         "span",

@@ -97,6 +97,15 @@ def read_coming_day(text: str, today: date) -> date | None:
     return None
 
 
+def read_shifted_day(text: str, start: date) -> date | None:
+    """Return the day that `+1 week` or `-2d` is from another one; None for other texts (TASK-83)."""
+    phrase = day_words.read(text)
+    try:
+        return shift(start, phrase.count, phrase.unit) if phrase is not None and phrase.is_signed else None
+    except (ValueError, OverflowError):
+        return None
+
+
 def read_moment(text: str, now: datetime) -> datetime | None:
     """Return the beginning of a day or period in words, a date with a time, or an age before `now` such as `12h`, `7d`,
     `3m` (months); None for other texts. Local, as `now` is, unless the text names a zone (SEARCH-12)."""

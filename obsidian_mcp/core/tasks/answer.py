@@ -22,21 +22,28 @@ PAGE_CHARACTERS = 9_500
 TEXT_CHARACTERS = 2_000
 """Characters of a member of one task; TAGS of its tags."""
 TAGS = 20
+SHOWN_BY_LINE = (
+    *("due", "scheduled", "start", "created", "done", "cancelled", "recurrence", "on_completion"),
+    *("id", "depends_on", "tags", "block_id"),
+)
+"""Members that a line mostly says as they are."""
+USUAL_STATUSES = ((" ", "TODO"), ("x", "DONE"))
+"""Symbols in brackets that need no word."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskEntry:
-    """One task. Members that say nothing are None."""
+    """One task. Members that say nothing are None, and for a model those that the line shows (TASK-133)."""
 
     path: str
     line: int
     """1-based."""
     text: str
     """The whole line as it stands."""
-    status: str
+    status: str | None = None
     """The symbol."""
-    status_type: str
-    description: str
+    status_type: str | None = None
+    description: str | None = None
     due: str | None = None
     scheduled: str | None = None
     start: str | None = None
@@ -158,7 +165,7 @@ def page_of(
 
 def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTERS) -> TaskPage:
     """A page from `offset` on with as many entries as fit so many characters of JSON, at least one (TASK-134)."""
-    page = replace(page, tasks=[_cut_short(entry) for entry in page.tasks])
+    page = replace(page, tasks=[without_repeats(_cut_short(entry)) for entry in page.tasks])
     entries = {f"{entry.path}:{entry.line}": entry for entry in page.tasks}
     groups = page.groups or [GroupEntry([], list(entries))]
     places = [(tuple(group.names), place) for group in groups for place in group.tasks]
@@ -199,6 +206,19 @@ def _cut_short(entry: TaskEntry) -> TaskEntry:
     if entry.tags is not None and len(entry.tags) > TAGS:
         cut["tags"] = entry.tags[:TAGS]
     return replace(entry, **cut) if cut else entry
+
+
+def without_repeats(entry: TaskEntry) -> TaskEntry:
+    """Return a task without what its line shows as well (TASK-133)."""
+    shown: dict[str, Any] = {
+        name: None for name in SHOWN_BY_LINE if all(part in entry.text for part in _parts(getattr(entry, name)))
+    }
+    is_usual = (entry.status, entry.status_type) in USUAL_STATUSES
+    return replace(entry, status=None, status_type=None if is_usual else entry.status_type, description=None, **shown)
+
+
+def _parts(value: str | list[str] | None) -> list[str]:
+    return value if isinstance(value, list) else [value] if value is not None else []
 
 
 def _size(entry: TaskEntry) -> int:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 
-from obsidian_mcp.core.calendar.days import FORMS, read_coming_day
+from obsidian_mcp.core.calendar.days import FORMS, read_coming_day, read_shifted_day
+from obsidian_mcp.core.calendar.iso import calendar_day
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import board, sections
 from obsidian_mcp.core.note.edits import append_to_span
@@ -19,7 +20,7 @@ from obsidian_mcp.errors import InvalidArguments
 
 from . import recurrence
 from .change_status import StatusChange, change_status, follows_core, new_status
-from .fields import PRIORITIES
+from .fields import PRIORITIES, leftmost
 from .naming import Checkbox
 from .recurrence import write_rule
 from .settings import LINE_ENDS, TYPES, TaskSettings
@@ -27,6 +28,7 @@ from .task import ON_COMPLETION, read_line, set_description, set_fields, with_gl
 
 _MARKS = re.compile(r"[-*+][ \t]+\[(.)\](?:[ \t]+|\Z)")
 """Of a task in a list; the symbol is group 1."""
+_NO_FIELDS: Mapping[str, str] = {}
 _is_id = re.compile("[A-Za-z0-9_-]+").fullmatch
 
 
@@ -82,7 +84,8 @@ def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSett
     """Return a note's text with one task changed: its fields, then its status (TASK-67). Raises: InvalidArguments."""
     line = read_line(box.text, settings.notation)
     is_task = line is not None and settings.is_task(line.body)
-    values = field_values(change, today)
+    own = {field.name: field.value for field in leftmost(line.fields)} if line else {}
+    values = field_values(change, today, own)
     if (values or change.text is not None) and not is_task:
         needed = f"it lacks the global filter {settings.global_filter!r}" if line else "it is not written as one"
         raise InvalidArguments(
@@ -207,8 +210,9 @@ def checked_text(text: str) -> str:
     return text
 
 
-def field_values(change: TaskChange, today: date) -> dict[str, str | None]:
-    """Return the fields of a change as they are written, None for one to remove. Raises: InvalidArguments."""
+def field_values(change: TaskChange, today: date, own: Mapping[str, str] = _NO_FIELDS) -> dict[str, str | None]:
+    """Return the fields of a change as they are written, None for one to remove; `own` are those that the task has.
+    Raises: InvalidArguments."""
     given: dict[str, tuple[str | None, Callable[[str], str]]] = {
         "id": (change.new_id, _id),
         "depends_on": (None if change.depends_on is None else ",".join(change.depends_on), _ids),
@@ -217,7 +221,7 @@ def field_values(change: TaskChange, today: date) -> dict[str, str | None]:
         "on_completion": (change.on_completion, _action),
     }
     for name in ("created", "start", "scheduled", "due"):
-        given[name] = (getattr(change, name), partial(_day, name, today))
+        given[name] = (getattr(change, name), partial(_day, name, today, calendar_day(own.get(name, ""))))
     found = {
         name: read(value.strip()) if value.strip() else None
         for name, (value, read) in given.items()
@@ -226,10 +230,13 @@ def field_values(change: TaskChange, today: date) -> dict[str, str | None]:
     return {name: None if (name, value) == ("priority", "none") else value for name, value in found.items()}
 
 
-def _day(name: str, today: date, text: str) -> str:
-    day = read_coming_day(text, today)
+def _day(name: str, today: date, own: date | None, text: str) -> str:
+    day = read_shifted_day(text, own or today) or read_coming_day(text, today)
     if day is None:
-        raise InvalidArguments(f"{name}: {text!r} is no day. Expected {FORMS}.", argument=name)
+        raise InvalidArguments(
+            f"{name}: {text!r} is no day. Expected {FORMS}, or `+1 week`, which is from the date that the task has.",
+            argument=name,
+        )
     return day.isoformat()
 
 
