@@ -44,11 +44,9 @@ class AppError(Exception):
 
     def __init__(self, message: str, **data: Any) -> None:
         super().__init__(message)
-        message = re.sub(_QUOTATION, lambda quotation: _cut(quotation[0], MOST_QUOTED), message)
-        self.message = re.sub(_HALF, "\ufffd", _cut(message, MOST_MESSAGE))
-        self.data: dict[str, Any] = {
-            name: _cut(fact, MOST_QUOTED) if isinstance(fact, str) else fact for name, fact in data.items()
-        }
+        message = re.sub(_QUOTATION, lambda quotation: shorten(quotation[0]), message)
+        self.message = re.sub(_HALF, "\ufffd", shorten(message, MOST_MESSAGE))
+        self.data: dict[str, Any] = shorten(data)
 
     def __str__(self) -> str:
         return self.message
@@ -62,9 +60,18 @@ class AppError(Exception):
         return f"Error: {self.message} ({self.error_code})"
 
 
-def _cut(text: str, most: int) -> str:
-    """Return a text without its middle where it has more characters: the end of a message says what to do."""
-    return text if len(text) <= most else f"{text[: most * 3 // 4]}…{text[-most // 4 :]}"
+def shorten(value: Any, most: int = MOST_QUOTED) -> Any:
+    """Return a JSON value whose texts have at most so many characters. A longer text loses its middle: the end of a
+    message says what to do."""
+    match value:
+        case str() if len(value) > most:
+            return f"{value[: most * 3 // 4]}…{value[-most // 4 :]}"
+        case dict():
+            return {shorten(name, most): shorten(member, most) for name, member in value.items()}
+        case list() | tuple():
+            return [shorten(member, most) for member in value]
+        case _:
+            return value
 
 
 class ObsidianNotRunning(AppError, code=-32001, error_code="OBSIDIAN_NOT_RUNNING", exit_status=11):

@@ -89,6 +89,35 @@ class Peer(NamedTuple):
         pages = ui.get("mimeTypes") if isinstance(ui, dict) else None
         return self.name == SILENT_CLIENT or (isinstance(pages, list) and UI_PAGE in pages)
 
+    def introduction(self, request_id: RequestId) -> Message:
+        """Return the `initialize` that introduces it to the SDK, which is stricter with what clients write."""
+        said = {"protocolVersion": self.version, "capabilities": self._stated(), "clientInfo": self._info()}
+        return {"jsonrpc": "2.0", "id": request_id, "method": "initialize", "params": said}
+
+    def for_sdk(self, message: Message) -> Message:
+        """Return its request as the SDK takes it: an envelope that is whole or, where it was introduced, none."""
+        given = message.get("params") or {}
+        found = given.get("_meta")
+        known = (*_ENVELOPE, "progressToken")
+        meta = {key: value for key, value in (found if isinstance(found, dict) else {}).items() if key not in known}
+        meta |= {} if (token := progress_token(message)) is None else {"progressToken": token}
+        if self.is_modern:
+            meta |= {VERSION_KEY: self.version, CLIENT_KEY: self._info(), CAPABILITIES_KEY: self._stated()}
+        kept = {name: value for name, value in given.items() if name != "_meta"}
+        if meta:
+            kept["_meta"] = meta
+        return {**message, "params": kept} if kept or given else message
+
+    def _info(self) -> dict[str, str]:
+        return {"name": self.name, "version": ""}
+
+    def _stated(self) -> dict[str, Any]:
+        """What it can do, as far as this program makes use of it."""
+        asked: dict[str, Any] = {"elicitation": {}} if self.can_be_asked else {}
+        extensions = self.capabilities.get("extensions")
+        ui = extensions.get(UI_EXTENSION) if isinstance(extensions, dict) else None
+        return asked | ({"extensions": {UI_EXTENSION: ui}} if isinstance(ui, dict) else {})
+
 
 class Dispatcher:
     """Answers the requests of clients; what is offered to them is the matter of a subclass. Safe to share between
@@ -145,22 +174,13 @@ class Dispatcher:
 
     def modern_peer(self, message: Message) -> Peer | Message:
         """Return who sent a request of the era without a handshake, or the error that refuses it."""
-        found = (message.get("params") or {}).get("_meta")
-        meta: dict[str, Any] = found if isinstance(found, dict) else {}
-        if missing := [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]:
-            problem = f"params._meta is missing the required envelope key(s): {', '.join(missing)}"
-            return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
-        version = meta[VERSION_KEY]
-        if not isinstance(version, str):
-            problem = "the protocol-version envelope value must be a string"
-            return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
-        if version not in MODERN_VERSIONS:
+        meta = envelope(message)
+        version = meta.get(VERSION_KEY)
+        if isinstance(version, str) and version not in MODERN_VERSIONS:
             return unsupported(message, version, MODERN_VERSIONS)
-        if faults := list(params.faults(meta, _ENVELOPE, "_meta.")):
-            return params.refuse(message, faults)
         if message["method"] not in self.modern_methods:
             return _method_not_found(message)
-        return Peer(version, (meta.get(CLIENT_KEY) or {}).get("name", ""), meta[CAPABILITIES_KEY])
+        return _peer(MODERN_VERSIONS[-1], meta.get(CLIENT_KEY), meta.get(CAPABILITIES_KEY))
 
     def serves(self, message: Message) -> bool:
         """Whether `answer` answers a request of a peer; the SDK serves any other."""
@@ -176,7 +196,7 @@ class Dispatcher:
         Deadline, client and progress of a call are those of the calling thread."""
         method = message["method"]
         try:
-            if faults := list(params.faults(message.get("params"), _SHAPES[method])):
+            if faults := list(params.faults(message.get("params"), _SHAPES.get(method, {}))):
                 return jsonrpc.encode(params.refuse(message, faults))
             if method == "tools/call":
                 return self._call(message, peer)
@@ -195,15 +215,6 @@ class Dispatcher:
         if failed is not None:
             return self._answer(message, peer, failed)
         return jsonrpc.error(message["id"], error.code, error.message, error.payload())
-
-    def introduced(self, message: Message) -> Peer | None:
-        """Return whom a valid `initialize` introduces; None for an invalid one."""
-        given = message.get("params")
-        if given is None or list(params.faults(given, _SHAPES["initialize"])):
-            return None
-        version = given["protocolVersion"]
-        known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-        return Peer(known, given["clientInfo"]["name"], given["capabilities"])
 
     def _call(self, message: Message, peer: Peer) -> bytes | None:
         given = message["params"]
@@ -230,9 +241,8 @@ class Dispatcher:
                     **_caching(can_change=False),
                 }
             case _:
-                version = message["params"]["protocolVersion"]
                 return {
-                    "protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
+                    "protocolVersion": introduced(message).version,
                     "capabilities": self.capabilities(is_modern=False),
                     "serverInfo": self.server,
                     "instructions": self.instructions(),
@@ -321,27 +331,50 @@ def shows_views(config: Config, peer: Peer) -> bool:
     return entries.offers_views(config.tools, config.views) and (config.views == "on" or peer.shows_views)
 
 
+def introduced(message: Message) -> Peer:
+    """Return whom an `initialize` introduces; what it leaves out or has in another form counts as not said."""
+    given = message.get("params") or {}
+    return _peer(given_version(given), given.get("clientInfo"), given.get("capabilities"))
+
+
+def given_version(params: Any) -> str:
+    """Return the revision of an `initialize`; our newest with a handshake for one that is not served."""
+    version = params.get("protocolVersion") if isinstance(params, dict) else None
+    return str(version) if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+
+
+def _peer(version: str, client: object, capabilities: object) -> Peer:
+    name = client.get("name") if isinstance(client, dict) else None
+    return Peer(version, name if isinstance(name, str) else "", capabilities if isinstance(capabilities, dict) else {})
+
+
 def progress_token(message: Message) -> RequestId | None:
     """Return under which token the client of a request wants to be told of progress; None where it does not."""
     match message.get("params"):
-        case {"_meta": {"progressToken": token}} if jsonrpc.is_id(token):
-            return token
+        case {"_meta": {"progressToken": token}}:
+            return jsonrpc.read_id(token)
         case _:
             return None
 
 
 def is_modern(message: Message, introduced: Peer | None) -> bool:
-    """Whether a request is written in the era in which each says who sent it; `initialize` is of the other one, and so
-    is what a client that was introduced sends in a revision with a handshake."""
-    if message["method"] == "initialize" or not has_envelope(message):
+    """Whether a request is written in the era in which each says who sent it. `initialize` is of the other one, and so
+    is what an introduced client sends, unless it names a revision without a handshake."""
+    method, meta = message["method"], envelope(message)
+    if method == "initialize":
         return False
-    return introduced is None or message["params"]["_meta"][VERSION_KEY] not in HANDSHAKE_VERSIONS
+    if method == "server/discover":
+        return True
+    if introduced is None:
+        return bool(meta)
+    version = meta.get(VERSION_KEY)
+    return isinstance(version, str) and version not in HANDSHAKE_VERSIONS
 
 
-def has_envelope(message: Message) -> bool:
-    """Whether the `_meta` of a request names a revision."""
-    meta = (message.get("params") or {}).get("_meta")
-    return isinstance(meta, dict) and VERSION_KEY in meta
+def envelope(message: Message) -> dict[str, Any]:
+    """Return what the `_meta` of a request says of the client that sent it."""
+    meta: object = (message.get("params") or {}).get("_meta")
+    return {key: meta[key] for key in _ENVELOPE if key in meta} if isinstance(meta, dict) else {}
 
 
 def unsupported(message: Message, version: str | None, served: Iterable[str]) -> Message:
@@ -364,14 +397,10 @@ def no_page(cursor: str) -> InvalidArguments:
     )
 
 
-_ENVELOPE: Final[params.Shape] = {CAPABILITIES_KEY: dict, f"{CLIENT_KEY}?": {"name": str, "version": str}}
-_META: Final[params.Shape] = {"_meta?": {"progressToken?": jsonrpc.RequestId}}
+_ENVELOPE: Final = (VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY)
 _SHAPES: Final[Mapping[str, params.Shape]] = {
-    "initialize": {"capabilities": dict, "clientInfo": {"name": str, "version": str}, "protocolVersion": str, **_META},
-    "server/discover": _META,
-    "ping": _META,
-    "tools/list": {"cursor?": str, **_META},
-    "tools/call": {"name": str, "arguments?": dict, **_META},
+    "tools/list": {"cursor?": str},
+    "tools/call": {"name": str, "arguments?": dict},
 }
 
 

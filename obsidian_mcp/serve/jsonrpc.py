@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from obsidian_mcp.core.text import json_codec
-from obsidian_mcp.light_typing import Any, Final, NamedTuple, TypeGuard
+from obsidian_mcp.errors import shorten
+from obsidian_mcp.light_typing import Any, Final, NamedTuple
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -16,6 +17,11 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 METHOD_NOT_FOUND: Final = -32601
 CONNECTION_CLOSED: Final = -32000
+
+MAX_BATCH: Final = 50
+"""Messages of an array."""
+_SHOWN: Final = 80
+"""Characters of the name of a method in a refusal."""
 
 RequestId = int | str
 Message = dict[str, Any]
@@ -37,26 +43,45 @@ class InvalidMessage(NamedTuple):
     answer: Message | None
 
 
-def decode(line: bytes) -> Message | InvalidMessage:
-    """Return the message in one line of UTF-8 JSON, or why there is none. Never raises."""
+def decode(line: bytes) -> Message | InvalidMessage | list[Message | InvalidMessage]:
+    """Return the message in one line of UTF-8 JSON, or why there is none; those of an array. Never raises."""
     try:
         value = json_codec.decode(line)
     except ValueError as exc:
         return _refuse(PARSE_ERROR, _parse_problem(str(exc)), _id_in(line))
+    if not isinstance(value, list):
+        return check(value)
+    return check_batch(value)
+
+
+def refuse_batch(values: Sequence[Any]) -> InvalidMessage | None:
+    """Return the refusal of an array with too many messages, or none (MSG-09)."""
+    if 0 < len(values) <= MAX_BATCH:
+        return None
+    return _refuse(INVALID_REQUEST, f"Invalid Request: a batch holds 1 to {MAX_BATCH} messages; {len(values)} came.")
+
+
+def check_batch(values: Sequence[Any]) -> InvalidMessage | list[Message | InvalidMessage]:
+    """Return the messages of an array, or why it is none (MSG-09)."""
+    return refuse_batch(values) or [_check_member(check(value)) for value in values]
+
+
+def _check_member(message: Message | InvalidMessage) -> Message | InvalidMessage:
+    if isinstance(message, InvalidMessage) or message.get("method") != "subscriptions/listen":
+        return message
+    problem = "a subscription stays open, so that its batch would not be answered; send it alone"
+    return _refuse(INVALID_REQUEST, f"Invalid Request: {problem}.", message.get("id"))
+
+
+def check(value: object) -> Message | InvalidMessage:
+    """Return a JSON value as the message that it is, or why it is none (MSG-04)."""
     if not isinstance(value, dict):
-        if isinstance(value, list):
-            problem = "an array came (batches are not supported); send each message as an object on a line of its own"
-        else:
-            problem = f"{kind(value)} came; a message is a JSON object"
-        return _refuse(INVALID_REQUEST, f"Invalid Request: {problem}.")
-    return check(value)
-
-
-def check(value: dict[str, Any]) -> Message | InvalidMessage:
-    """Return a JSON object as the message that it is, or why it is none (MSG-04)."""
+        return _refuse(INVALID_REQUEST, f"Invalid Request: {kind(value)} came; a message is a JSON object.")
     raw_id = value.get("id")
-    usable = is_id(raw_id)
-    request_id: RequestId | None = raw_id if usable else None
+    request_id = read_id(raw_id)
+    usable = request_id is not None
+    if usable and isinstance(raw_id, float):
+        value = {**value, "id": request_id}
     is_answer = "method" not in value and ("result" in value or "error" in value)
     # An error under the id of a broken *answer* would look like an answer to a request of the client's own.
     echoed = None if is_answer else request_id
@@ -75,7 +100,8 @@ def check(value: dict[str, Any]) -> Message | InvalidMessage:
         return _refuse(INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed)
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
-        problem = f'Invalid params: "params" of {value["method"]} must be an object; {kind(params)} came.'
+        method = shorten(value["method"], _SHOWN)
+        problem = f'Invalid params: "params" of {method} must be an object; {kind(params)} came.'
         return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else InvalidMessage(problem, None)
     return value
 
@@ -114,8 +140,39 @@ def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
 
 
 def error(request_id: RequestId | None, code: int, message: str, data: object = None) -> Message:
-    details = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    """Return the answer that reports a failure; what it repeats of the request is short (ERR-08)."""
+    details = {"code": code, "message": message} | ({} if data is None else {"data": shorten(data)})
     return {"jsonrpc": "2.0", "id": request_id, "error": details}
+
+
+class Batch:
+    """The answers to the messages of one array, which are sent as one, in the order of the requests (MSG-09)."""
+
+    def __init__(self, messages: Sequence[Message | InvalidMessage]) -> None:
+        self._answers: list[tuple[RequestId | None, bytes | None]] = []
+        """Id of each request, and its answer once it is known, b"" where it gets none."""
+        for message in messages:
+            if isinstance(message, InvalidMessage):
+                if message.answer is not None:
+                    self._answers.append((None, encode(message.answer)))
+            elif "method" in message and "id" in message:
+                self._answers.append((correlated(message["id"]), None))
+
+    @property
+    def is_complete(self) -> bool:
+        return all(answer is not None for _, answer in self._answers)
+
+    def take(self, request_id: RequestId, answer: bytes) -> bool:
+        """Keep the answer to a request; False where none of the array waits for it."""
+        wanted = (correlated(request_id), None)
+        if waits := wanted in self._answers:
+            self._answers[self._answers.index(wanted)] = (wanted[0], answer)
+        return waits
+
+    def encode(self) -> bytes:
+        """Return the line with all answers; b"" where none is due."""
+        answers = [answer.rstrip() for _, answer in self._answers if answer]
+        return b"[" + b",".join(answers) + b"]\n" if answers else b""
 
 
 def refusal(code: int, message: str, request_id: RequestId | None) -> Message:
@@ -123,8 +180,11 @@ def refusal(code: int, message: str, request_id: RequestId | None) -> Message:
     return error(request_id, code, message, {"errorCode": _ERROR_WORDS[code]})
 
 
-def is_id(value: object) -> TypeGuard[RequestId]:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+def read_id(value: object) -> RequestId | None:
+    """Return an id; the integer for one that is written as 1.0, None for what is no id."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 def correlated(request_id: RequestId) -> RequestId:
@@ -146,8 +206,8 @@ def _id_in(line: bytes) -> RequestId | None:
         value = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    found = value.get("id") if isinstance(value, dict) and "method" in value else None
-    return found if is_id(found) and not _SURROGATES.search(str(found)) else None
+    found = read_id(value.get("id")) if isinstance(value, dict) and "method" in value else None
+    return None if found is None or _SURROGATES.search(str(found)) else found
 
 
 def _is_sound_answer(value: dict[str, Any]) -> bool:

@@ -6,18 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from obsidian_mcp.light_typing import Any, Final, NamedTuple
 
-from .jsonrpc import INVALID_PARAMS, Message, RequestId, error, is_id, kind
+from .jsonrpc import INVALID_PARAMS, Message, error, kind
 
 MAX_FAULTS: Final = 8
 _MAX_SHOWN: Final = 60
 """Characters."""
 
 Shape = Mapping[str, Any]
-"""Members by name, `?` behind that of one that may be absent or null: a type, the shape of an object, or RequestId."""
+"""Members by name, `?` behind that of one that may be absent or null: a type, or the shape of an object."""
 _WORDS: Final[Mapping[Any, str]] = {
     str: "a valid string",
     dict: "a valid dictionary",
-    RequestId: "a string or an integer",
 }
 
 
@@ -48,7 +47,7 @@ def faults(value: Any, shape: Shape, path: str = "") -> Iterator[Fault]:
                 yield from faults(member, wanted, f"{path}{key}.")
             else:
                 yield Fault(path + key, _WORDS[dict], describe(member))
-        elif not (is_id(member) if wanted is RequestId else isinstance(member, wanted)):
+        elif not isinstance(member, wanted):
             yield Fault(path + key, _WORDS[wanted], describe(member))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -44,10 +45,19 @@ class HttpRequest:
     @property
     def message(self) -> dict[str, Any] | None:
         """The JSON object of the body; None where it is anything else."""
-        try:
-            return self.json if isinstance(self.json, dict) else None
-        except ValueError:
-            return None
+        value = self._any_json()
+        return value if isinstance(value, dict) else None
+
+    @property
+    def array(self) -> list[Any] | None:
+        """The JSON array of the body; None where it is anything else."""
+        value = self._any_json()
+        return value if isinstance(value, list) else None
+
+    def _any_json(self) -> object:
+        with suppress(ValueError):
+            return self.json
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,17 @@ from anyio import to_thread
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.serve.call_order import CallOrder
-from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Peer
+from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Peer, given_version
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.serve.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, error, result
+from obsidian_mcp.serve.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    error,
+    refuse_batch,
+    result,
+)
 from obsidian_mcp.serve.results import content, text_block
 
 from .dialect import CORS, Contract, Dialect, HttpRequest, Reason, Refusal, Reply, json_reply
@@ -21,7 +29,6 @@ from .tool_service import sort_by_name
 
 NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])
 """A client without a session introduces itself in vain: nothing is remembered."""
-MAX_BATCH: Final = 50
 PREFLIGHT: Final = {
     **CORS,
     "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
@@ -73,9 +80,8 @@ class JsonRpc(Dialect):
 
     async def _batch(self, values: list[Any], service: ToolService) -> Reply:
         """Answer in the order of the requests, as in the revision 2025-03-26."""
-        if not 0 < len(values) <= MAX_BATCH:
-            problem = "Invalid Request: a batch holds 1 to 50 messages"
-            return json_reply(error(None, INVALID_REQUEST, problem), 400, CORS)
+        if (refused := refuse_batch(values)) is not None:
+            return json_reply(refused.answer, 400, CORS)
         answers: list[dict[str, Any] | None] = [None] * len(values)
         order = CallOrder()
 
@@ -157,11 +163,9 @@ def fault_of(value: Any) -> str:
 
 
 def _initialize(params: Any, advice: str) -> dict[str, Any]:
-    """Return the handshake. Nothing is remembered; an unknown revision gets the newest one that has a handshake."""
-    wanted = params.get("protocolVersion") if isinstance(params, dict) else None
-    known = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+    """Return the handshake. Nothing is remembered."""
     return {
-        "protocolVersion": known,
+        "protocolVersion": given_version(params),
         "capabilities": {"tools": {"listChanged": False}},
         "serverInfo": {"name": "obsidian-mcp", "version": __version__},
         "instructions": advice,

@@ -35,7 +35,8 @@ from obsidian_mcp.serve.dispatch import (
     VERSION_KEY,
     Dispatcher,
     Peer,
-    has_envelope,
+    envelope,
+    introduced,
     progress_token,
     unsupported,
 )
@@ -80,15 +81,16 @@ class Exchange(NamedTuple):
     scope: Scope
     receive: Receive
     send: Send
+    asks: bool = True
+    """Whether a question for a person can be sent before the answer."""
 
 
 class Session:
     """What is known of one client between its `initialize` and its end."""
 
-    def __init__(self, key: str, introduction: jsonrpc.Message, peer: Peer) -> None:
+    def __init__(self, key: str, peer: Peer) -> None:
         self.key = key
         """The id that the client has of it."""
-        self.introduction = introduction
         self.peer = peer
         self.order = CallOrder()
         self.calls: dict[jsonrpc.RequestId, anyio.CancelScope] = {}
@@ -140,35 +142,68 @@ class Sessions:
     async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
         """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
         Raises: OperationTimeout for a call whose turn has not come in time."""
-        if (malformed := _refuse(request)) is not None:
-            return malformed
-        message, exchange = request.message, Exchange(scope, _replay(request.body, receive), send)
-        if request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0]) not in HANDSHAKE_VERSIONS:
+        version = request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0])
+        if request.array is not None and version in HANDSHAKE_VERSIONS:
+            session = self._find(request)
+            return _no_session() if session is None else await self._answer_batch(request.array, scope, session)
+        message = request.message
+        if message is not None:  # else the SDK says what is wrong
+            checked = jsonrpc.check(message)
+            if isinstance(checked, jsonrpc.InvalidMessage):
+                refused = checked.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, checked.reason, None)
+                return json_reply(refused, 400, CORS)
+            message = checked
+        exchange = Exchange(scope, _replay(request.body, receive), send)
+        if version not in HANDSHAKE_VERSIONS:
             return await self._answer_modern(request, message, exchange)
         if message is None:
             return _no_session()
         if SESSION not in request.headers:
             return await self._begin(message)
         session = self._find(request)
-        if session is None:
-            return _no_session()
+        return _no_session() if session is None else await self._take(message, exchange, session)
+
+    async def _take(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Reply | None:
+        """Serve one message of a session."""
         if "method" in message and "id" in message:
             return await self._answer_request(message, exchange, session)
-        cancelled = (message.get("params") or {}).get("requestId") if "method" in message else None
-        running = session.calls.get(jsonrpc.correlated(cancelled)) if jsonrpc.is_id(cancelled) else None
+        cancelled = jsonrpc.read_id((message.get("params") or {}).get("requestId")) if "method" in message else None
+        running = None if cancelled is None else session.calls.get(jsonrpc.correlated(cancelled))
         if message.get("method") == "notifications/cancelled" and running is not None:
             running.cancel()
         elif session.sdk_id:
             return await self._pass_on(exchange, session)
         return Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
 
+    async def _answer_batch(self, values: list[Any], scope: Scope, session: Session) -> Reply:
+        """Serve the messages of an array, and answer with one (MSG-09)."""
+        messages = jsonrpc.check_batch(values)
+        if isinstance(messages, jsonrpc.InvalidMessage):
+            return json_reply(messages.answer, 400, CORS)
+        batch = jsonrpc.Batch(messages)
+
+        async def serve(message: jsonrpc.Message) -> None:
+            caught = Caught()
+            exchange = Exchange(scope, _replay(json.dumps(message).encode(), anyio.sleep_forever), caught, asks=False)
+            try:
+                reply = await self._take(message, exchange, session)
+                line = caught.answer() if reply is None else reply.body
+            except OperationTimeout as late:  # before its turn
+                line = jsonrpc.encode(self._dispatcher.failure(message, session.peer, late))
+            if "id" in message:
+                batch.take(message["id"], line)
+
+        async with anyio.create_task_group() as group:
+            for message in messages:
+                if not isinstance(message, jsonrpc.InvalidMessage):
+                    group.start_soon(serve, message)
+        line = batch.encode()
+        return _reply(line) if line else Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
+
     async def _begin(self, message: jsonrpc.Message) -> Reply:
         line = self._dispatcher.answer(message, Peer(HANDSHAKE_VERSIONS[-1]))
-        peer = self._dispatcher.introduced(message)
-        if peer is None:
-            return _reply(line or b"")
         key = secrets.token_hex(16)
-        self._sessions[key] = Session(key, message, peer)
+        self._sessions[key] = Session(key, introduced(message))
         while len(self._sessions) > MAX_SESSIONS:
             self._tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
         return _reply(line or b"", headers={SESSION: key})
@@ -178,9 +213,11 @@ class Sessions:
         peer = dispatcher.peer(message, session.peer)
         if not isinstance(peer, Peer):
             return _reply(jsonrpc.encode(peer))
-        if message["method"] == "initialize" and (introduced := dispatcher.introduced(message)) is not None:
+        if not exchange.asks:
+            peer = peer._replace(capabilities={**peer.capabilities, "elicitation": None})
+        if message["method"] == "initialize":
             await self._forget(session)
-            session.introduction, session.peer = message, introduced
+            session.peer = introduced(message)
         if message["method"] in UNORDERED:
             return await self._serve(message, peer, exchange, session)
         async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
@@ -207,6 +244,8 @@ class Sessions:
                 if await events.end(line):
                     return None
                 return _reply(line, _status(line) if peer.is_modern else HTTPStatus.OK)
+        await exchange.receive()  # the body as it came
+        exchange = exchange._replace(receive=_replay(json.dumps(peer.for_sdk(message)).encode(), exchange.receive))
         if session is not None and not peer.is_modern:
             scope = {**exchange.scope, CallOrder.SCOPE_KEY: session.order}
             return await self._pass_on(exchange._replace(scope=scope), session)
@@ -239,7 +278,7 @@ class Sessions:
             return None
         if (fault := _header_fault(request, exchange.scope, message)) is not None:
             return _reply(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
-        if (version := request.headers["mcp-protocol-version"]) not in MODERN_VERSIONS and not has_envelope(message):
+        if (version := request.headers["mcp-protocol-version"]) not in MODERN_VERSIONS and not envelope(message):
             refused = unsupported(message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS))
             return _reply(jsonrpc.encode(refused), HTTPStatus.BAD_REQUEST)
         peer = self._dispatcher.modern_peer(message)  # its header says that it is of this era
@@ -271,22 +310,18 @@ class Sessions:
             if self._sessions.get(session.key) is not session:  # ended while it waited
                 return _no_session()
             if not session.sdk_id:
-                session.sdk_id = await self._introduce(session.introduction)
+                session.sdk_id = await self._introduce(session.peer)
         headers = [(name, value) for name, value in exchange.scope["headers"] if name != SESSION.encode()]
         headers.append((SESSION.encode(), session.sdk_id.encode()))
         scope = {**exchange.scope, "headers": headers, SESSION_KEY: session.key}
         await self._forward(exchange._replace(scope=scope), standing=standing)
         return None
 
-    async def _introduce(self, introduction: jsonrpc.Message) -> str:
+    async def _introduce(self, peer: Peer) -> str:
         """Let the SDK begin a session of its own. Returns its id."""
-        plain = {**introduction, "params": {**introduction["params"], "capabilities": {}}}
-        for message in (introduction, plain):  # the SDK is stricter with what a client says it can do
-            key = await self._post(message)
-            if key:
-                await self._post(jsonrpc.notification("notifications/initialized"), key)
-                return key
-        raise RuntimeError("the SDK began no session")
+        key = await self._post(peer.introduction("introduction"))
+        await self._post(jsonrpc.notification("notifications/initialized"), key)
+        return key
 
     async def _post(self, message: Mapping[str, Any], key: str = "", method: str = "POST") -> str:
         """Send the SDK a message of our own. Returns the id of the session that it begins, if any."""
@@ -330,7 +365,7 @@ class Sessions:
     async def _forward(self, exchange: Exchange, *, standing: bool = False, farewell: float = 0.0) -> None:
         """Have the SDK serve a request. A `standing` stream ends only with the server, `farewell` seconds later."""
         # No event has an id, so that there is nothing to resume; asked to, the SDK would give no answer at all.
-        scope, receive, send = exchange
+        scope, receive, send, _ = exchange
         scope = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]}
         started = ended = False
 
@@ -376,6 +411,21 @@ class Sessions:
         return session
 
 
+class Caught:
+    """What is sent for one message of a batch."""
+
+    def __init__(self) -> None:
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        self._body += message.get("body", b"")
+
+    def answer(self) -> bytes:
+        """Return the answer, which is the last event where it came as a stream."""
+        events = [line[5:].strip() for line in self._body.splitlines() if line.startswith(b"data:")]
+        return events[-1] if events else self._body
+
+
 class Events:
     """An event stream, which begins with its first event."""
 
@@ -403,28 +453,15 @@ class Events:
 
 def belongs_to_session(request: HttpRequest) -> bool:
     """Whether a JSON-RPC request is of a session, the first of one, or of a revision without; our own dialect answers
-    malformed messages and batches, and says what is wrong."""
+    malformed messages and batches without one, and says what is wrong."""
     version = request.headers.get("mcp-protocol-version")
     if version is not None and version not in HANDSHAKE_VERSIONS:
         return True
-    if fault_of(request.message):
-        return False
-    if SESSION in request.headers:
+    if SESSION in request.headers and (request.array is not None or not fault_of(request.message)):
         return True
     accepted = request.headers.get("accept", "").lower()
     is_first = request.message is not None and request.message.get("method") == "initialize"
-    return is_first and EVENTS in accepted and JSON in accepted
-
-
-def _refuse(request: HttpRequest) -> Reply | None:
-    """Return the answer to a message with a wrong id or wrong params (MSG-04): the SDK takes some for notifications."""
-    if request.message is None:  # the SDK says so
-        return None
-    found = jsonrpc.check(request.message)
-    if not isinstance(found, jsonrpc.InvalidMessage):
-        return None
-    answer = found.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, found.reason, None)
-    return json_reply(answer, 400, CORS)
+    return is_first and not fault_of(request.message) and EVENTS in accepted and JSON in accepted
 
 
 def _header_fault(request: HttpRequest, scope: Scope, message: jsonrpc.Message) -> str | None:
@@ -432,10 +469,10 @@ def _header_fault(request: HttpRequest, scope: Scope, message: jsonrpc.Message) 
     names = [name.decode("latin-1") for name, _ in scope["headers"]]
     if twice := next((name for name in _NAMING if names.count(name) > 1), None):
         return f"{twice} header appears more than once"
-    if not has_envelope(message):  # the refusal of these params says what is missing
+    version, params = envelope(message).get(VERSION_KEY), message.get("params") or {}
+    if not isinstance(version, str):
         return None
-    params = message["params"]
-    if request.headers.get("mcp-protocol-version") != params["_meta"][VERSION_KEY]:
+    if request.headers.get("mcp-protocol-version") != version:
         return "mcp-protocol-version header does not match the request envelope's protocol version"
     if request.headers.get("mcp-method") != message["method"]:
         return "mcp-method header does not match the request body's method"

@@ -56,15 +56,16 @@ class Calls:
         lock: threading.RLock,
         timers: Timers,
         send: Callable[[bytes], None],
-        settle: Callable[[RequestId], None],
+        answer: Callable[[RequestId, bytes], None],
         pass_on: Callable[[Message, Peer], None],
     ) -> None:
-        """`send` takes lines, `settle` the id of each call that has ended, `pass_on` the calls for the SDK."""
+        """`send` takes reports of progress, `answer` the id of each call that has ended and its answer, `pass_on` the
+        calls for the SDK."""
         self._dispatcher = dispatcher
         self._lock = lock
         self._timers = timers
         self._send = send
-        self._settle = settle
+        self._answer = answer
         self._pass_on = pass_on
         self._calls: dict[RequestId, deque[_Call]] = {}
         """By id: a client may use one id twice."""
@@ -125,15 +126,16 @@ class Calls:
             stopped = running.limit.cancel()
             self._end(running)
             reason = "Connection closed" if stopped else IN_COMMIT
-            self._send(jsonrpc.encode(jsonrpc.error(running.message["id"], jsonrpc.CONNECTION_CLOSED, reason)))
+            request_id = running.message["id"]
+            self._answer(request_id, jsonrpc.encode(jsonrpc.error(request_id, jsonrpc.CONNECTION_CLOSED, reason)))
         self._waiting.clear()
 
     def _expire(self, running: _Call) -> None:
         if running.ended or not running.limit.cancel():  # in its commit it is waited for (SAFE-19)
             return
         self._end(running)
-        self._send(jsonrpc.encode(self._dispatcher.failure(running.message, running.peer, running.limit.error())))
-        self._settle(running.message["id"])
+        late = self._dispatcher.failure(running.message, running.peer, running.limit.error())
+        self._answer(running.message["id"], jsonrpc.encode(late))
 
     def _end(self, running: _Call) -> None:
         running.ended = True
@@ -159,14 +161,14 @@ class Calls:
                     running = self._waiting.popleft()
                     self._lock.release()
                     try:
-                        line = None if running.ended else self._answer(running)
+                        line = None if running.ended else self._run(running)
                     finally:
                         self._lock.acquire()
                     self._finish(running, line)
                 if self._worker is this:
                     self._worker = None
 
-    def _answer(self, running: _Call) -> bytes | None:
+    def _run(self, running: _Call) -> bytes | None:
         client = Client(running.peer.name)
         current_call.set(CallRecord(running.limit, self._progress_report(running), client))
         return self._dispatcher.answer(running.message, running.peer)
@@ -179,8 +181,7 @@ class Calls:
         if line is None:
             self._pass_on(running.message, running.peer)
         else:
-            self._send(line)
-            self._settle(running.message["id"])
+            self._answer(running.message["id"], line)
 
     def _progress_report(self, running: _Call) -> ProgressReport | None:
         token = progress_token(running.message)

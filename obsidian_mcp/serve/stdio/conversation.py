@@ -12,8 +12,8 @@ from functools import partial
 from obsidian_mcp.light_typing import TYPE_CHECKING, Final, NamedTuple
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
-from obsidian_mcp.serve.dispatch import VERSION_KEY, Dispatcher, Peer, has_envelope
-from obsidian_mcp.serve.jsonrpc import InvalidMessage, Message, RequestId
+from obsidian_mcp.serve.dispatch import Dispatcher, Peer, introduced
+from obsidian_mcp.serve.jsonrpc import Batch, InvalidMessage, Message, RequestId
 
 from .calls import Calls
 from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
@@ -67,11 +67,11 @@ class Conversation:
         """Seconds to wait for a client that does not take its answers."""
         self.timers = Timers(self._changed.notify)
         self._sdk = SdkLink(load, self._send, self._fail)
-        self._calls = Calls(dispatcher, self._lock, self.timers, self.writer.put, self._settle, self._pass_on)
+        self._calls = Calls(dispatcher, self._lock, self.timers, self.writer.put, self._answer, self._pass_on)
         self._peer: Peer | None = None
-        """Whom the latest valid `initialize` introduced."""
-        self._introduction: Message | None = None
-        """That `initialize`, until the SDK knows it."""
+        """Whom the latest `initialize` introduced."""
+        self._is_news = False
+        """The SDK does not know that peer yet."""
         self._joined = False
         """The client has sent `notifications/initialized`, and takes notifications."""
         self._splitter = LineSplitter(MAX_LINE)
@@ -82,6 +82,8 @@ class Conversation:
         """A thread is taking lines: one at a time does."""
         self._in_flight: dict[RequestId, deque[_InFlight]] = {}
         """By id: the SDK lets a client use one id twice."""
+        self._batches: list[Batch] = []
+        """Those that are not complete."""
         self._order = CallOrder()
         self._subscriptions: set[RequestId] = set()
         self._questions: dict[RequestId, RequestId] = {}
@@ -120,7 +122,29 @@ class Conversation:
                 self._held -= len(line or b"")
                 if self._held < MAX_HELD:
                     self.reader.resume()
-            self._take(jsonrpc.refuse_long_line(MAX_LINE) if line is None else jsonrpc.decode(line))
+            taken = jsonrpc.refuse_long_line(MAX_LINE) if line is None else jsonrpc.decode(line)
+            if isinstance(taken, list):
+                self._take_batch(taken)
+            else:
+                self._take(taken)
+
+    def _take_batch(self, messages: list[Message | InvalidMessage]) -> None:
+        batch = Batch(messages)
+        with self._lock:
+            self._batches.append(batch)
+        for message in messages:
+            if isinstance(message, InvalidMessage):
+                _log().warning("refused a message: %s", message.reason)
+            else:
+                self._take(message)
+        with self._lock:
+            self._send_complete(batch)
+
+    def _send_complete(self, batch: Batch) -> None:
+        if batch.is_complete and batch in self._batches:
+            self._batches.remove(batch)
+            if line := batch.encode():
+                self.writer.put(line)
 
     def _take(self, message: Message | InvalidMessage) -> None:
         if isinstance(message, InvalidMessage):
@@ -141,7 +165,7 @@ class Conversation:
         dispatcher = self._dispatcher
         peer = dispatcher.peer(message, self._peer)
         if not isinstance(peer, Peer):
-            self._put(peer)
+            self._put_answer(message["id"], jsonrpc.encode(peer))
         elif not dispatcher.serves(message):
             self._begin(message, peer, partial(self._pass_on, message, peer))
         elif dispatcher.waits(message):
@@ -149,10 +173,9 @@ class Conversation:
         else:
             line = dispatcher.answer(message, peer)
             with self._lock:
-                if message["method"] == "initialize" and (introduced := dispatcher.introduced(message)) is not None:
-                    self._peer, self._introduction = introduced, message
-                if line is not None:
-                    self.writer.put(line)
+                if message["method"] == "initialize":
+                    self._peer, self._is_news = introduced(message), True
+                self._put_answer(message["id"], line or b"")
 
     def _begin(self, message: Message, peer: Peer, start: Callable[[], None]) -> None:
         """Start a request when it is its turn."""
@@ -178,8 +201,7 @@ class Conversation:
     def _expire(self, turn: Turn, message: Message, peer: Peer) -> None:
         """Answer a call whose time was over before its turn came."""
         if not turn.begun:
-            self.writer.put(self._calls.expired(message, peer))
-            self._settle(message["id"])
+            self._answer(message["id"], self._calls.expired(message, peer))
 
     def _take_notification(self, message: Message) -> None:
         if message["method"] == "exit":
@@ -188,8 +210,8 @@ class Conversation:
                 self.end("exit notification", self.drain_timeout)
             return
         if message["method"] == "notifications/cancelled":
-            cancelled = (message.get("params") or {}).get("requestId")
-            if jsonrpc.is_id(cancelled) and self._cancel(cancelled):
+            cancelled = jsonrpc.read_id((message.get("params") or {}).get("requestId"))
+            if cancelled is not None and self._cancel(cancelled):
                 return
         self._joined |= message["method"] == "notifications/initialized"
         self._sdk.tell(message)
@@ -201,7 +223,9 @@ class Conversation:
             turn = requests[-1].turn if requests else None
             waiting = turn is not None and not turn.begun
             ours = waiting or self._calls.cancel(request_id)
-            self._settle(request_id, latest=True)
+            if requests:
+                self._answer(request_id, b"", latest=True)
+            self._subscriptions.discard(jsonrpc.correlated(request_id))
             return ours
 
     def tools_changed(self) -> None:
@@ -215,23 +239,18 @@ class Conversation:
 
     def _pass_on(self, message: Message, peer: Peer) -> None:
         """Leave a request to the SDK, which is loaded for the first one, and gets to know the client before."""
-        if self._introduction is not None and not peer.is_modern:
-            self._sdk.put({**self._introduction, "id": REPLAYED}, is_modern=False)
+        if self._is_news and not peer.is_modern:
+            self._sdk.put((self._peer or peer).introduction(REPLAYED), is_modern=False)
             self._sdk.put(jsonrpc.notification("notifications/initialized"), is_modern=False)
-            self._introduction = None
-        if has_envelope(message) and not peer.is_modern:  # to the SDK it would be of the other era
-            given = message["params"]
-            meta = {key: value for key, value in given["_meta"].items() if key != VERSION_KEY}
-            message = {**message, "params": {**given, "_meta": meta}}
-        self._sdk.put(message, is_modern=peer.is_modern)
+            self._is_news = False
+        self._sdk.put(peer.for_sdk(message), is_modern=peer.is_modern)
 
     def _send(self, line: bytes, message: Message) -> None:
         """Write a line; `message` is its content."""
         with self._lock:
             if "method" not in message:
                 if message["id"] is not None and message["id"] != REPLAYED:
-                    self.writer.put(line)
-                    self._settle(message["id"])
+                    self._answer(message["id"], line)
                 return
             if "id" in message:
                 self._questions[jsonrpc.correlated(message["id"])] = message["id"]
@@ -252,8 +271,20 @@ class Conversation:
         with self._lock:
             self.writer.put(jsonrpc.encode(message))
 
-    def _settle(self, request_id: RequestId, *, latest: bool = False) -> None:
-        """A request has ended: of several under its id the first, or the `latest`."""
+    def _put_answer(self, request_id: RequestId, line: bytes) -> None:
+        """Write the answer to a request, b"" for none; with those of its batch where it came in one."""
+        with self._lock:
+            for batch in self._batches:
+                if batch.take(request_id, line):
+                    self._send_complete(batch)
+                    return
+            if line:
+                self.writer.put(line)
+
+    def _answer(self, request_id: RequestId, line: bytes, *, latest: bool = False) -> None:
+        """A request has ended, without an answer where it was cancelled: of several under its id the first, or the
+        `latest`."""
+        self._put_answer(request_id, line)
         key = jsonrpc.correlated(request_id)
         self._subscriptions.discard(key)
         if requests := self._in_flight.get(key):
@@ -333,7 +364,7 @@ class Conversation:
         for request in waiting:
             if request.turn is not None and not request.turn.begun:
                 error = jsonrpc.error(request.request_id, jsonrpc.CONNECTION_CLOSED, "Connection closed")
-                self.writer.put(jsonrpc.encode(error))
+                self._put_answer(request.request_id, jsonrpc.encode(error))
         self._calls.abandon()
 
     def _end_subscriptions(self) -> None:

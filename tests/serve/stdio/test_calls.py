@@ -154,7 +154,7 @@ def test_before_the_handshake_a_call_is_refused(vault: Path) -> None:
         assert server.call("tools/call", ALPHA)["error"]["code"] == -32600
         server.initialize()
         assert "result" in server.call("tools/call", ALPHA)
-        assert server.call("initialize", {"protocolVersion": 5})["error"]["code"] == -32602
+        assert "result" in server.call("initialize", {"protocolVersion": 5})
         assert "result" in server.call("tools/call", ALPHA)
         assert server.close() == 0
 
