@@ -20,7 +20,6 @@ from obsidian_mcp.core.dataview.query_text import (
     inline_expression,
     is_dql,
     is_javascript,
-    unwrapped,
 )
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import Sources
@@ -53,14 +52,14 @@ class InlineExpression(NamedTuple):
 
 
 def read_query(text: str, now: datetime, settings: Settings) -> query_parser.DataviewQuery | InlineExpression:
-    """Return a DQL query, or one inline expression; `now` is naive and local (DV-01). Raises: QueryInvalid."""
-    bare = unwrapped(text)
-    if is_javascript(bare):
+    """Return a DQL query, without its fence, or one inline expression; `now` is naive and local (DV-01). Raises:
+    QueryInvalid."""
+    if is_javascript(text):
         raise QueryInvalid(JAVASCRIPT_REFUSED)
-    expression = None if is_dql(bare) else inline_expression(bare, settings.inline_prefix)
+    expression = None if is_dql(text) else inline_expression(text, settings.inline_prefix)
     if expression is not None:
         return InlineExpression(expression, parse_expression(expression, now))
-    return query_parser.parse_query(bare, now)
+    return query_parser.parse_query(text, now)
 
 
 def run_query(

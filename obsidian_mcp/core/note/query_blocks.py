@@ -69,16 +69,16 @@ def _inside(note: Note, area: Area) -> str:
 
 
 def unfenced(text: str) -> tuple[str | None, str]:
-    """The opening fence's word and the text between the fences, also in a callout (NOTE-91); or None and the text."""
+    """The opening fence's word and the text between the fences, also in a callout (NOTE-91); or None and the text, of a
+    callout without its marks."""
     lines = text.strip("\n").split("\n")
-    prefix = ""
-    if all(line.lstrip().startswith(">") for line in lines):
+    if is_quoted := all(line.lstrip().startswith(">") for line in lines):
         quoted = _QUOTED.match(lines[0])
         depth = quoted[0].count(">") if quoted else 0
         lines = [re.sub(rf"^(?:[ \t]*>[ \t]?){{0,{depth}}}", "", line) for line in lines]
     opening = _FENCE.fullmatch(lines[0])
     if opening is None:
-        return None, text
+        return None, "\n".join(lines) if is_quoted else text
     prefix = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
     inside = lines[1:]
     if inside and re.fullmatch(rf"[ \t]*{re.escape(opening[1])}{opening[1][0]}*[ \t]*", inside[-1]):

@@ -64,8 +64,9 @@ def run_query(vault: Vault, query: Query) -> Found:
     query = _load_base(vault, query)
     if not query.language:
         query = _told_from_text(query)
-    elif (block := unfenced(query.text))[0] == query.language:
-        query = replace(query, text=block[1])
+    else:
+        fence, inside = unfenced(query.text)
+        query = replace(query, text=inside) if fence in (None, query.language) else query
     language = LANGUAGES.get(query.language)
     if language is None:
         raise InvalidArguments(

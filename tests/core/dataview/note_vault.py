@@ -16,6 +16,7 @@ from obsidian_mcp.core.dataview.query import read_query, run_query
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.answer import Cell, Page, QueryAnswer
+from obsidian_mcp.core.note.query_blocks import unfenced
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.expressions.text_vault import TextVault
 
@@ -72,7 +73,9 @@ class NoteVault(TextVault):
     def run(self, query: str, **options: Any) -> QueryAnswer:
         settings, now = options.pop("settings", Settings()), options.pop("now", NOW)
         page = options.pop("page", Page())
-        return run_query(read_query(query, now, settings), self, now=now, settings=settings, page=page, **options)
+        return run_query(
+            read_query(unfenced(query)[1], now, settings), self, now=now, settings=settings, page=page, **options
+        )
 
     def check(self, query: str) -> None:
         """Assert that a query has an answer of consistent shape or an error with a place and a sentence."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
 from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.note.query_blocks import unfenced
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 
@@ -228,7 +229,7 @@ def test_this_is_the_note_of_the_query() -> None:
 )  # fmt: skip
 def test_a_query_is_known_in_every_form(text: str) -> None:
     """DV-01"""
-    assert is_dataview(text)
+    assert is_dataview(unfenced(text)[1])
     assert VAULT.run(text).kind in {"list", "table", "task", "calendar"}
 
 
@@ -256,7 +257,7 @@ def test_javascript_is_refused(text: str) -> None:
         ("LIST FROM a", 1, 11, "double quotes"),
         ("LIST WHERE #x", 1, 12, "contains(file.tags"),
         ('LIST FROM "a", "b"', 1, 14, "or"),
-        ("> ```dataview\n> LIST WHERE (n\n> ```", 2, 14, "')'"),
+        ("> ```dataview\n> LIST WHERE (n\n> ```", 1, 14, "')'"),
         ("LIST WHERE <% x %>", 1, 12, "template"),
         ("LIST WHERE n AND not m", 1, 22, "!"),
         ("TABLE n AS 'N'", 1, 12, "double quotes"),

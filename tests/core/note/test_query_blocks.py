@@ -63,6 +63,7 @@ def test_blocks_spans_and_embedded_bases_are_found_with_their_lines() -> None:
         ("  ```base\n  a:\n    b: 1\n  ```", "base", "a:\n  b: 1"),
         ("```base\nnot closed", "base", "not closed"),
         ("```\nx\n```", "", "x"),
+        ("> > LIST\n> > WHERE n", None, "LIST\nWHERE n"),
         ("", None, ""),
     ],
 )
