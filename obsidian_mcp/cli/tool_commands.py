@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -200,3 +201,26 @@ def move(options: Options, command: Subcommand, given: Mapping[str, Any]) -> Non
         raise InvalidArguments("Say what to move: names before the target, or --query and the target alone.")
     named = {"name": names[0]} if len(names) == 1 else {"names": names} if names else {}
     call_tool(options, command, {"to": to, **named, **arguments})
+
+
+def change_task(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
+    """Complete, change or add a task (CLI-19). Raises: InvalidArguments."""
+    arguments = dict(given)
+    action, task, note = arguments.pop("action"), arguments.pop("task"), arguments.pop("note", "")
+    if action not in ("edit", "add"):
+        if "status" in arguments:
+            raise InvalidArguments(f"{action} is a status already: leave --status out.", argument="status")
+        arguments["status"] = action
+    call_tool(options, command, arguments | _read_task(action, task, note))
+
+
+def _read_task(action: str, task: str, note: str) -> dict[str, Any]:
+    """Which task is meant, as arguments of the tool."""
+    if action == "add":
+        return {"action": "add", "text": task, **({"name": note} if note else {"daily": True})}
+    place = re.fullmatch(r"(.+):([0-9]+)", task)
+    if place is not None and not note:
+        return {"name": place[1], "line": int(place[2])}
+    if note and task.isdecimal():
+        return {"name": note, "line": int(task)}
+    return {"task": task, **({"name": note} if note else {})}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 import mcp_types as types
+from mcp.server.apps import APP_MIME_TYPE
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
@@ -18,10 +20,10 @@ from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+from obsidian_mcp.serve import views
 from obsidian_mcp.serve.dispatch import no_page, require_first_page, shows_views
 from obsidian_mcp.tools.registry import view_tools
 
-from . import views
 from .context import Context, in_thread_for, peer_of
 
 PAGE: Final = 200
@@ -51,6 +53,8 @@ FILE_TEMPLATE: Final = types.ResourceTemplate(
     uri_template=TEMPLATE,
     description="Any file of a vault by its path, such as Projects/Alpha.md or img/plan.png",
 )
+_VIEW: Final = re.compile(rf"ui://obsidian-mcp/({'|'.join(views.NAMES)})-[^/]*\.html")
+_VIEW_META: Final = {"ui": {"prefersBorder": True}}
 _CURSOR: Final = "after:"
 """Begins every cursor of ours, so that no other decodable text is taken for one."""
 
@@ -65,7 +69,7 @@ class Resources:
         cursor = (params.cursor or None) if params is not None else None
         listed = await in_thread_for(context, self._app.config.timeout, partial(page, self._app, cursor))
         if cursor is None and shows_views(self._app.config, peer_of(context)):
-            listed.resources.extend(views.entries())
+            listed.resources.extend(_list_views())
         return listed
 
     async def templates(
@@ -75,7 +79,7 @@ class Resources:
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        if (shown := views.read(params.uri)) is not None and view_tools(self._app):
+        if (shown := _read_view(params.uri)) is not None and view_tools(self._app):
             return types.ReadResourceResult(contents=[shown])
         content = await in_thread_for(context, self._app.config.timeout, partial(read, self._app, params.uri))
         return types.ReadResourceResult(contents=[content])
@@ -94,6 +98,22 @@ def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
         resources=[*(STATIC if cursor is None else ()), *(_file(vault, entry) for entry in shown)],
         next_cursor=_cursor_after(shown[-1].path) if start + room < len(entries) else None,
     )
+
+
+def _list_views() -> list[types.Resource]:
+    """Return the pages of the extension MCP Apps as entries of the list of resources (specs/views.md)."""
+    return [
+        types.Resource(uri=views.address(name), name=f"{name}-view", mime_type=APP_MIME_TYPE, _meta=_VIEW_META)
+        for name in views.NAMES
+    ]
+
+
+def _read_view(address: str) -> types.TextResourceContents | None:
+    """Return the current page for the URI of any version of it (VIEW-04); None for other URIs."""
+    named = _VIEW.fullmatch(address)
+    if named is None:
+        return None
+    return types.TextResourceContents(uri=address, mime_type=APP_MIME_TYPE, text=views.page(named[1]), _meta=_VIEW_META)
 
 
 def _file(vault: Vault, entry: FileEntry) -> types.Resource:
