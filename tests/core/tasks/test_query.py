@@ -262,6 +262,13 @@ def test_an_expression_is_explained_as_javascript_writes_it(written: str, explai
     assert f"    using regex:     {explained}\n" in explanation
 
 
+def test_a_period_in_capitals_is_the_period() -> None:
+    """TASK-80, TASK-120."""
+    explanation = parse_query("DUE THIS WEEK\nexplain", environment_of(TaskSettings(), TODAY, [])).explanation
+    assert explanation is not None
+    assert "  DUE THIS WEEK =>\n    due date is between:\n      2026-11-23 (Monday" in explanation
+
+
 def test_missing_values_turn_round_with_reverse() -> None:
     """TASK-111."""
     by_due = found("sort by due\nnot done\npath includes Home")
