@@ -78,7 +78,7 @@ def _claude_desktop(system: System) -> tuple[Path, ...]:
     return tuple(packaged) or (classic,)
 
 
-_FOLDER = re.compile(r"\{(\w+)(?::([^}]*))?\}")
+_FOLDER = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 """In the table: a folder of `System` by its name, or that of an environment variable with the default behind it."""
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import re
-from collections.abc import Iterable
 from contextlib import suppress
 from itertools import islice
 
+from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
     TEXT_EXTENSIONS,
@@ -22,12 +21,6 @@ from obsidian_mcp.errors import AppError, NoteNotFound
 from .catalog import Catalog
 
 NEAR_NAMES_SHOWN = 5
-NEARNESS = 0.6
-"""Likeness from which a name is near, between 0 and 1: one wrong letter in five still is."""
-NEAR_NAMES_SEARCHED = 20_000
-"""Most names that are compared by pairs of letters; one takes 1 µs."""
-NEAR_NAMES_COMPARED = 200
-"""Most of them that are compared letter by letter."""
 _LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
 
 
@@ -62,21 +55,12 @@ def near(catalog: Catalog, path: str) -> list[VaultPath]:
     """Return files whose names are near that of a path: those with the name in theirs first, then similar ones."""
     key = name_key(basename(path))
     names: dict[str, list[VaultPath]] = {}
-    for name, found in islice(catalog.by_name().items(), NEAR_NAMES_SEARCHED):
+    for name, found in islice(catalog.by_name().items(), MOST_SEARCHED):
         names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
     alike = [name for name in names if key in name or (len(name) > 3 and name in key)]
     alike = sorted(alike, key=len)[:NEAR_NAMES_SHOWN]
-    alike += [name for name in similar(key, names) if name not in alike]
+    alike += [name for name in nearest(key, names, NEAR_NAMES_SHOWN) if name not in alike]
     return [found for name in alike for found in names[name]][:NEAR_NAMES_SHOWN]
-
-
-def similar(key: str, names: Iterable[str]) -> list[str]:
-    """Return similar names, the nearest first, of those that share most pairs of letters; one comparison: 20 µs."""
-    import difflib
-
-    pairs = {key[at : at + 2] for at in range(len(key) - 1)} or {key}
-    alike = heapq.nlargest(NEAR_NAMES_COMPARED, names, lambda name: sum(pair in name for pair in pairs))
-    return difflib.get_close_matches(key, alike, NEAR_NAMES_SHOWN, NEARNESS)
 
 
 def new_path(catalog: Catalog, raw: str) -> tuple[VaultPath, str]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from os.path import commonprefix
 from typing import Literal
 
 from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, check_size, printable, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
 
@@ -25,16 +25,18 @@ LINES_SHOWN = 10
 TEXT_SHOWN = 200
 PLACES_COMPARED = 50
 LONGEST_COMPARED = 2_000
-"""Code points of the longest text that is looked for in other characters: half a second in a large note."""
-_UNIT = re.compile(r"\.\.\.|--+|\s+|(?s:.)")
+"""Code points of the longest text that is looked for in other characters."""
+MOST_STEPS = 50_000_000
+"""Code points of such a text, times those of the note: a second at most, in which no other call is answered."""
+_UNIT = re.compile(r"\.\.\.|-{2,9}|\s{1,99}|(?s:.)")
 _ALIKE = (
     r"['’‘‚‛′`´]",
     r"[\"“”„‟«»″]",
-    r"(?:--+|[-–—−‐‑])",
+    r"(?>-{2,9}|[-–—−‐‑])",
     r"(?:\.\.\.|…)",
-    r"\s+",
+    r"\s{1,99}+",
 )
-"""Characters that are typed for each other, as expressions."""
+"""Characters that are typed for each other, as expressions of short texts that match in one way only."""
 _LONE_LF = re.compile(r"(?<!\r)\n")
 _BLOCK_START = re.compile(r"\A|\n[ \t]*\r?\n(?=\S)")
 """Where a block begins that no block before it can be open in, but for code, comments, math and HTML."""
@@ -281,7 +283,8 @@ def _otherwise_written(body: str, find: str) -> tuple[int, str] | None:
         return None
     units = _UNIT.findall(unicodedata.normalize("NFC", find.strip()))
     tokens = list(map(_token, units))
-    place = re.search("".join(tokens), body) if tokens else None
+    is_quick = len(body) * len(tokens) <= MOST_STEPS
+    place = re.search("".join(tokens), body) if tokens and is_quick else None
     if place is None:
         return None
     at, others = place.start(), []
@@ -317,11 +320,12 @@ def _deviating(body: str, find: str) -> tuple[int, str] | None:
     first, newline, _ = find.partition("\n")
     if not newline or not first.strip():
         return None
-    starts = [found.start() for found in re.finditer(re.escape(first + newline), body)][:PLACES_COMPARED]
+    starts = [found.start() for found in islice(re.finditer(re.escape(first + newline), body), PLACES_COMPARED)]
     if not starts:
         return None
     wanted = _strip_line_ends(find)
-    start = max(starts, key=lambda at: len(commonprefix((body[at:], find))))  # noqa: RUF071 - of characters
+    begins = {at: commonprefix((body[at : at + len(find)], find)) for at in starts}  # noqa: RUF071 - of characters
+    start = max(starts, key=lambda at: len(begins[at]))
     present = _strip_line_ends(body[start : start + 2 * len(find)])
     same = next((i for i, line in enumerate(wanted) if present[i : i + 1] != [line]), len(wanted) - 1)
     line = body.count("\n", 0, start) + 1 + same
@@ -337,7 +341,7 @@ def _nearest(body: str, find: str) -> tuple[int, str] | None:
     wanted = next((line.strip() for line in split_lines(find) if line.strip()), "")
     lines = reversed(list(enumerate(split_lines(body), 1)))
     present = {line.strip(): number for number, line in lines if line.strip()}
-    near = difflib.get_close_matches(wanted, present, 1, 0.6) if len(present) < 5000 else []
+    near = nearest(wanted, present, 1)
     if not near:
         return None
     line = present[near[0]]

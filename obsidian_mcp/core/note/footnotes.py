@@ -110,8 +110,7 @@ def _with_blank_lines(body: str, block: Span) -> Span:
     start = min(block.start, len(before) if line_end is None else line_end.end())
     if not after.strip():
         return Span(start, len(body))
-    ends = _BLANK_LINES if start < block.start or not before else _LINE_END
-    end = ends.match(body, block.end)
+    end = (_BLANK_LINES if start < block.start or not before else _LINE_END).match(body, block.end)
     return Span(block.start, block.end if end is None else end.end())
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
+from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.text import Lines, Span, printable
 from obsidian_mcp.errors import SectionNotFound
 
@@ -80,6 +80,6 @@ def _missing(parsed: parser.Note, name: str) -> SectionNotFound:
         known = f"Its blocks are {', '.join(ids[:SHOWN])}." if ids else "It has no block ids."
         return SectionNotFound(f"The note has no block {name.strip()!r}. {known}", heading=name, blocks=ids[:SHOWN])
     texts = [printable(heading.text) for heading in parsed.headings]
-    near = difflib.get_close_matches(name.rpartition("#")[2], texts, SHOWN, 0.6) or texts[:SHOWN]
+    near = nearest(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
     known = f"Headings there are: {', '.join(map(repr, near))}." if near else "It has no headings."
     return SectionNotFound(f"The note has no heading {name!r}. {known}", heading=name, headings=near)

@@ -13,6 +13,7 @@ from obsidian_mcp.core.links.resolve import clean, destination, write_path
 from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, segments
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
 from obsidian_mcp.core.vault.vault import Vault
 
@@ -94,5 +95,5 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
     else:
         parts = {heading_key(heading.text): heading_for_link(heading.text) for heading in note.outline}
         part = heading_key(part)
-    near = names.similar(part, parts)
+    near = nearest(part, parts, names.NEAR_NAMES_SHOWN)
     return parts[near[0]] if near else None

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from obsidian_mcp.core.query import parser
 from obsidian_mcp.core.query.nodes import OPERATORS, Node, Word, property_names, walk
 from obsidian_mcp.core.text.analysis import fold
+from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.vault.vault import Vault
 
 NEAR_SHOWN = 3
@@ -51,6 +52,6 @@ def _name_unknown_operators(node: Node, known: Mapping[str, str]) -> Iterator[st
 def _name_unknown_properties(node: Node, known: Mapping[str, str]) -> Iterator[str]:
     unknown = [name for name in dict.fromkeys(property_names(node)) if fold(name) not in known]
     if unknown:
-        near = [known[name] for wanted in unknown for name in get_close_matches(fold(wanted), known, NEAR_SHOWN)]
+        near = [known[name] for wanted in unknown for name in nearest(fold(wanted), known, NEAR_SHOWN)]
         advice = f"Did you mean {' or '.join(map(repr, near))}?" if near else "obsidian_get_properties lists all names."
         yield f"No note has the property {' or '.join(map(repr, unknown))}. {advice}"

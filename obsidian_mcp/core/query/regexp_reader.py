@@ -42,7 +42,7 @@ _ANY = r"(?-i:[\s\S])"
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d++)(,?)(\d*+)\}", re.ASCII)
 _PROPERTY = re.compile(r"[pP]\{[A-Za-z_0-9]+(?:=[A-Za-z_0-9]+)?\}")
 _NAMED = re.compile(r"\(\?<([^\s<>(=!][^\s<>(]*+)>")
-_CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\Z)|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
+_CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|\((?!\?)|\(\?<(?![=!])", re.DOTALL)
 _DIGITS = re.compile(r"[0-9]+")
 _NAME = re.compile(r"k<([^<>]*+)>")
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")

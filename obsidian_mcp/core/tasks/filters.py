@@ -391,7 +391,7 @@ def parse_regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanat
 
 def _escape_slashes(source: str) -> str:
     """A valid expression as JavaScript writes it: as it was written, with a backslash before every bare slash."""
-    return re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|/", lambda part: "\\/" if part[0] == "/" else part[0], source)
+    return re.sub(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|/", lambda part: "\\/" if part[0] == "/" else part[0], source)
 
 
 def _regexp_problem(source: str, flags: str) -> str:
@@ -414,7 +414,7 @@ def _regexp_problem(source: str, flags: str) -> str:
     return ""
 
 
-_REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\Z)|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)
+_REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)
 
 
 def _repetitions(source: str) -> tuple[int, bool]:

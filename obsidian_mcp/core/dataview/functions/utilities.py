@@ -69,7 +69,10 @@ def without_markdown(text: str) -> str:
 def _display_link(_run: Run, link: LinkValue) -> Value:
     if link.display:
         return without_markdown(link.display)
-    return re.sub(r"\[\[.*\|(.*)\]\]", r"\1", link_text(link))
+    text = link_text(link)
+    start, end = text.find("[["), text.rfind("]]")
+    bar = text.rfind("|", start, end) if 0 <= start < end else -1
+    return f"{text[:start]}{text[bar + 1 : end]}{text[end + 2 :]}" if bar >= 0 else text
 
 
 def _currency(_run: Run, number: float, code: str = "USD") -> str:
