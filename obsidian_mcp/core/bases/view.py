@@ -1,8 +1,11 @@
-"""One view of a base over the vault, with summaries of its columns (BASE-70 to BASE-77)."""
+"""One view of a base over the vault, or over a Markdown table, with summaries of its columns (BASE-70 to BASE-77,
+QUERIES-09)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -20,16 +23,18 @@ from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
+from obsidian_mcp.core.note.table import LocatedTable, number_of
 from obsidian_mcp.core.text.table_file import read_rows
+from obsidian_mcp.errors import QueryInvalid
 
-from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem
+from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
 from .dates import difference, humanize
 from .file_methods import FILE_FIELDS
-from .functions import find
-from .language import BASES, BaseRow, file_field, formula_value, note_property
+from .functions import GLOBALS, find
+from .language import BASES, BODIES, BaseRow, file_field, formula_value, note_property
 from .list_methods import deviation, mean, median
 from .operators import identity, order_key
-from .values import Image, date_text, is_empty, is_true, link_text, text_of
+from .values import Image, date_text, is_empty, is_true, link_text, text_of, wrap_property
 
 FILE_LABELS: Mapping[str, str] = dict(read_rows(__file__, "file_labels"))
 """What the app calls the columns of a file's fields."""
@@ -335,3 +340,67 @@ BUILT_IN: Mapping[str, Summary] = {
     "Filled": _count(lambda value: not is_empty(value)),
     "Unique": lambda values, context: float(len({identity(value, context) for value in values if not is_empty(value)})),
 }
+
+
+_IS_YAML = re.compile(r"^[ \t]*+(?:\w++[ \t]*+:(?:\s|$)|[{-])", re.MULTILINE)
+
+
+_NO_PROPERTIES = frozenset(("file", "note", "formula", "this", "if", *GLOBALS, *chain(*BODIES.values())))
+"""Names in expressions that are none of properties."""
+
+
+class TableRow(BaseRow):
+    """A row of a table in a note: its cells are properties, and what is no column is a property of the note."""
+
+    __slots__ = ("line",)
+
+    def __init__(self, file: File, formulas: Mapping[str, Evaluate], cells: Mapping[str, Value], line: int) -> None:
+        super().__init__(file, formulas)
+        self.properties.update(cells)
+        self.line = line
+
+
+def run_table(query: str, note: File, located: LocatedTable, context: Context, page: Page, view: str) -> QueryAnswer:
+    """Return the rows of a table that a base, a filter, or nothing but all rows, asks for. Raises: QueryInvalid."""
+    base = read(query) if _IS_YAML.search(query) else _read_filter(query)
+    columns = tuple(located.table.columns)
+    known = {name.lower() for name in columns}
+    for name in _named_properties(base, base.view(view or None)):
+        key = name.removeprefix("note.").lower()
+        if not name.startswith(("file.", "formula.")) and key not in known | context.vault.properties(note.path).keys():
+            raise QueryInvalid(f"The table has no column {name!r}. Its columns are {', '.join(map(repr, columns))}.")
+    return run_view(base, context, page, view or None, partial(_table_rows, note, located), default_columns=columns)
+
+
+def _read_filter(text: str) -> Base:
+    statement = FilterStatement(text, ("filters",)) if text.strip() else None
+    problem = parse_or_problem(text) if statement else None
+    if isinstance(problem, SyntaxProblem):
+        raise QueryInvalid(f"The filter does not parse: {problem.explanation} (position {problem.at})")
+    return Base((View("Table", "table"),), statement)
+
+
+def _named_properties(base: Base, view: View) -> Iterator[str]:
+    """Yield the properties that a view, and the expressions that it uses, name."""
+    for path, text in expressions(base, [view]):
+        node = parse_or_problem(text)
+        if path[0] != "summaries" and not isinstance(node, SyntaxProblem):
+            yield from (part.name for part in walk(node) if isinstance(part, Name) and part.name not in _NO_PROPERTIES)
+    yield from view.order or ()
+    yield from (order.property for order in (*view.sort, *([view.group_by] if view.group_by else [])))
+    yield from view.summaries
+
+
+def _table_rows(note: File, located: LocatedTable, formulas: Mapping[str, Evaluate]) -> Iterator[TableRow]:
+    columns = [name.lower() for name in located.table.columns]
+    for number, row in enumerate(located.table.rows):
+        cells = {name: _read_cell(row.cell(index), note.path) for index, name in enumerate(columns)}
+        yield TableRow(note, formulas, cells, located.line + 2 + number)
+
+
+def _read_cell(text: str, path: str) -> Value:
+    """Return a cell as a property would be read: number, true or false, date, link or text."""
+    if text.lower() in ("", "true", "false"):
+        return None if not text else text.lower() == "true"
+    number = number_of(text)
+    return wrap_property(text if number is None else number, path)

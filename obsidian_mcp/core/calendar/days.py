@@ -1,4 +1,4 @@
-"""Days and periods in words, and which days they mean (PERIODIC-9, SEARCH-12, TASK-80 to TASK-83): `day_words` reads
+"""Days and periods in words, and which days they mean (PERIODIC-9, SEARCH-12, TASK-80 to TASK-83): `read_phrase` reads
 them, and `Ways` has what people do not mean as the library chrono of the plugin Tasks does."""
 
 from __future__ import annotations
@@ -6,16 +6,118 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from . import day_words
 from .clock import shift
-from .day_words import DayPhrase
 from .iso import DAY, calendar_day
 from .iso import read as read_iso
 from .locale import ENGLISH, Locale
 from .periods import PERIODS, SHIFT_UNITS, start_of, week_start
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_DAYS_AWAY = {"yesterday": -1, "tomorrow": 1}
+_UNITS = {"d": "d", "w": "w", "m": "M", "q": "Q", "y": "y"}
+
+Kind = Literal["day", "moved", "span", "weekday", "period", "week", "month", "named month", "quarter", "year"]
+
+
+@dataclass(frozen=True, slots=True)
+class DayPhrase:
+    """A day or period as it is written. Which members count follows from the kind."""
+
+    kind: Kind
+    is_loose: bool
+    """Whether the queries of the Tasks plugin do not take it."""
+    year: int | None = None
+    month: int = 1
+    day: int = 1
+    number: int = 0
+    """Of a week, a quarter, or a weekday from Monday, which is 0."""
+    count: int = 0
+    unit: str = ""
+    """As `clock.shift` takes it."""
+    which: str = ""
+    """`this`, `last`, `next` or nothing."""
+    is_signed: bool = False
+    """Written with `+` or `-`."""
+
+
+def read_phrase(text: str) -> DayPhrase | None:
+    """Return what a text names in any case, None where it is not wholly of a known form."""
+    plain = " ".join(text.lower().split())
+    for pattern, kind, is_loose in _FORMS:
+        if found := pattern.fullmatch(plain):
+            return _phrase(kind, is_loose, {"word": plain, **found.groupdict()})
+    return None
+
+
+def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> DayPhrase:
+    word, month, number, count = (parts.get(name) or "" for name in ("word", "month", "number", "count"))
+    year, unit, weekday = parts.get("year"), parts.get("unit") or "", parts.get("weekday")
+    amount = _DAYS_AWAY.get(word, 0)
+    if count:
+        amount = int(count) if count.isdigit() else _NUMBERS.index(count) + 1 if count in _NUMBERS else 1
+        amount = -amount if word.endswith(" ago") or _is_back(word) else amount
+    return DayPhrase(
+        kind,
+        is_loose,
+        int(year) if year else None,
+        int(month) if month.isdigit() else [name[:3] for name in MONTHS].index(month[:3]) + 1 if month else 1,
+        int(parts.get("day") or 1),
+        [name[:3] for name in WEEKDAYS].index(weekday[:3]) if weekday else int(number or 0),
+        amount,
+        _UNITS[unit[:1] or "d"],
+        parts.get("which") or "",
+        word[:1] in ("+", "-"),
+    )
+
+
+_is_back = re.compile(r"-|.*\b(?:last|past) ").match
+_YEAR, _DAY = r"(?P<year>[0-9]{4})", r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_WHICH = "(?P<which>this|last|next)"
+_MONTH = rf"(?P<month>{'|'.join(MONTHS)}|{'|'.join(name[:3] for name in MONTHS)})"
+_WEEKDAY = rf"(?P<weekday>{'|'.join(WEEKDAYS)}|{'|'.join(name[:3] for name in WEEKDAYS)})"
+_COUNT = rf"(?P<count>[0-9]{{1,4}}|an?|{'|'.join(_NUMBERS)}) "
+_EXPRESSIONS: list[tuple[str, Kind, bool]] = [
+    ("today|yesterday|tomorrow", "moved", False),
+    ("now", "moved", True),
+    (rf"{_YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})", "day", False),
+    (rf"{_YEAR}(?P<separator>/?)(?P<month>[0-9]{{2}})(?P=separator)(?P<day>[0-9]{{2}})", "day", True),
+    (rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_YEAR}", "day", True),
+    (rf"{_DAY} {_MONTH}(?:,? {_YEAR})?", "day", False),
+    (rf"{_MONTH} {_DAY}(?:,? {_YEAR})?", "day", False),
+    (rf"in {_COUNT}(?P<unit>day|week|month|year)s?", "moved", False),
+    (rf"{_COUNT}(?P<unit>day|week|month|year)s? ago", "moved", False),
+    (rf"in {_COUNT}(?P<unit>quarter)s?", "moved", True),
+    (rf"{_COUNT}(?P<unit>quarter)s? ago", "moved", True),
+    (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy]|(?:day|week|month|quarter|year)(?=s?$))s?", "moved", True),
+    (
+        rf"(?:(?:in|within) )?(?:the )?(?:last|past|next) {_COUNT}(?P<unit>day|week|month|quarter|year)s?",
+        "span",
+        True,
+    ),
+    (r"(?:(?:in|within) )?(?:the )?(?P<count>past) (?P<unit>day|week|month|quarter|year)", "span", True),
+    (rf"(?:{_WHICH} )?{_WEEKDAY}", "weekday", False),
+    (rf"{_WHICH} (?P<unit>week|month|quarter|year)", "period", False),
+    (rf"{_YEAR}-w(?P<number>[0-9]{{2}})", "week", False),
+    (rf"(?:{_YEAR}-?w|w|week )(?P<number>[0-9]{{1,2}})", "week", True),
+    (rf"{_YEAR}-(?P<month>[0-9]{{2}})", "month", False),
+    (rf"{_MONTH},? {_YEAR}", "named month", False),
+    (f"(?P<month>{'|'.join(MONTHS)})", "named month", False),
+    (_MONTH, "named month", True),
+    (rf"{_YEAR}-q(?P<number>[1-4])", "quarter", False),
+    (rf"(?:{_YEAR}-?)?q(?P<number>[1-4])", "quarter", True),
+    (_YEAR, "year", False),
+]
+_FORMS = [(re.compile(expression), kind, is_loose) for expression, kind, is_loose in _EXPRESSIONS]
+
 
 _is_pair = re.compile(rf" *({DAY})( +|\.\.| to )({DAY}) *", re.IGNORECASE).fullmatch
 _is_age = re.compile(
@@ -62,7 +164,7 @@ def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
         return Days(min(both), max(both)) if both else None
     plain = " ".join(text.replace(",", " ").lower().removeprefix("the ").split()) if ways.takes_all else text
     since = _to_today(plain) if ways.takes_all else None
-    phrase = day_words.read(next(filter(None, since.groups())) if since else plain)
+    phrase = read_phrase(next(filter(None, since.groups())) if since else plain)
     if phrase is None or (phrase.is_loose and not ways.takes_all):
         return None
     try:
@@ -79,7 +181,7 @@ def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
 
 def read_coming_day(text: str, today: date) -> date | None:
     """Return the day that a text names to be written down; one without a year or week is never past (TASK-83)."""
-    phrase = day_words.read(text.replace(",", " "))
+    phrase = read_phrase(text.replace(",", " "))
     if phrase is None or phrase.which == "last":
         return None
     try:
@@ -99,7 +201,7 @@ def read_coming_day(text: str, today: date) -> date | None:
 
 def read_shifted_day(text: str, start: date) -> date | None:
     """Return the day that `+1 week` or `-2d` is from another one; None for other texts (TASK-83)."""
-    phrase = day_words.read(text)
+    phrase = read_phrase(text)
     try:
         return shift(start, phrase.count, phrase.unit) if phrase is not None and phrase.is_signed else None
     except (ValueError, OverflowError):

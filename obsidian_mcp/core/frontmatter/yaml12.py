@@ -11,8 +11,6 @@ import yaml
 
 from obsidian_mcp.core.text.text import Span
 
-from .yaml_mask import Mask, mask
-
 Scalar = str | int | float | bool | None
 Value = Any
 """Text, number, boolean, None, or lists and mappings of these; JSON can hold it."""
@@ -355,3 +353,53 @@ def _explain(error: yaml.MarkedYAMLError) -> InvalidYaml:
 
 def _error(event: Any, problem: str) -> InvalidYaml:
     return InvalidYaml(problem, event.start_mark.line + 1)
+
+
+_FOREIGN = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)")
+"""Characters that PyYAML refuses or misreads and the app takes as text: controls, line separators of Unicode, a CR
+alone, surrogates. A `Mask` replaces them at equal length by unassigned code points, and puts them back in values."""
+_ESCAPE = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
+_PLANES = range(13, 3, -1)
+"""Planes without a single assigned character."""
+
+
+def mask(text: str) -> Mask | None:
+    """What hides the text's foreign characters, None when it has none (nearly always)."""
+    if _FOREIGN.search(text) or ("\\u" in text and any(len(escape) > 2 for escape in _ESCAPE.findall(text))):
+        return Mask(text)
+    return None
+
+
+class Mask:
+    """`source` is the text for PyYAML, as long as the original; `restore` gives back what a value really says."""
+
+    def __init__(self, text: str) -> None:
+        self._base = next((plane << 16 for plane in _PLANES if not _uses(text, plane)), _PLANES[0] << 16)
+        hidden = f"[{chr(self._base)}-{chr(self._base + 0xFFFF)}]"
+        self._hidden = re.compile(hidden)
+        self._escape = re.compile(f"{self._hide(chr(92))}{self._hide('u')}({hidden}{{4}})")
+        self.source = _ESCAPE.sub(self._hide_escape, _FOREIGN.sub(lambda match: self._hide(match.group()), text))
+
+    def restore(self, value: str, *, double_quoted: bool) -> str:
+        if double_quoted and self._escape.search(value):
+            value = self._escape.sub(lambda match: chr(int(self._show(match.group(1)), 16)), value)
+            value = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # joins pairs
+        return self._show(value)
+
+    def _hide(self, text: str) -> str:
+        return "".join(chr(self._base + ord(char)) for char in text)
+
+    def _show(self, text: str) -> str:
+        return self._hidden.sub(lambda match: chr(ord(match.group()) - self._base), text)
+
+    def _hide_escape(self, match: re.Match[str]) -> str:
+        escape = match.group()
+        return escape if len(escape) == 2 else self._hide(escape)
+
+
+def _uses(text: str, plane: int) -> bool:
+    """Whether a text holds a character of a plane, as such or escaped (`\\U000D0041`)."""
+    return (
+        re.search(f"[{chr(plane << 16)}-{chr((plane << 16) + 0xFFFF)}]|\\\\U000{plane:x}", text, re.IGNORECASE)
+        is not None
+    )

@@ -169,7 +169,7 @@ def _bases(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
 
 
 def _table(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
-    from obsidian_mcp.core.bases.table_rows import run_table  # loaded when it is needed
+    from obsidian_mcp.core.bases.view import run_table  # loaded when it is needed
     from obsidian_mcp.core.expressions.evaluate import Context
     from obsidian_mcp.core.note.table import locate
 

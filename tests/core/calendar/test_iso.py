@@ -14,7 +14,7 @@ import obsidian_mcp
 from obsidian_mcp.core.calendar.iso import calendar_day, find_days, is_datetime, read
 
 SPELLS_A_DATE = re.compile(r"(?:\\d|\[0-9\])(?:\{4\}|(?:\\d){3})[^\s\"']{0,12}-[^\s\"']{0,12}?(?:\\d|\[0-9\])")
-MAY_SPELL_IT = {"calendar/iso.py", "calendar/day_words.py", "dataview/literals.py"}
+MAY_SPELL_IT = {"calendar/iso.py", "calendar/days.py", "dataview/literals.py"}
 
 
 def test_at_most_three_files_of_the_package_spell_the_pattern_of_an_iso_date() -> None:

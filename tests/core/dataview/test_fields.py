@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.dataview.inline_fields import bracketed_fields, full_line_field, item_fields, line_fields
-from obsidian_mcp.core.dataview.note_data import note_data
+from obsidian_mcp.core.dataview.note_data import bracketed_fields, full_line_field, item_fields, line_fields, note_data
 from obsidian_mcp.core.note.parser import parse
 
 from .note_vault import NoteVault

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from obsidian_mcp.core.dataview.functions import constructors, containment, lists, numbers, texts, utilities
+from obsidian_mcp.core.dataview.functions import constructors, lists, numbers, texts, utilities
 from obsidian_mcp.core.dataview.functions.overloads import Implementation
 
 FUNCTIONS: Mapping[str, Implementation] = {
     **constructors.FUNCTIONS,
     **numbers.FUNCTIONS,
-    **containment.FUNCTIONS,
     **lists.FUNCTIONS,
     **texts.FUNCTIONS,
     **utilities.FUNCTIONS,

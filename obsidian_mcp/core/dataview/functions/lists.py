@@ -1,16 +1,20 @@
-"""Functions on lists (specs/dataview.md, DV-90 to DV-92)."""
+"""Functions on lists, what holds what, and parts of objects (specs/dataview.md, DV-88 to DV-92)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from functools import cmp_to_key
 
-from obsidian_mcp.core.dataview.comparison import compare, is_true, order_key
+from obsidian_mcp.core.dataview.comparison import compare, equal, is_true, order_key
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
+from obsidian_mcp.core.dataview.operators import field_of
 from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.dataview.text import value_text
 from obsidian_mcp.core.expressions import javascript
-from obsidian_mcp.core.expressions.evaluate import Function
+from obsidian_mcp.core.expressions.evaluate import Function, Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
+from obsidian_mcp.core.text.text import utf16_length
 
 MAX_FLAT_DEPTH = 100
 
@@ -101,7 +105,54 @@ def _without_nulls(_run: Run, values: list[Value]) -> list[Value]:
     return [value for value in values if value is not None]
 
 
+def _equal(run: Run, left: Value, right: Value) -> bool:
+    return equal(left, right, run.path_of)
+
+
+def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = True) -> Overloads:
+    """Whether a list has such an element, a text such a part, an object such a key, else whether both are equal."""
+    function = Overloads(name, {2: (1,)})
+
+    def in_list(run: Run, values: list[Value], wanted: Value) -> bool:
+        test = function if recursive else _equal
+        for value in values:
+            run.budget.tick()
+            if test(run, value, wanted):
+                return True
+        return False
+
+    function.on("array *", in_list).on("string string", lambda _, text, part: fold(part) in fold(text))
+    function.on("object string", lambda _, keys, key: key in keys)
+    return function.on("* *", _equal)
+
+
+def _contains_word(_run: Run, text: str, word: str) -> bool:
+    """Whole words of ASCII letters, digits and `_`, in any case."""
+    pattern = re.compile(rf"(?a:\b){re.escape(word)}(?a:\b)", re.IGNORECASE)
+    return any(map(pattern.search, _LINE_END.split(text)))
+
+
+_LINE_END = re.compile(r"[\n\r\u2028\u2029]")
+
+
+def _extract(run: Run, *arguments: Value) -> Value:
+    if not arguments:
+        return "extract(object, key1, ...) requires at least 1 argument"
+    value, *keys = arguments
+    if isinstance(value, list):
+        run.budget.charge_items(len(value) * (1 + len(keys)))
+        return [_extract(run, item, *keys) for item in value]
+    scope = Scope(run, {})
+    found: dict[str, Value] = {}
+    for key in keys:
+        if not isinstance(key, str):
+            raise ExpressionError("extract(object, key1, ...) must be called with string keys")
+        found[key] = field_of(value, key, scope)
+    return found
+
+
 FUNCTIONS: dict[str, Implementation] = {
+    "extract": _extract,
     "none": _quantifier("all", stop_at=True, found=False),
     **by_name(
         Overloads("sort").on("array function?", _sort).on("*", lambda _, value: value),
@@ -126,5 +177,14 @@ FUNCTIONS: dict[str, Implementation] = {
         Overloads("map").on("array function", _map).null_on("null *"),
         Overloads("flat").on("array number?", _flat).null_on("null"),
         Overloads("slice").on("array number? number?", _slice).null_on("null"),
+        _contains("contains"),
+        _contains("icontains", str.lower),
+        _contains("econtains", recursive=False),
+        Overloads("containsword", {2: (0, 1)}).on("string string", _contains_word).null_on_null(),
+        Overloads("length")
+        .on("array", lambda _, values: float(len(values)))
+        .on("object", lambda _, fields: float(len(fields)))
+        .on("string", lambda _, text: float(utf16_length(text)))
+        .on("null", lambda *_: 0.0),
     ),
 }
