@@ -1,24 +1,21 @@
 """What a tool receives."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from obsidian_mcp.core.text.call import Client, current_call
-from obsidian_mcp.light_typing import TYPE_CHECKING, NamedTuple, Protocol
+from .config import Config
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.ports import Obsidian
+    from obsidian_mcp.core.text.call import Client
     from obsidian_mcp.core.vault.vault import Vault
-
-    from .config import Config
 
 
 class Vaults(Protocol):
     """The vaults that this server may use."""
 
-    def get(self, name: str = "", *, listed: bool = True) -> Vault:
+    def get(self, name: str = "", *, listed: bool = True) -> "Vault":
         """The vault of this name, in step with its folder; the first one without a name. `listed` False: the caller
         needs no catalog, which need not be read then (`Vault.named`). Raises: VaultNotFound."""
 
@@ -29,7 +26,7 @@ class Vaults(Protocol):
         """Wait until a file of an open vault may have changed; False once closed. One thread waits, and looks every
         `seconds` where the system does not tell of changes."""
 
-    def obsidian(self, name: str = "") -> Obsidian:
+    def obsidian(self, name: str = "") -> "Obsidian":
         """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
 
     def problem(self) -> str:
@@ -73,6 +70,8 @@ class HiddenTextReads:
 
     def add(self, path: str) -> None:
         """The client of the current call has read a note with hidden text."""
+        from obsidian_mcp.core.text.call import current_call
+
         with self._lock:
             self._paths.setdefault(current_call.get().client, path)
             while len(self._paths) > MAX_CLIENTS:
@@ -80,6 +79,8 @@ class HiddenTextReads:
 
     def path(self) -> str:
         """Return the first such note that the client of the current call has read; empty where it has read none."""
+        from obsidian_mcp.core.text.call import current_call
+
         with self._lock:
             return self._paths.get(current_call.get().client, "")
 
@@ -87,7 +88,7 @@ class HiddenTextReads:
 class App(NamedTuple):
     vaults: Vaults
     config: Config
-    media: Media
+    media: Callable[[], Media]
     read_outside: Callable[[str, int], bytes]
     """Return a file outside the vaults, of at most so many bytes.
 

@@ -10,16 +10,16 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp import install_command
-from obsidian_mcp.adapters.log import logger
-from obsidian_mcp.light_typing import TYPE_CHECKING, Final
 
-from .app import App, HiddenTextReads
+from .app import App, HiddenTextReads, Media
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
 
 if TYPE_CHECKING:
+    import logging
     from datetime import datetime
     from pathlib import Path
 
@@ -49,20 +49,33 @@ OPEN_FILES: Final = 1024
 def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come. Raises:
     PolicyInvalid, InvalidArguments for an API key that does not exist."""
-    from obsidian_mcp.adapters import media
-    from obsidian_mcp.adapters.outside import read_allowed
-
     key = _key(config)
     config = _limit_to_key(config, key)
-    if serving:
-        _allow_open_files()
     return App(
         vaults=FolderVaults(config, key, serving=serving),
         config=config,
-        media=media,
-        read_outside=lambda path, most: read_allowed(config.import_folders, path, most),
+        media=_load_media,
+        read_outside=partial(_read_outside, config),
         hidden_text_reads=HiddenTextReads(),
     )
+
+
+def _log() -> logging.Logger:
+    import logging  # takes 4 ms
+
+    return logging.getLogger(__name__)
+
+
+def _load_media() -> Media:
+    from obsidian_mcp.adapters import media
+
+    return media
+
+
+def _read_outside(config: Config, path: str, most: int) -> bytes:
+    from obsidian_mcp.adapters.outside import read_allowed
+
+    return read_allowed(config.import_folders, path, most)
 
 
 def _allow_open_files() -> None:
@@ -162,8 +175,10 @@ def calendar(config: Config) -> Calendar:
 
     from obsidian_mcp.core.calendar.calendar import Calendar
 
+    fixed = datetime.fromisoformat(config.today).replace(tzinfo=None) if config.today else None
+
     def now() -> datetime:
-        return config.today or datetime.now()  # noqa: DTZ005  local, as a person's day is
+        return fixed or datetime.now()  # noqa: DTZ005  local, as a person's day is
 
     return Calendar(now, config.language, config.week_start)
 
@@ -238,7 +253,7 @@ def serve_http(
             ports=ports,
             keyed=keyed,
             contracts=contracts(app.config, registered),
-            announce=announce or logger(__name__).info,
+            announce=announce or _log().info,
         )
     finally:
         for used in (app, *keyed.values()):
@@ -348,7 +363,7 @@ def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_s
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     if missing_packages():
-        logger(__name__).warning("Search by meaning is off. Run: %s", install_command("semantic"))
+        _log().warning("Search by meaning is off. Run: %s", install_command("semantic"))
         return None
     model = embedder(config, choice)
     vectors = VectorStore(file.with_name(f"{file.name}-{choice.fingerprint}.sqlite3"))
@@ -425,6 +440,7 @@ class FolderVaults:
 
     def warm(self) -> None:
         """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
+        _allow_open_files()
         threading.Thread(target=self._prepare, name="warm", daemon=True).start()
 
     def _prepare(self) -> None:
@@ -437,7 +453,7 @@ class FolderVaults:
             if not self._config.read_only:
                 vault.recover()
         except AppError as error:  # the first call tells the client
-            logger(__name__).warning("%s", error.message)
+            _log().warning("%s", error.message)
         finally:
             gc.freeze()
             gc.enable()

@@ -1,18 +1,14 @@
 """What the command line and the environment ask for. The only reader of the environment."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-
-from obsidian_mcp.light_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from .errors import InvalidArguments
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
 ErrorStyle = Literal["error", "result"]
@@ -125,8 +121,8 @@ class Config(NamedTuple):
     plugin: PluginConfig = PluginConfig()
     bridge: bool = False
     """Offer the plugin's tools."""
-    today: datetime | None = None
-    """The day, and the time where one is given, that it is instead of the clock's; for tests."""
+    today: str = ""
+    """The day, and the time where one is given, in ISO form that it is instead of the clock's; for tests."""
     language: str = ""
     """Tag of the language that names and counts dates, such as `en-gb`; empty = what the vault's settings say."""
     week_start: str = ""
@@ -135,30 +131,30 @@ class Config(NamedTuple):
     """Whether a terminal is sent colours."""
 
     @property
-    def vaults(self) -> tuple[Path, ...]:
+    def vaults(self) -> "tuple[Path, ...]":
         return _paths(self.named_vaults)
 
     @property
-    def app_folders(self) -> tuple[Path, ...]:
+    def app_folders(self) -> "tuple[Path, ...]":
         return _paths(self.named_app_folders)
 
     @property
-    def import_folders(self) -> tuple[Path, ...]:
+    def import_folders(self) -> "tuple[Path, ...]":
         return _paths(self.named_imports)
 
     @property
-    def cache(self) -> Path:
+    def cache(self) -> "Path":
         """Folder of the program's own index files; losing it costs only time. Raises: InvalidArguments for an account
         without a home folder, as the two others do."""
         return _own_path(self.named_cache, "user_cache_path")
 
     @property
-    def state(self) -> Path:
+    def state(self) -> "Path":
         """Folder of the journals: old versions of what was changed."""
         return _own_path(self.named_state, "user_state_path")
 
     @property
-    def policy_file(self) -> Path:
+    def policy_file(self) -> "Path":
         """What the user allows (specs/policy.md); need not exist."""
         return _own_path(self.named_policy, "user_config_path", "policy.toml")
 
@@ -296,20 +292,21 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _today(text: str) -> datetime | None:
+def _today(text: str) -> str:
     if not text:
-        return None
+        return ""
     from datetime import datetime
 
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=None)
+        datetime.fromisoformat(text)
     except ValueError:
         raise InvalidArguments(
             f"OBSIDIAN_MCP_TODAY is {text!r}; it must be a day, such as 2026-11-22, or a day and a time."
         ) from None
+    return text
 
 
-def _own_path(named: str, folder: str, file: str = "") -> Path:
+def _own_path(named: str, folder: str, file: str = "") -> "Path":
     """Return the path that a variable names, else ours in one of the home's folders. Raises: InvalidArguments where
     there is none."""
     if named:
@@ -326,14 +323,14 @@ def _own_path(named: str, folder: str, file: str = "") -> Path:
     )
 
 
-def _paths(named: tuple[str, ...]) -> tuple[Path, ...]:
+def _paths(named: tuple[str, ...]) -> "tuple[Path, ...]":
     """Return the paths that have these names, each once."""
     from pathlib import Path
 
     return tuple(dict.fromkeys(map(Path, named)))
 
 
-def expand_home(path: str) -> Path:
+def expand_home(path: str) -> "Path":
     """Return a path with `~` as the home folder."""
     from pathlib import Path
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obsidian_mcp.light_typing import TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import logging

@@ -11,9 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, PermissionDenied
 
@@ -32,8 +31,7 @@ INSTALL_HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramResult:
+class ProgramResult(NamedTuple):
     """Output and exit status of a finished run."""
 
     stdout: bytes
@@ -42,8 +40,7 @@ class ProgramResult:
     """Exit status; negative for a signal (POSIX)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObsidianProgram:
+class ObsidianProgram(NamedTuple):
     """The command that starts the program, and the environment that it gets."""
 
     command: tuple[str, ...]

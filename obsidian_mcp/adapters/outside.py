@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.errors import NoteNotFound, PermissionDenied, StorageFailed
-from obsidian_mcp.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,15 +1,13 @@
 """What each command takes, from `commands.json` and the table of tools, and how its words are read (CLI-01, CLI-13)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any, Final, NamedTuple
 
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.light_typing import Any, Final, NamedTuple
 from obsidian_mcp.tools import entries
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "commands.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from typing import Any, Final
 
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
-from obsidian_mcp.light_typing import Any, Final
 
 from . import grammar
 from .options import INTERRUPTED, Options

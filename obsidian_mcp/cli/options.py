@@ -1,12 +1,9 @@
 """The options that stand before the command and hold for every command."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from obsidian_mcp.light_typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from obsidian_mcp import config
@@ -27,7 +24,7 @@ class Options(NamedTuple):
     scope: str = ""
     key: str = ""
 
-    def with_vaults(self, vaults: tuple[str, ...]) -> Options:
+    def with_vaults(self, vaults: tuple[str, ...]) -> "Options":
         """These options with vaults named behind the command, which count before the others."""
         return self._replace(vaults=vaults + self.vaults)
 
@@ -40,7 +37,7 @@ class Options(NamedTuple):
             *(word for name, value in valued.items() if value for word in (name, value)),
         ]
 
-    def config(self) -> config.Config:
+    def config(self) -> "config.Config":
         """The configuration of this process. Raises: InvalidArguments."""
         from obsidian_mcp import config
 
@@ -48,7 +45,7 @@ class Options(NamedTuple):
         return settings._replace(named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults))
 
     @contextmanager
-    def app(self, vaults: tuple[str, ...] = ()) -> Iterator[App]:
+    def app(self, vaults: tuple[str, ...] = ()) -> "Iterator[App]":
         """The vaults, open for one command."""
         from obsidian_mcp import compose
 
@@ -59,13 +56,13 @@ class Options(NamedTuple):
             app.vaults.close()
 
     @contextmanager
-    def open_vault(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
+    def open_vault(self, vaults: tuple[str, ...] = ()) -> "Iterator[Vault]":
         """The first of the vaults, open for one command. Raises: VaultNotFound."""
         with self.app(vaults) as app:
             yield app.vaults.get()
 
 
-def _folder(named: str, settings: config.Config) -> str:
+def _folder(named: str, settings: "config.Config") -> str:
     """The folder of a vault that is named by its folder, by the name of a folder of the configuration, or by the name
     that the Obsidian app shows (CLI-04)."""
     if os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110  pathlib takes 3 ms

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.light_typing import TYPE_CHECKING
 
 from .options import Options
 
@@ -32,9 +32,10 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
     app = compose.build(settings, serving=True)
     entries.profile(app.config.tools)  # one without tools is refused before the first message is read
 
-    def prepare(_: Conversation) -> None:
+    def prepare(conversation: Conversation) -> None:
         start_log()
         app.config.require_folders()
+        conversation.reader.wait_until_idle(stdio.READ_FIRST_SECONDS)
         app.vaults.warm()
         from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-
-from obsidian_mcp.core.text.call import Deadline
-from obsidian_mcp.light_typing import Final
+from typing import Final
 
 UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
 """Requests that do not look at a vault, and so have no place in the order."""
@@ -63,6 +61,8 @@ class CallOrder:
     async def turn(self, *, writes: bool, seconds: float) -> AsyncIterator[None]:
         """Wait for a call's turn, and end it with the block. Raises: OperationTimeout after so many seconds."""
         import anyio  # which a server on stdin does without
+
+        from obsidian_mcp.core.text.call import Deadline
 
         begun = anyio.Event()
         turn = self.begin(begun.set, writes=writes)

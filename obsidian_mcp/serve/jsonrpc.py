@@ -1,15 +1,13 @@
 """Reads and writes messages of JSON-RPC, on stdin and over HTTP (specs/stdio.md, MSG-…), with the standard library
 alone. Every line that expects an answer gets one that says what was wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import shorten
-from obsidian_mcp.light_typing import Any, Final, NamedTuple
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -33,7 +31,7 @@ _ERROR_WORDS: Final = {
     INVALID_PARAMS: "INVALID_PARAMS",
     INTERNAL_ERROR: "INTERNAL_ERROR",
 }
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_SURROGATES: Final = "[\ud800-\udfff]"
 
 
 class InvalidMessage(NamedTuple):
@@ -207,7 +205,7 @@ def _id_in(line: bytes) -> RequestId | None:
     except (ValueError, RecursionError):
         return None
     found = read_id(value.get("id")) if isinstance(value, dict) and "method" in value else None
-    return None if found is None or _SURROGATES.search(str(found)) else found
+    return None if found is None or re.search(_SURROGATES, str(found)) else found
 
 
 def _is_sound_answer(value: dict[str, Any]) -> bool:

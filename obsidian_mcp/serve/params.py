@@ -1,10 +1,7 @@
 """Says what is wrong with the params of a request (specs/stdio.md, GUARD-03)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
-
-from obsidian_mcp.light_typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .jsonrpc import INVALID_PARAMS, Message, error, kind
 

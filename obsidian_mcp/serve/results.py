@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp.errors import AppError, InternalError
-from obsidian_mcp.light_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from obsidian_mcp.config import ErrorStyle

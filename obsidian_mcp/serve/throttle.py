@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from typing import Final
 
 from obsidian_mcp.core.text.call import Deadline, ProgressReport
-from obsidian_mcp.light_typing import Final
 
 INTERVAL_SECONDS: Final = 0.2
 """Shortest time between two notifications about one request."""

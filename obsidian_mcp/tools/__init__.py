@@ -3,7 +3,7 @@
 `entries` needs little of the standard library, so the names below, which take more, are imported when they are used.
 """
 
-from obsidian_mcp.light_typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .entries import CONFIRM

@@ -146,7 +146,7 @@ def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswe
 def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
     size, mime = picture.size_of(data), picture.type_of(data)
     fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
-    shown = data if fits else app.media.shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
+    shown = data if fits else app.media().shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)
     shown_as = (mime if fits else None) or "image/jpeg"
     return PictureAnswer(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, shown)
@@ -160,7 +160,7 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
     last = int(end) if end else (first if pages and not dash else 10**9)
     if first < 1 or last < first:
         raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7, counted from 1.", argument="pages")
-    total, texts = app.media.pdf_text(data, first, last, PDF_CHARACTERS)
+    total, texts = app.media().pdf_text(data, first, last, PDF_CHARACTERS)
     if not texts:
         raise InvalidArguments(f"The PDF has {total} pages, so there is no page {first}.", argument="pages")
     until = first + len(texts) - 1
@@ -182,7 +182,7 @@ def _page_image(app: App, facts: ReadAttachment, data: bytes, number: int, last:
     """Return the first of some pages without text as an image, or that there is no text where it cannot be drawn."""
     following = f"{number + 1}-{last}" if number < last else None
     try:
-        image = app.media.pdf_page(data, number, IMAGE_SIDE)
+        image = app.media().pdf_page(data, number, IMAGE_SIDE)
         shown = _image(
             app,
             replace(facts, pages=str(number), note="The page has no text: this is its image.", next_pages=following),

@@ -1,15 +1,13 @@
 """What clients are told of the tools: one table, which every front filters (TOOL-01, TOOL-16). `entries.json` is made
 from the functions (`pytest --update`), so this module needs the standard library alone."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any, Final, NamedTuple
 
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.light_typing import Any, Final, NamedTuple
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "entries.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms
 

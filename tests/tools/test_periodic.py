@@ -162,7 +162,7 @@ def test_weeks_of_iso_formats_run_from_monday_whatever_the_vaults_weeks(
     weekly = {"weeklyNoteFormat": "GGGG-[W]WW", "weeklyNoteTemplate": "T"}
     notes = {"T.md": "{{monday:MM-DD}} {{sunday:MM-DD}}", "old/2027-W01.md": "the week after", "old/2026-W48.md": ""}
     sunday = opened(notes, calendar=weekly)
-    app = compose.build(sunday.config._replace(today=datetime.fromisoformat(today)))
+    app = compose.build(sunday.config._replace(today=today))
     found = run(app, period="weekly", date=date, create=True)
     assert (found["path"], found["date"]) == (f"{week}.md", first)
     last = datetime.fromisoformat(first) + timedelta(days=6)

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import (
@@ -21,7 +22,6 @@ from obsidian_mcp.errors import (
     UnknownTool,
     VaultNotFound,
 )
-from obsidian_mcp.light_typing import Any, Literal, NamedTuple
 
 from .offered import PluginTool, PluginTools
 

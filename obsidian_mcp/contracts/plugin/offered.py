@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from obsidian_mcp.light_typing import Any, NamedTuple
+from typing import Any, NamedTuple
 
 
 class PluginTool(NamedTuple):

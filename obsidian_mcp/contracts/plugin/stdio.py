@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
-from obsidian_mcp.light_typing import TYPE_CHECKING, Any, NamedTuple
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, VaultDispatcher
 from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.stdio import server as stdio

@@ -3,7 +3,6 @@ read is not in the catalog, so nothing tells of it; `Vault.commit` asks what may
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -99,6 +98,8 @@ class Policy(NamedTuple):
         if not self.restricts_reading:
             return ""
         hidden, read = ([globs.patterns for globs in several] for several in (self.hidden, self.read))
+        import hashlib  # takes 3 ms
+
         shown = repr((hidden, read, self.scopes)).encode()
         return f"-{hashlib.blake2b(shown, digest_size=4).hexdigest()}"
 
@@ -235,6 +236,8 @@ def unmatched_vaults(text: str, vaults: Iterable[tuple[str, str]]) -> list[str]:
 
 def digest(key: str) -> bytes:
     """Return the hash of a key: all have one length, so that comparing keys takes the same time."""
+    import hashlib
+
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from obsidian_mcp.errors import OperationTimeout
-from obsidian_mcp.light_typing import Any, NamedTuple
 
 ProgressReport = Callable[[int, int, str], None]
 """Receives the number of steps done, their total, and the current activity. Called often; the front limits the rate."""

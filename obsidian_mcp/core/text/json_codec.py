@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import codecs
 import json
-import math
 import re
 from collections.abc import Callable, Iterable
-
-from obsidian_mcp.light_typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 200
 """Levels of nesting that `decode` takes."""
 MAX_DOUBLE_DIGITS: Final = 309
 """Digits of the largest whole number that a double holds."""
-_HALF: Final = re.compile("[\ud800-\udfff]")
+_HALF: Final = "[\ud800-\udfff]"
 
 
 def encode(value: object, default: Callable[[Any], Any] | None = None, *, keeps_halves: bool = False) -> bytes:
@@ -28,7 +26,7 @@ def encode(value: object, default: Callable[[Any], Any] | None = None, *, keeps_
     finite = json.loads(text, parse_constant=lambda _: None)
     text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return _HALF.sub(_escape if keeps_halves else "\ufffd", joined).encode()
+    return re.sub(_HALF, _escape if keeps_halves else "\ufffd", joined).encode()
 
 
 def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
@@ -43,7 +41,7 @@ def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
         raise ValueError("it is nested too deeply") from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
         raise ValueError(f"it is nested too deeply, over {MAX_DEPTH} levels")
-    if not keeps_halves and "\\ud" in text.lower() and _HALF.search(json.dumps(value, ensure_ascii=False)):
+    if not keeps_halves and "\\ud" in text.lower() and re.search(_HALF, json.dumps(value, ensure_ascii=False)):
         raise ValueError("it has half of a surrogate pair, which is no character")
     return value
 
@@ -58,7 +56,7 @@ def _refuse(literal: str) -> NoReturn:
 
 def _finite(literal: str) -> float:
     number = float(literal)
-    return number if math.isfinite(number) else _refuse(literal)
+    return _refuse(literal) if abs(number) == float("inf") else number
 
 
 def _whole(literal: str) -> int:

@@ -5,19 +5,20 @@ Calls.begin ─▶ Dispatcher.answer in a thread ─▶ the line, or None: a per
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from obsidian_mcp.core.text.call import CallRecord, Client, Deadline, ProgressReport, current_call
-from obsidian_mcp.light_typing import Final
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, progress_token
 from obsidian_mcp.serve.jsonrpc import Message, RequestId
 from obsidian_mcp.serve.throttle import throttle
-
-from .timers import Timer, Timers
 
 MAX_THREADS: Final = 40
 QUICK_SECONDS: Final = 0.005
@@ -27,8 +28,58 @@ IN_COMMIT: Final = (
     "Connection closed while a change was being made. It is finished, or taken back before the next change; read the "
     "notes to see which."
 )
+STALE: Final = 1000
+"""Timers that may stand in the queue although they were cancelled."""
 _CALLED: Final = object()
 """The worker is a thread that has been woken or started and has not taken a call yet."""
+
+
+class Timer:
+    """One piece of work; `cancel` takes it back."""
+
+    __slots__ = ("work",)
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work: Callable[[], None] | None = work
+
+    def cancel(self) -> None:
+        self.work = None
+
+
+class Timers:
+    """The work that is due. The caller's lock is held for every method."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        """`wake` is called when work is due earlier than the waiting thread knows."""
+        self._wake = wake
+        self._number = itertools.count()
+        self._queue: list[tuple[float, int, Timer]] = []
+        self._most = STALE
+
+    def after(self, seconds: float, work: Callable[[], None]) -> Timer:
+        """Have work done so many seconds from now."""
+        timer = Timer(work)
+        moment = time.monotonic() + seconds
+        if len(self._queue) > self._most:
+            self._queue = [entry for entry in self._queue if entry[2].work is not None]
+            heapq.heapify(self._queue)
+            self._most = STALE + 2 * len(self._queue)
+        heapq.heappush(self._queue, (moment, next(self._number), timer))
+        if self._queue[0][2] is timer:
+            self._wake()
+        return timer
+
+    def run(self) -> float | None:
+        """Do what is due. Return the seconds until something else is, None where nothing is."""
+        while self._queue:
+            moment, _, timer = self._queue[0]
+            rest = moment - time.monotonic()
+            if rest > 0:
+                return rest
+            heapq.heappop(self._queue)
+            if timer.work is not None:
+                timer.work()
+        return None
 
 
 class _Call:
@@ -54,16 +105,16 @@ class Calls:
         self,
         dispatcher: Dispatcher,
         lock: threading.RLock,
-        timers: Timers,
+        wake: Callable[[], None],
         send: Callable[[bytes], None],
         answer: Callable[[RequestId, bytes], None],
         pass_on: Callable[[Message, Peer], None],
     ) -> None:
-        """`send` takes reports of progress, `answer` the id of each call that has ended and its answer, `pass_on` the
-        calls for the SDK."""
+        """`wake` is for the timers; `send` takes reports of progress, `answer` the id of each call that has ended and
+        its answer, `pass_on` the calls for the SDK."""
         self._dispatcher = dispatcher
         self._lock = lock
-        self._timers = timers
+        self.timers = Timers(wake)
         self._send = send
         self._answer = answer
         self._pass_on = pass_on
@@ -82,14 +133,14 @@ class Calls:
         """Answer a call in a thread. `waited`: seconds of its time that it has waited for its turn."""
         seconds = max(round(self._dispatcher.timeout - waited, 2), 0.01)
         running = _Call(message, peer, seconds)
-        running.timer = self._timers.after(seconds, partial(self._expire, running))
+        running.timer = self.timers.after(seconds, partial(self._expire, running))
         self._calls.setdefault(jsonrpc.correlated(message["id"]), deque()).append(running)
         self._waiting.append(running)
         if self._worker is None:
             self._call_worker()
         elif not self._watching:
             self._watching = True
-            self._timers.after(QUICK_SECONDS, partial(self._watch, running))
+            self.timers.after(QUICK_SECONDS, partial(self._watch, running))
 
     def _call_worker(self) -> None:
         if self._idle:
@@ -106,7 +157,7 @@ class Calls:
             self._call_worker()
         self._watching = bool(self._waiting)
         if self._watching:
-            self._timers.after(QUICK_SECONDS, partial(self._watch, self._waiting[0]))
+            self.timers.after(QUICK_SECONDS, partial(self._watch, self._waiting[0]))
 
     def expired(self, message: Message, peer: Peer) -> bytes:
         """Return the answer to a call that has not begun in time."""

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Final
 
-from obsidian_mcp.light_typing import TYPE_CHECKING, Final, NamedTuple
 from obsidian_mcp.serve import jsonrpc
-from obsidian_mcp.serve.call_order import UNORDERED, CallOrder, Turn
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, introduced
 from obsidian_mcp.serve.jsonrpc import Batch, InvalidMessage, Message, RequestId
 
-from .calls import Calls
 from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
-from .sdk import SdkLink, SdkServer
-from .timers import Timers
 
 if TYPE_CHECKING:
     import logging
+
+    from obsidian_mcp.serve.call_order import CallOrder, Turn
+
+    from .calls import Calls
+    from .sdk import SdkLink, SdkServer
 
 MAX_LINE: Final = 64 * 2**20
 """Longest line taken, in bytes."""
@@ -38,10 +38,13 @@ REPLAYED: Final = "obsidian-mcp:initialize"
 """Id of the client's `initialize` where the SDK gets to know it later; its answer has been given."""
 
 
-class _InFlight(NamedTuple):
-    request_id: RequestId
-    turn: Turn | None
-    """Its place in the order of calls; None for a request that needs none."""
+class _InFlight:
+    __slots__ = ("request_id", "turn")
+
+    def __init__(self, request_id: RequestId, turn: Turn | None) -> None:
+        """`turn`: its place in the order of calls; None for a request that needs none."""
+        self.request_id = request_id
+        self.turn = turn
 
 
 class Conversation:
@@ -65,9 +68,7 @@ class Conversation:
         self.drain_timeout = drain_timeout
         self.patience = drain_timeout
         """Seconds to wait for a client that does not take its answers."""
-        self.timers = Timers(self._changed.notify)
-        self._sdk = SdkLink(load, self._send, self._fail)
-        self._calls = Calls(dispatcher, self._lock, self.timers, self.writer.put, self._answer, self._pass_on)
+        self._load = load
         self._peer: Peer | None = None
         """Whom the latest `initialize` introduced."""
         self._is_news = False
@@ -84,13 +85,32 @@ class Conversation:
         """By id: the SDK lets a client use one id twice."""
         self._batches: list[Batch] = []
         """Those that are not complete."""
-        self._order = CallOrder()
         self._subscriptions: set[RequestId] = set()
         self._questions: dict[RequestId, RequestId] = {}
         """Requests to the client that it has not answered."""
         self._ending = False
-        self._deadline = math.inf
+        self._deadline = float("inf")
         self._failure: BaseException | None = None
+
+    # What a client's first messages do without is imported with its first use. The lock is held then.
+
+    @cached_property
+    def _calls(self) -> Calls:
+        from .calls import Calls
+
+        return Calls(self._dispatcher, self._lock, self._changed.notify, self.writer.put, self._answer, self._pass_on)
+
+    @cached_property
+    def _order(self) -> CallOrder:
+        from obsidian_mcp.serve.call_order import CallOrder
+
+        return CallOrder()
+
+    @cached_property
+    def _sdk(self) -> SdkLink:
+        from .sdk import SdkLink
+
+        return SdkLink(self._load, self._send, self._fail)
 
     # --- reading
 
@@ -155,7 +175,7 @@ class Conversation:
             with self._lock:
                 if message["id"] is not None:
                     self._questions.pop(jsonrpc.correlated(message["id"]), None)
-            self._sdk.put(message, is_modern=False)
+                self._sdk.put(message, is_modern=False)
         elif message.get("id") is None:
             self._take_notification(message)
         else:
@@ -179,6 +199,8 @@ class Conversation:
 
     def _begin(self, message: Message, peer: Peer, start: Callable[[], None]) -> None:
         """Start a request when it is its turn."""
+        from obsidian_mcp.serve.call_order import UNORDERED
+
         request_id = message["id"]
         key = jsonrpc.correlated(request_id)
         with self._lock:
@@ -192,7 +214,7 @@ class Conversation:
             else:
                 turn = self._order.begin(start, writes=self._dispatcher.writes(message))
                 if not turn.begun:
-                    self.timers.after(self._dispatcher.timeout, partial(self._expire, turn, message, peer))
+                    self._calls.timers.after(self._dispatcher.timeout, partial(self._expire, turn, message, peer))
             self._in_flight.setdefault(key, deque()).append(_InFlight(request_id, turn))
 
     def _call(self, message: Message, peer: Peer, arrived: float) -> None:
@@ -213,8 +235,9 @@ class Conversation:
             cancelled = jsonrpc.read_id((message.get("params") or {}).get("requestId"))
             if cancelled is not None and self._cancel(cancelled):
                 return
-        self._joined |= message["method"] == "notifications/initialized"
-        self._sdk.tell(message)
+        with self._lock:
+            self._joined |= message["method"] == "notifications/initialized"
+            self._sdk.tell(message)
 
     def _cancel(self, request_id: RequestId) -> bool:
         """Stop a request; False where the SDK has to stop it."""
@@ -230,10 +253,11 @@ class Conversation:
 
     def tools_changed(self) -> None:
         """Notify the client that the list of tools is another, in each era as it has it (BRIDGE-11)."""
-        if self._joined:
-            message = jsonrpc.notification("notifications/tools/list_changed")
-            self._send(jsonrpc.encode(message), message)
-        self._sdk.tools_changed()
+        with self._lock:
+            if self._joined:
+                message = jsonrpc.notification("notifications/tools/list_changed")
+                self._send(jsonrpc.encode(message), message)
+            self._sdk.tools_changed()
 
     # --- the SDK
 
@@ -337,16 +361,17 @@ class Conversation:
             self._lines.clear()
             self._abandon_calls()
             self._end_subscriptions()
-        self._sdk.close(FAREWELL_SECONDS)
+            sdk = self._sdk
+        sdk.close(FAREWELL_SECONDS)
         if self._failure is not None:
             raise self._failure
 
     def _wait(self, until: float) -> None:
         """Wait until something changes, and do what is due meanwhile."""
-        due = self.timers.run()
+        due = self._calls.timers.run()
         rest = until - time.monotonic()
         seconds = rest if due is None else min(due, rest)
-        self._changed.wait(None if math.isinf(seconds) else max(seconds, 0))
+        self._changed.wait(min(max(seconds, 0), threading.TIMEOUT_MAX))
 
     def _answer_questions(self) -> None:
         """Answer our requests for the client, which is gone, so that no call waits for it in vain (END-08)."""

@@ -10,13 +10,10 @@ import stat
 import sys
 import threading
 from collections.abc import Callable
-
-from obsidian_mcp.light_typing import Final, TextIO
+from typing import Final, TextIO
 
 if sys.platform == "win32":
     import msvcrt
-else:
-    import fcntl
 
 _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
@@ -68,6 +65,8 @@ class Reader:
         self._ended = False
         self._may_read = threading.Event()
         self._may_read.set()
+        self._idle = threading.Event()
+        """Nothing is there to be read, and what was read has been delivered."""
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="stdio reader", daemon=True).start()
@@ -78,6 +77,10 @@ class Reader:
 
     def resume(self) -> None:
         self._may_read.set()
+
+    def wait_until_idle(self, seconds: float) -> None:
+        """Wait until everything that has come is delivered, at most so long."""
+        self._idle.wait(seconds)
 
     def stop(self) -> None:
         """Call `on_data` no more. The thread may stay in its read; it is a daemon."""
@@ -92,6 +95,7 @@ class Reader:
                 self._on_hang_up()
                 return
             data = _read(self._fd)
+            self._idle.clear()
             if self._ended:
                 return
             self._on_data(data)
@@ -103,7 +107,10 @@ class Reader:
         poll.register(self._output, 0)
 
         def wait() -> bool:
-            ready = dict(poll.poll())
+            ready = dict(poll.poll(0))
+            if not ready:
+                self._idle.set()
+                ready = dict(poll.poll())
             return self._fd in ready or not ready.get(self._output, 0) & select.POLLERR
 
         return wait
@@ -206,7 +213,7 @@ def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
         # The process was started without it, and by now something else, such as the event loop, may have the number.
         os.close(replacement)
         return os.open(os.devnull, os.O_RDWR)
-    private = _duplicate(fd)
+    private = os.dup(fd)  # above the standard ones, because `replacement` has the first that was free
     os.dup2(replacement, fd)
     os.close(replacement)
     if sys.platform == "win32":
@@ -216,14 +223,6 @@ def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
         # Children inherit the Win32 handle, not the descriptor of the C runtime: STD_INPUT_HANDLE is -10, output -11.
         ctypes.windll.kernel32.SetStdHandle(-10 - fd, ctypes.c_void_p(msvcrt.get_osfhandle(fd)))
     return private
-
-
-def _duplicate(fd: int) -> int:
-    """A duplicate above the standard descriptors that children do not inherit."""
-    if sys.platform == "win32":
-        return os.dup(fd)
-    else:  # noqa: RET505  (mypy understands platforms only in this form)
-        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 def takes_turns(fd: int) -> bool:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from obsidian_mcp.light_typing import TYPE_CHECKING, Any, NamedTuple
 from obsidian_mcp.serve.jsonrpc import Message
 
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
-from obsidian_mcp.light_typing import Final
 from obsidian_mcp.serve.dispatch import Dispatcher
 
 from .conversation import Conversation
 from .pipes import Writer
-from .sdk import SdkServer
 
-COLLECT_OBJECTS: Final = 10_000
-"""New objects after which Python looks for garbage: a table of 10 000 notes makes 60 000, nearly none of it garbage."""
+if TYPE_CHECKING:
+    from .sdk import SdkServer
+
 SIGNAL_DRAIN_SECONDS: Final = 5.0
 """What work in flight gets after a first SIGTERM or SIGINT; hosts send SIGKILL soon after."""
 GRACE_SECONDS: Final = 5.0
@@ -47,6 +47,7 @@ def run(
     conversation = Conversation(dispatcher, load, drain_timeout)
     _end_at_signals(conversation)
     conversation.reader.start()
+    conversation.reader.wait_until_idle(READ_FIRST_SECONDS)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(IMPORT_SWITCH_SECONDS)
     try:
@@ -63,6 +64,8 @@ def run(
     return 0
 
 
+READ_FIRST_SECONDS: Final = 0.5
+"""How long importing may wait for answers to what came before."""
 IMPORT_SWITCH_SECONDS: Final = 0.0005
 """How long importing may keep the thread waiting that answers the first messages."""
 
@@ -73,7 +76,6 @@ def _collect() -> None:
     import gc
 
     gc.freeze()
-    gc.set_threshold(COLLECT_OBJECTS)
     gc.enable()
 
 
