@@ -143,7 +143,7 @@ def error(request_id: RequestId | None, code: int, message: str, data: object = 
     return {"jsonrpc": "2.0", "id": request_id, "error": details}
 
 
-class Batch:
+class BatchAnswer:
     """The answers to the messages of one array, which are sent as one, in the order of the requests (MSG-09)."""
 
     def __init__(self, messages: Sequence[Message | InvalidMessage]) -> None:

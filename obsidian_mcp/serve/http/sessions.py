@@ -180,7 +180,7 @@ class Sessions:
         messages = jsonrpc.check_batch(values)
         if isinstance(messages, jsonrpc.InvalidMessage):
             return json_reply(messages.answer, 400, CORS)
-        batch = jsonrpc.Batch(messages)
+        batch = jsonrpc.BatchAnswer(messages)
 
         async def serve(message: jsonrpc.Message) -> None:
             caught = Caught()

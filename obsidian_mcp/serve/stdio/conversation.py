@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, introduced
-from obsidian_mcp.serve.jsonrpc import Batch, InvalidMessage, Message, RequestId
+from obsidian_mcp.serve.jsonrpc import BatchAnswer, InvalidMessage, Message, RequestId
 
 from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
 
@@ -83,7 +83,7 @@ class Conversation:
         """A thread is taking lines: one at a time does."""
         self._in_flight: dict[RequestId, deque[_InFlight]] = {}
         """By id: the SDK lets a client use one id twice."""
-        self._batches: list[Batch] = []
+        self._batches: list[BatchAnswer] = []
         """Those that are not complete."""
         self._subscriptions: set[RequestId] = set()
         self._questions: dict[RequestId, RequestId] = {}
@@ -149,7 +149,7 @@ class Conversation:
                 self._take(taken)
 
     def _take_batch(self, messages: list[Message | InvalidMessage]) -> None:
-        batch = Batch(messages)
+        batch = BatchAnswer(messages)
         with self._lock:
             self._batches.append(batch)
         for message in messages:
@@ -160,7 +160,7 @@ class Conversation:
         with self._lock:
             self._send_complete(batch)
 
-    def _send_complete(self, batch: Batch) -> None:
+    def _send_complete(self, batch: BatchAnswer) -> None:
         if batch.is_complete and batch in self._batches:
             self._batches.remove(batch)
             if line := batch.encode():
