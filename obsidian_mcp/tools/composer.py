@@ -42,7 +42,7 @@ def compose_notes(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Composed:
-    """Merge a note into another (it is trashed, links follow), or extract (split) a part into a note of its own."""
+    """Merge a note into another without repeats (it is trashed, links follow), or extract (split) a part to its own."""
     if action == "merge" and not into:
         raise InvalidArguments("merge needs into: the note that the text goes into.", argument="into")
     if action == "merge" and part:

@@ -22,8 +22,9 @@ from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
 
 Operation = Literal[
-    "append", "prepend", "replace_text", "replace_section", "append_section", "prepend_section", "rename_heading"
-]
+    "append", "prepend", "replace_text", "replace_section", "append_section", "prepend_section",
+    "add_after_section", "remove_section", "rename_heading",
+]  # fmt: skip
 
 _OPENING = re.compile(r"^[ \t]*(?:```|~~~|%%|\$\$|<)", re.MULTILINE)
 """What begins a block that goes on until it is ended."""
@@ -48,17 +49,17 @@ class EditedNote:
 def edit_note(
     app: App,
     name: Name,
-    operation: Annotated[Operation, Argument(description="append: add at the end")],
-    content: Annotated[str | None, Argument(description="New text, or new heading")] = None,
-    find: Annotated[str, Argument(description="replace_text: exact text that stands there once")] = "",
+    operation: Annotated[Operation, Argument(description="append adds no blank line")],
+    content: Annotated[str | None, Argument(description="New text or heading")] = None,
+    find: Annotated[str, Argument(description="replace_text: exact text, there once")] = "",
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
-    all: Annotated[bool, Argument(description="replace_text: every occurrence")] = False,  # noqa: A002  the contract's name
+    all: Annotated[bool, Argument(description="replace_text: everywhere")] = False,  # noqa: A002  the contract's name
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedNote:
     """Change part of a note (add a line, fix a paragraph). prepend adds after the frontmatter;
-    *_section work on what stands under a heading, which stays."""
+    *_section work below a heading, which stays but with remove_section."""
     opened = app.vaults.get(vault)
     content = _check_content(operation, content, find, section)
     entry = opened.find(name)
@@ -71,12 +72,16 @@ def edit_note(
         if operation == "replace_section":
             found = sections.locate(body, section)
             return edits.replace_span(body, found.content, sections.without_heading(body, found, content))
+        if operation == "remove_section":
+            return edits.remove_part(body, sections.locate(body, section).whole)
+        if operation == "add_after_section":
+            return edits.insert_part(body, sections.locate(body, section).whole.end, content)
         return edits.insert_text(body, content, "prepend" if operation.startswith("prepend") else "append", section)
 
     edited = opened.edit("edit_note", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body
     warnings = _warnings(operation, before, after, section, content) if section else []
-    if operation.startswith(("append", "prepend")) and _OPENING.search(content):
+    if operation.startswith(("append", "prepend", "add")) and _OPENING.search(content):
         warnings += _warn_of_swallowed_headings(before, after)
     return EditedNote(
         entry.path,
@@ -93,7 +98,7 @@ def _warnings(operation: Operation, before: str, after: str, heading: str, conte
     block = heading.rpartition("#")[2].strip()
     if block.startswith(("^", "[^")):
         lost = f"The new text has no {block}: links to it lead nowhere now. Add it to keep them."
-        return [] if sections.has(after, block) else [lost]
+        return [] if operation == "remove_section" or sections.has(after, block) else [lost]
     lines = sections.lines_of_equal(before, heading)
     several = (
         f"{len(lines)} headings are called {heading!r} (lines {edits.shown_lines(lines)}); the first was meant. "
@@ -147,7 +152,9 @@ def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, 
 
 def _check_content(operation: Operation, content: str | None, find: str, section: str) -> str:
     """Return the content. Raises: InvalidArguments for an argument that the operation needs or cannot use."""
-    if not content and operation.startswith(("append", "prepend")):
+    if content and operation == "remove_section":
+        raise InvalidArguments("remove_section takes no content; replace_section does.", argument="content")
+    if not content and operation.startswith(("append", "prepend", "add")):
         raise InvalidArguments(f"{operation} needs content: the text to add.", argument="content")
     if content is None and operation.startswith("replace"):
         raise InvalidArguments(f"{operation} needs content: the new text, empty to delete.", argument="content")

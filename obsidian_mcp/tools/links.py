@@ -81,7 +81,7 @@ class UnlinkedMentions:
 def get_links(
     app: App,
     name: Name,
-    unlinked: Annotated[bool, Argument(description="Instead: its name or aliases without a link")] = False,
+    unlinked: Annotated[bool, Argument(description="Instead: mentions without a link")] = False,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
@@ -123,7 +123,7 @@ def get_links(
         backlinks=linking[:count],
         outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
-        next_offset=next_offset(offset, count or limit, total),
+        next_offset=next_offset(offset, min(count or limit, limit), total),
         incomplete=outgoing.notice or backlinks.notice,
     )
 
@@ -152,8 +152,8 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
 @dataclass(frozen=True, slots=True)
 class SimilarNote:
     path: str
-    overlap: float
-    """Share of runs of three words that both notes have, 0 to 1."""
+    overlap: float | None = None
+    """Share of runs of three words that both notes have, up to 1."""
     near_duplicate: bool | None = None
 
 
@@ -182,7 +182,9 @@ def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> S
         other = opened.catalog.get(path)
         if other is not None and path != entry.path:
             shared = overlap(text, opened.read_text(other).text.body)
-            found.append(SimilarNote(path, round(shared, 3), near_duplicate=shared >= DUPLICATE_OVERLAP or None))
+            found.append(
+                SimilarNote(path, round(shared, 3) or None, near_duplicate=shared >= DUPLICATE_OVERLAP or None)
+            )
     return SimilarNotes(entry.path, found[:limit], notice)
 
 
@@ -206,6 +208,7 @@ class BrokenLink:
     path: str
     """The note that has it."""
     line: int | None
+    """Missing for cards of canvases."""
     link: str
     """As written."""
     context: str
@@ -233,7 +236,7 @@ Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
 def graph(
     app: App,
     question: Question,
-    name: Annotated[str, Argument(description="neighbours, path: start")] = "",
+    name: Annotated[str, Argument(description="Note; path: start")] = "",
     to: Annotated[str, Argument(description="path: end")] = "",
     depth: Annotated[int, Argument(description="neighbours: links away", ge=1, le=5)] = 1,
     limit: Limit = 50,
@@ -245,7 +248,8 @@ def graph(
     opened = app.vaults.get(vault)
     for argument, given in (("name", name), ("to", to)):
         needed = question == "path" or (question == "neighbours" and argument == "name")
-        if needed != bool(given):
+        may = needed or (question == "unresolved" and argument == "name")
+        if (needed and not given) or (given and not may):
             problem = f"needs {argument}" if needed else f"takes no {argument}"
             raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
     if question == "neighbours":
@@ -253,7 +257,7 @@ def graph(
         page, following = page_of(near.value, offset, limit)
         return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, incomplete=near.notice)
     if question == "unresolved":
-        return _list_broken(opened, limit, offset)
+        return _list_broken(opened, opened.find(name).path if name else None, limit, offset)
     if question == "path":
         answer = opened.graph.shortest_path(opened.find(name).path, opened.find(to).path)
         found, notice = list(answer.value), answer.notice
@@ -263,20 +267,23 @@ def graph(
     return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, incomplete=notice)
 
 
-def _list_broken(vault: Vault, limit: int, offset: int) -> GraphAnswer:
-    from obsidian_mcp.core.operations.broken_links import broken_links, likely_link, missing_part
+def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int) -> GraphAnswer:
+    from obsidian_mcp.core.operations.broken_links import broken_links, likely_link, line_of, missing_part
 
     found = broken_links(vault)
-    page = found.value[offset : offset + limit]
+    links = [ref for ref in found.value if source is None or ref.source == source]
+    page = links[offset : offset + limit]
     shown = fitting(
         (
-            BrokenLink(ref.source, ref.line, ref.link.original, context, missing_part(ref), likely_link(vault, ref))
+            BrokenLink(
+                ref.source, line_of(vault, ref), ref.link.original, context, missing_part(ref), likely_link(vault, ref)
+            )
             for ref, context in zip(page, vault.graph.contexts(page), strict=True)
         ),
         least=1,
     )
-    following = next_offset(offset, len(shown) or limit, len(found.value))
-    return GraphAnswer(len(found.value), unresolved=shown, next_offset=following, incomplete=found.notice)
+    following = next_offset(offset, len(shown), len(links))
+    return GraphAnswer(len(links), unresolved=shown, next_offset=following, incomplete=found.notice)
 
 
 def _list_unconnected(vault: Vault, question: Question) -> tuple[list[VaultPath], str | None]:

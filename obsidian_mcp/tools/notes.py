@@ -506,10 +506,11 @@ def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote)
     names = mentions.names_of(vault, entry)
     found = mentions.unlinked_mentions(vault, mentions.notes_with(vault, entry, names)[0], names)
     open_tasks = VaultTasks(vault).list(ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
-    return {
+    found_around = {
         **plain(structure),
         "open_tasks": [{"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks],
         **links,
         "unlinked_mentions": sum(1 for _ in islice(found, MENTIONS_COUNTED)),
         "similar": call_tool("obsidian_similar")["similar"] if is_note(entry.path) else [],
     }
+    return {name: value for name, value in found_around.items() if value not in ([], {})}

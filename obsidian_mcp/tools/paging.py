@@ -33,8 +33,8 @@ LINES_SHOWN: Final = 100
 
 
 def next_offset(offset: int, limit: int, total: int) -> int | None:
-    """Return where the next page begins; None after the last one."""
-    return offset + limit if offset + limit < total else None
+    """Return where the next page begins; None after the last one, and where only a count is wanted."""
+    return offset + limit if limit and offset + limit < total else None
 
 
 def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], int | None]:

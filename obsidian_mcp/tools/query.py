@@ -90,7 +90,7 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
         warnings = data.get("warnings", ())
         if len(warnings) > WARNINGS:
             data |= {"warnings": warnings[:WARNINGS], "warnings_total": len(warnings)}
-    if page.offset + count < answer.total:
+    if count and page.offset + count < answer.total:
         data["next_offset"] = page.offset + count
     if found.notice is not None:
         data["incomplete"] = found.notice

@@ -90,7 +90,9 @@ def update_task(
     task: Annotated[str, Argument(description="Its id, ^block-id, line, or part of its description")] = "",
     action: Annotated[Action, Argument(description="add: a new task with text")] = "update",
     status: Annotated[str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
-    due: Annotated[str | None, Argument(description="2026-11-30, next friday, in 2 weeks; empty removes it")] = None,
+    due: Annotated[
+        str | None, Argument(description="2026-11-30, next friday, later: +1 week; empty removes it")
+    ] = None,
     scheduled: Annotated[str | None, Argument(description="As due")] = None,
     start: str | None = None,
     created: str | None = None,
@@ -101,8 +103,8 @@ def update_task(
     depends_on: Annotated[list[str] | None, Argument(description="Ids")] = None,
     text: Annotated[str | None, Argument(description="New description")] = None,
     section: Annotated[str, Argument(description="add: below this heading")] = "",
-    lane: Annotated[str, Argument(description="Of a Kanban board: move the card there")] = "",
-    daily: Annotated[bool, Argument(description="add: to today's daily note")] = False,
+    lane: Annotated[str, Argument(description="Kanban lane to move the card to")] = "",
+    daily: Annotated[bool, Argument(description="add: to the daily note")] = False,
     etag: Etag = "",
     dry_run: DryRun = False,
     vault: VaultName = "",

@@ -19,6 +19,8 @@ from obsidian_mcp.tools.paging import MOST_BYTES
 from tests.conftest import app_on
 from tests.vaults import answer
 
+from .conftest import Opened
+
 MANY = 3_000
 DRY = {"dry_run": True}
 CHANGED = {"content": "E", "all": True, **DRY}
@@ -135,3 +137,30 @@ def test_no_error_repeats_what_is_long(basic: Path, text: str) -> None:  # ERR-0
             _, said = answer(app, tool.name.removeprefix("obsidian_"), **given)
             assert len(said) <= MOST_BYTES + 10_000, (tool.name, given.keys())
     app.vaults.close()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "total"),
+    [
+        ("search", {"query": "brass"}, 3),
+        ("search", {"query": "brass", "group": "folder"}, 3),
+        ("search", {"query": "brass", "name": "N0"}, 1),
+        ("list_tasks", {}, 3),
+        ("list_files", {}, 3),
+        ("tags", {}, 1),
+        ("get_properties", {}, 1),
+        ("graph", {"question": "orphans"}, 3),
+        ("graph", {"question": "unresolved"}, 3),
+        ("query", {"query": "LIST FROM #t"}, 3),
+        ("query", {"query": "not done", "language": "tasks"}, 3),
+    ],
+)
+def test_no_entries_are_answered_with_their_number(
+    opened: Opened, tool: str, arguments: dict[str, Any], total: int
+) -> None:
+    # TOOL-33
+    app = opened({f"N{number}.md": "---\nkind: x\n---\nbrass #t\n- [ ] do\n\n[[Gone]]\n" for number in range(3)})
+    answer = call(app, f"obsidian_{tool}", {**arguments, "limit": 0}).data
+    assert answer["total"] == total
+    assert "next_offset" not in answer
+    assert not any(answer[name] for name in ("hits", "groups", "tasks", "files", "rows", "paths") if name in answer)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.tools import call
 from tests.tools.conftest import Opened
 
@@ -28,7 +29,10 @@ def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
         ("[[Ana Berg]]", "file", "[[Anna Berg]]"),
         ("[[Annna Berg#Work|her work]]", "file", "[[Anna Berg#Work|her work]]"),
         ("![[whel.png]]", "file", "![[wheel.png]]"),
-        ("[[Old folder/Anna Berg]]", "file", "[[Anna Berg]]"),
+        ("[[Old folder/Anna Berg]]", "file", "[[People/Anna Berg]]"),
+        ("[[People/Ana Berg#Work]]", "file", "[[People/Anna Berg#Work]]"),
+        ("[her](../People/Ana%20Berg.md)", "file", "[her](People/Anna%20Berg.md)"),
+        ("![](Attachments/whel.png)", "file", "![](Attachments/wheel.png)"),
         ("[[Annie]]", "file", "[[Anna Berg|Annie]]"),
         ("[[annie|a friend]]", "file", "[[Anna Berg|a friend]]"),
         ("[a friend](Ana%20Berg.md)", "file", "[a friend](Anna%20Berg.md)"),
@@ -87,7 +91,7 @@ def test_broken_links_of_properties_cards_and_tables_are_found(opened: Opened) -
     assert [(link["path"], link.get("line"), link["context"], link["did_you_mean"]) for link in found] == [
         ("Board.canvas", None, "Anna Berg.md", "People/Anna Berg.md"),
         ("Board.canvas", None, "[[Anna Brg]]", "[[Anna Berg]]"),
-        ("Note.md", None, "by: [[Ana Berg]]", "[[Anna Berg]]"),
+        ("Note.md", 2, "by: [[Ana Berg]]", "[[Anna Berg]]"),
         ("Note.md", 6, "| [[Ana Berg\\|her]] | [[Ana Berg\\|her]] |", "[[Anna Berg\\|her]]"),
     ]
 
@@ -120,3 +124,14 @@ def test_pages_of_broken_links_hold_each_once(opened: Opened) -> None:
 
     assert first["total"] == len(places) == len(set(places)) == 10
     assert "next_offset" not in rest
+
+
+def test_the_broken_links_of_one_note_are_listed_by_its_name(opened: Opened) -> None:
+    # LINK-50
+    app = opened({**TARGETS, "One.md": "[[Ana Berg]] [[Gone]]", "Two.md": "[[Lost]]"})
+    one = run(app, "graph", question="unresolved", name="One")
+
+    assert (one["total"], [link["link"] for link in one["unresolved"]]) == (2, ["[[Ana Berg]]", "[[Gone]]"])
+    assert run(app, "graph", question="unresolved", name="Anna Berg")["total"] == 0
+    with pytest.raises(InvalidArguments, match="takes no name"):
+        run(app, "graph", question="orphans", name="One")

@@ -415,3 +415,51 @@ def test_every_tool_that_adds_below_a_heading_keeps_the_blank_line(
     written = call(app, "obsidian_read_note", {"name": "2026-11-22"}).text
     assert written is not None
     assert re.search(r"\n\n## Log\n\n- (\[ \] )?x\n\n## Plan\n\n- \[ \] old\n", written)
+
+
+def _bytes(app: App) -> bytes:
+    vault = app.vaults.get()
+    return vault.read(vault.find("N")).data
+
+
+SECTIONS = "# A\n\none\n\n## B\n\ntwo ^two\n\n### C\n\nthree\n\n## D\nfour\n"
+
+
+@pytest.mark.parametrize(
+    ("section", "before", "after"),
+    [
+        ("B", SECTIONS, "# A\n\none\n\n## D\nfour\n"),
+        ("C", SECTIONS, "# A\n\none\n\n## B\n\ntwo ^two\n\n## D\nfour\n"),
+        ("D", SECTIONS, "# A\n\none\n\n## B\n\ntwo ^two\n\n### C\n\nthree\n"),
+        ("^two", SECTIONS, "# A\n\none\n\n## B\n\n### C\n\nthree\n\n## D\nfour\n"),
+        ("D", "x\n## D\nfour", "x"),
+        ("D", "## D\nfour\n", ""),
+        ("D", "x\r\n\r\n## D\r\nfour\r\n", "x\r\n"),
+    ],
+)
+def test_a_section_is_removed_with_its_heading(opened: Opened, section: str, before: str, after: str) -> None:
+    # EDIT-12
+    app = opened({"N.md": before.encode()})
+    made = call(app, "obsidian_edit_note", {"name": "N", "operation": "remove_section", "section": section}).data
+    assert _bytes(app).decode() == after
+    assert "warnings" not in made
+    with pytest.raises(InvalidArguments, match="takes no content"):
+        call(app, "obsidian_edit_note", {"name": "N", "operation": "remove_section", "section": "A", "content": "x"})
+
+
+@pytest.mark.parametrize(
+    ("section", "before", "after"),
+    [
+        ("A", "## A\n\none\n\n## B\ntwo\n", "## A\n\none\n\n## New\n\ntext\n\n## B\ntwo\n"),
+        ("B", "## A\n\none\n\n## B\ntwo\n", "## A\n\none\n\n## B\ntwo\n\n## New\n\ntext\n"),
+        ("A", "## A\none\n## B\n", "## A\none\n\n## New\n\ntext\n\n## B\n"),
+        ("A", "## A\none", "## A\none\n\n## New\n\ntext"),
+        ("A", "## A\r\none\r\n\r\n", "## A\r\none\r\n\r\n## New\r\n\r\ntext\r\n"),
+    ],
+)
+def test_a_section_is_added_behind_another_one(opened: Opened, section: str, before: str, after: str) -> None:
+    # EDIT-12
+    app = opened({"N.md": before.encode()})
+    given = {"name": "N", "operation": "add_after_section", "section": section, "content": "## New\n\ntext\n"}
+    call(app, "obsidian_edit_note", given)
+    assert _bytes(app).decode() == after

@@ -98,6 +98,16 @@ def test_a_name_with_the_period_means_its_note_in_every_tool(opened: Opened) -> 
         run(app, date="last 7 days")
 
 
+def test_a_missing_note_says_which_headings_its_template_gives(opened: Opened) -> None:
+    """PERIODIC-13"""
+    app = opened({"T.md": "# {{title}}\n\n## Log\n\n## Tasks\n"}, daily_notes={"template": "T"})
+    with pytest.raises(NoteNotFound, match=r"Its template has the headings 2026-11-22, Log, Tasks\.$"):
+        run(app)
+    (app.config.vaults[0] / "T.md").unlink()
+    with pytest.raises(NoteNotFound, match=r"with content or create\.$"):
+        run(app)
+
+
 @needs("names with a colon")
 def test_a_note_that_is_called_so_comes_first(opened: Opened) -> None:
     """PERIODIC-11"""

@@ -64,10 +64,12 @@ def test_the_context_is_what_a_person_sees_around_a_note(app: App, basic: Path) 
     # TOOL-32
     (basic / "Talk.md").write_text("About the tower clock, and [[Tower clock]].\n", encoding="utf-8", newline="\n")
     found = run(app, name="Tower clock", view="context")
-    alone = {key: run(app, name="Tower clock", view="metadata")[key] for key in ("outline", "properties", "tags")}
+    alone = {key: run(app, name="Tower clock", view="metadata")[key] for key in ("outline", "words")}
 
     assert found["path"] == "Projects/Tower clock.md"
     assert {key: found[key] for key in alone} == alone
+    assert [] not in found.values()
+    assert 0.0 not in [near.get("overlap") for near in found["similar"]]
     assert {"path": "Talk.md", "line": 1, "context": "About the tower clock, and [[Tower clock]]."} in found[
         "backlinks"
     ]

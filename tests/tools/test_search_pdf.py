@@ -96,6 +96,9 @@ def test_a_search_says_which_pdfs_it_does_not_see(opened: Opened) -> None:
     assert found(app, "zebra") == ["Note.md"]
     assert "2 PDFs are not read yet. `obsidian-mcp index update` reads them." in run(app, "giraffe")["incomplete"]
     assert "1 PDF is not" in run(app, "giraffe", folder="Papers")["incomplete"]
+    for query in ("[kind:giraffe]", "giraffe [kind:x]", "tag:#giraffe", "task-todo:giraffe", "-x (task:a OR [b])"):
+        assert "incomplete" not in run(app, query), query  # a PDF has none
+    assert "2 PDFs" in run(app, "giraffe OR [kind:x]")["incomplete"]
     assert app.vaults.get().indexer.pdfs.complete()
     assert "incomplete" not in run(app, "zebra")
     said = run(app, "giraffe")["incomplete"]

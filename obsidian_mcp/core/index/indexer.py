@@ -36,6 +36,8 @@ WRITE_WAIT_SECONDS = 0.1
 """A question waits this long for other writers; then the rows answer as they are."""
 BUILD_WAIT_SECONDS = 1.5
 """A question to a server waits this long for a first build; the answer is there within 2 s."""
+NEARLY_DONE = 4
+"""A build that at its pace takes no more than so many times as long is waited for to its end."""
 SCAN_SECONDS = 1.0
 SCAN_STORED = 256
 """A search reads files that are not indexed for so long, and stores at most so many that it may find."""
@@ -334,10 +336,16 @@ class Indexer:
 
     def _store_all(self, seconds: float) -> None:
         """Store what is pending now in this thread too, for so long, and as the time of the call allows."""
-        end, patience = _end(seconds), _end(PATIENCE)
+        start, end, patience = time.monotonic(), _end(seconds), _end(PATIENCE)
+        last = _end(seconds * NEARLY_DONE)
         with self.state:
             left = [*self._pending.items(), *((path, None) for path in self._gone)]
-        while (left := self._left_of(left)) and (now := time.monotonic()) < end:
+        most = len(left)
+        while left := self._left_of(left):
+            now = time.monotonic()
+            is_nearly_done = now < last and (now - start) * most <= (last - start) * (most - len(left))
+            if now > end and not is_nearly_done:
+                return
             stored = 0
             try:
                 stored = self.step(WRITE_WAIT_SECONDS, BATCH_FILES if self.background is None else FIRST_FILES)

@@ -59,6 +59,10 @@ class Edit:
     text: str
 
 
+_BLANK = re.compile(r"[ \t]*\r?\n")
+_ENDS_BLANK = re.compile(r"(?:\A|\n)[ \t]*\r?\n\Z")
+
+
 def apply(body: str, edits: Iterable[Edit]) -> str:
     """`body` with edits that do not overlap; every other character stays."""
     parts, done = [], 0
@@ -208,6 +212,25 @@ def prepend_to_span(body: str, span: Span, content: str) -> str:
         newline = newline_of(body, content)
         content = _end_line(content, newline) + newline
     return insert(body, inner.start, content)
+
+
+def remove_part(body: str, span: Span) -> str:
+    """The text without a section or block and the blank lines below it; at the end of the note, those above it."""
+    after = body[span.end :].lstrip("\r\n")
+    if after:
+        return body[: span.start] + after
+    before = body[: span.start].rstrip("\r\n")
+    return before + (newline_of(body, "") if before and body.endswith("\n") else "")
+
+
+def insert_part(body: str, at: int, content: str) -> str:
+    """`content` behind a section or block that ends at `at`, with a blank line around it (EDIT-12)."""
+    newline, before, after = newline_of(body, content), body[:at], body[at:]
+    lead = "" if _ENDS_BLANK.search(before) else newline if before.endswith("\n") else newline * 2
+    end = newline if after or body.endswith("\n") else ""
+    if after and not _BLANK.match(after):
+        end += newline
+    return before + lead + adapted(content, body).strip("\r\n") + end + after
 
 
 def _put_below_heading(body: str, span: Span, content: str) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.settings import LinkFormat
+from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.freshness import Answer
-from obsidian_mcp.core.links.resolve import clean, destination, write_path
+from obsidian_mcp.core.links.resolve import clean, destination, is_relative, write_path
 from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, segments
 from obsidian_mcp.core.text.call import checkpoint
@@ -37,6 +39,15 @@ def missing_part(reference: Reference) -> str:
     return "block" if segments(reference.link.subpath)[-1].strip().startswith(("^", "[^")) else "heading"
 
 
+def line_of(vault: Vault, reference: Reference) -> int | None:
+    """Return the 1-based line of a link, of one in a property too; None for cards, and where a note has changed."""
+    if reference.link.kind != "property":
+        return reference.line
+    body = vault.read_text(vault.catalog[reference.source]).text.body
+    at = body.find(reference.link.original, 0, frontmatter.text_start(body))
+    return body.count("\n", 0, at) + 1 if at >= 0 else None
+
+
 def likely_link(vault: Vault, reference: Reference) -> str | None:
     """Return the link as it would lead to the file or part that is nearest in name; None where none is near (LINK-51).
 
@@ -59,7 +70,7 @@ def likely_link(vault: Vault, reference: Reference) -> str | None:
         if link.kind == "card":
             return f"{target}{subpath}"
         style: Style = "wiki" if "[[" in link.original else "markdown"
-        link_format = vault.settings.new_link_format
+        link_format: LinkFormat = "relative" if is_relative(path) else "absolute" if "/" in path else "shortest"
         path = write_path(vault.catalog, target, reference.source, style, link_format, subpath=subpath) or ""
         if not path:
             return None

@@ -19,7 +19,7 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename, check_creatable, is_note, name_key, parse
 from obsidian_mcp.core.vault.located import Located, adjective_of, can_be_made, not_set_up
 from obsidian_mcp.core.vault.planned_change import Create
-from obsidian_mcp.errors import NoteExists, NoteNotFound
+from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound
 
 from .templates import Filled, Templates
 
@@ -77,7 +77,7 @@ class PeriodicNotes:
                 with suppress(NoteNotFound):  # gone since the folder was read: it counts as not there (PERIODIC-13)
                     return self._change(tool, located, located.entry, change)
             if not create:
-                raise self._names.missing(located)
+                raise self._missing(located)
             filled, creation = self.plan(located, change)
             vault.commit(tool, [creation])
             entry = vault.look_for(creation.disk)
@@ -86,6 +86,17 @@ class PeriodicNotes:
             return Opened(
                 located, vault.read(entry), created=True, changed=True, cursor=filled.cursor, warnings=filled.warnings
             )
+
+    def _missing(self, located: Located) -> NoteNotFound:
+        """Return the error for a note that is not there, with the headings that its template would give it."""
+        from obsidian_mcp.core.note import parser, sections  # which notes that are there do without
+
+        error = self._names.missing(located)
+        with suppress(AppError):
+            headings = [heading.text for heading in parser.parse(self._fill(located).text).outline]
+            if headings:
+                error.message += f" Its template has the headings {', '.join(headings[: sections.SHOWN])}."
+        return error
 
     def unique(self, name: str, template: str = "") -> tuple[str, str]:
         """Return the path of a new note named by the minute, and its template (PERIODIC-19). Raises: NoteExists."""

@@ -69,7 +69,7 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
             break
         shown.append(group)
     following = request.offset + entries
-    next_offset = following if following < len(rows) else None
+    next_offset = following if entries and following < len(rows) else None
     return Grouped(found.total, len(groups), shown, next_offset, widened, found.snapshot.notice, found.note)
 
 

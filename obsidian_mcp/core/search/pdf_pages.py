@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.rows import to_path
-from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, ScopedQuery, Word
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, ScopedQuery, Word
 from obsidian_mcp.core.text.vault_path import PDF
 
 from .snapshot import Snapshot
 
+WITHOUT_PDFS = ("tag", "task", "task-todo", "task-done")
 PROBLEMS = 5
 """PDFs that could not be read, of which a result names so many."""
 
@@ -29,6 +30,18 @@ def finds_pages(query: Node) -> bool:
         case Word() | Phrase():
             return bool(query.text)
     return True
+
+
+def may_find_pages(query: Node) -> bool:
+    """Return whether a PDF that is not read could be found: it has no properties, tags or tasks (PDF-4)."""
+    match query:
+        case And():
+            return all(map(may_find_pages, query.parts))
+        case Or():
+            return any(map(may_find_pages, query.parts))
+        case ScopedQuery():
+            return query.operator not in WITHOUT_PDFS and may_find_pages(query.part)
+    return not isinstance(query, Property)
 
 
 def unseen(

@@ -93,7 +93,7 @@ def render_page(found: Found, request: Request) -> Hits:
         hits.append(hit)
         room -= size
     following = request.offset + len(hits)
-    next_offset = following if following < found.total else None
+    next_offset = following if hits and following < found.total else None
     return Hits(found.total, hits, next_offset, widened, found.snapshot.notice, found.note)
 
 
@@ -111,7 +111,7 @@ def _render_lines(found: Found, request: Request) -> Hits:
             break
         shown.append(snippet)
     following = request.offset + len(shown)
-    next_offset = following if following < len(lines) else None
+    next_offset = following if shown and following < len(lines) else None
     hits = [replace(hit, snippets=shown) for hit in hits if shown]
     return Hits(len(lines), hits, next_offset, remark, found.snapshot.notice, found.note)
 
@@ -245,7 +245,8 @@ class Renderer:
             snippets = self._snippets(number, item.start)
             if not snippets and self._fields[number].links:
                 matched = "link"
-        return Hit(item.path, item.score, value, snippets or None, matched)
+        score = None if item.score is None else round(item.score, 1)
+        return Hit(item.path, score, value, snippets or None, matched)
 
     def _snippets(self, number: int, start: int | None) -> list[Snippet]:
         """The lines to show of a file, in their order; `start` is where what was found by its meaning begins."""

@@ -226,7 +226,7 @@ class Search:
             wide = wide or rank(snapshot, plan, files, request.query, len(files))
             wide, starts = self._with_meaning(snapshot, request, within, wide)
             files = frozenset(number for number, _ in wide[0])
-        if snapshot.table.has_pdfs:
+        if snapshot.table.has_pdfs and pdf_pages.may_find_pages(query):
             snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
         others = _other_files(snapshot, request, query)
         total, by = len(files) + len(others), request.order

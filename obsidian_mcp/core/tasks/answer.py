@@ -156,7 +156,7 @@ def page_of(
         [entry_of(task, dependencies) for task in tasks.values()],
         total=len(result.tasks),
         matched=None if result.matched == len(result.tasks) else result.matched,
-        next_offset=end if end < len(entries) else None,
+        next_offset=end if shown and end < len(entries) else None,
         groups=None if result.groups is None else groups,
         explanation=explanation,
         incomplete=incomplete,

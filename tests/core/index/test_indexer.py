@@ -154,6 +154,19 @@ def test_a_question_waits_a_while_for_a_first_build(large: MemoryVault, monkeypa
 
 
 # INDEX-41
+def test_a_build_that_is_soon_whole_is_waited_for_to_its_end(
+    large: MemoryVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexer, "BUILD_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(indexer, "NEARLY_DONE", 100_000)
+    Held(large).store(1)
+    answer = large.graph.tags()
+
+    assert sum(use.files for use in answer.value) == MANY
+    assert answer.notice is None
+
+
+# INDEX-41
 def test_the_newest_files_are_indexed_first(large: MemoryVault) -> None:
     Held(large).store(1)
     assert set(large.indexer.pending()) == {f"{n:03}.md" for n in range(MANY + 1 - FIRST_FILES)}
