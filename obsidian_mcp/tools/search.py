@@ -26,6 +26,7 @@ from .registry import tool
 EVERYTHING = '""'
 """The query that every note matches."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?')
+_names_operator_or_property = re.compile(r"[:\[]").search
 _OTHERS_OPERATOR = re.compile(r"(?<!\S)(?:AND|NOT)(?=\s+\S)")
 WORDS_HERE = "AND and NOT are words in a query, no operators: -term excludes a term, and all others are wanted anyway."
 
@@ -80,7 +81,7 @@ def search(
     found = opened.search.find(request, named) if by is None else opened.search.grouped(request, by, named)
     if not found.total and request.folder is not None:
         opened.folders.existing(request.folder)
-    if not found.total or found.widened:
+    if (not found.total or found.widened) and _names_operator_or_property(query):
         from obsidian_mcp.core.operations.query_advice import advise  # needed where little is found
 
         found.note = found.note or advise(opened, request.query) or None
