@@ -308,10 +308,21 @@ def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, 
     if found is None:
         raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(callable_here)}.", tool=name)
     try:
-        return found.call(app, arguments)
+        answer = found.call(app, arguments)
     except AppError as error:
         error.message = usable_advice(app, error.message, tools)
         raise
+    for remark in REMARKS & answer.data.keys():
+        said = answer.data[remark]
+        if isinstance(said, str):
+            answer.data[remark] = usable_advice(app, said, tools)
+        elif isinstance(said, list):
+            answer.data[remark] = [usable_advice(app, one, tools) for one in said]
+    return answer
+
+
+REMARKS = frozenset({"note", "widened", "warnings"})
+"""Members of answers that are sentences for the client."""
 
 
 _TOOL_NAMES = re.compile(rf"\b{PREFIX}[a-z_]+(?: or {PREFIX}[a-z_]+)*")
@@ -319,7 +330,7 @@ _CLAUSE_END = re.compile(r"(?<=[.;]) ")
 
 
 def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> str:
-    """Return a message without advice to call tools that the client cannot call (TOOL-27)."""
+    """Return an error or a remark without advice to call tools that the client cannot call (TOOL-27)."""
     if not _TOOL_NAMES.search(message):
         return message
     offered_here = entries.select_tools(entries.Audience(app.config.tools, app.config.read_only))

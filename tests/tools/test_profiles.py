@@ -126,6 +126,27 @@ def test_errors_advise_only_tools_that_can_be_called(app: App) -> None:
     assert taken.endswith("Choose another name, or set overwrite to true to replace the whole note.")
 
 
+REMARKED: list[tuple[str, dict[str, Any], str]] = [
+    ("search", {"query": "[xyzzy:1]"}, "obsidian_get_properties"),
+    ("search", {"query": "zebroid"}, "obsidian_list_files"),
+    ("replace", {"find": "zebroid", "content": "", "names": ["Alpha"]}, "obsidian_search"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "advised"), REMARKED)
+def test_remarks_advise_only_tools_that_can_be_called(
+    app: App, basic: Path, tool: str, arguments: dict[str, Any], advised: str
+) -> None:
+    # TOOL-27
+    (basic / "old").mkdir()
+    (basic / "old/Note.md").write_text("zebroid", encoding="utf-8")
+    (basic / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["old/"]}', encoding="utf-8")
+    for tools, is_advised in (("all", True), (tool, False), (f"{tool},{advised.removeprefix('obsidian_')}", True)):
+        here = app._replace(config=app.config._replace(tools=tools))
+        said = json.dumps(call(here, f"obsidian_{tool}", arguments).data)
+        assert (advised in said) == (is_advised or advised == f"obsidian_{tool}"), said
+
+
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search", {"query": "brass"}),
     ("search", {"query": "brass", "group": "folder"}),
