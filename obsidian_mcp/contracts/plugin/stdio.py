@@ -237,6 +237,7 @@ def run(
         client.start(conversation.tools_changed)
         if app is not None:
             app.config.require_folders()
+            conversation.reader.wait_until_idle(stdio.READ_FIRST_SECONDS)
             app.vaults.warm()
             from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 
