@@ -31,10 +31,10 @@ def test_the_newest_changelog_entry_is_this_version() -> None:
 
 
 def test_one_context_variable_carries_the_record_of_a_call() -> None:
-    sources = (ROOT / "obsidian_mcp").rglob("*.py")
-    found = {source.name: source.read_text(encoding="utf-8").count("ContextVar(") for source in sources}
+    package = ROOT / "obsidian_mcp"
+    counts = {path: path.read_text(encoding="utf-8").count("ContextVar(") for path in package.rglob("*.py")}
 
-    assert {name: count for name, count in found.items() if count} == {"call.py": 1}
+    assert {path: count for path, count in counts.items() if count} == {package / "core/text/call.py": 1}
 
 
 @cache

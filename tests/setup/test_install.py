@@ -270,7 +270,7 @@ def test_a_broken_file_is_left_alone_and_the_place_named(tmp_path: Path, text: s
         install(DESKTOP, system, "obsidian", LINE)
 
     assert problem in caught.value.message
-    assert repr(str(DESKTOP.file(system))) in caught.value.message
+    assert f"'{DESKTOP.file(system)}'" in caught.value.message
     assert files_below(tmp_path) == before
 
 

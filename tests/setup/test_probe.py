@@ -44,7 +44,7 @@ def test_our_own_server_answers_and_ends(basic: Path) -> None:
 
 
 def test_what_cannot_be_started_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(NoAnswer, match="cannot be started: No such file"):
+    with pytest.raises(NoAnswer, match="cannot be started: "):
         initialize([str(tmp_path / "gone")], os.environ, tmp_path)
 
 

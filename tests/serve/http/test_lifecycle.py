@@ -386,7 +386,7 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
     try:
         url = process.stdout.readline().decode().strip()
         arguments = {"a": 5, "b": 3}
-        bridge = httpx.post(f"{url}/bridge/v1/tools/add/call", json={"arguments": arguments}).json()
+        bridge = httpx.post(f"{url}/bridge/v1/tools/add/call", json={"arguments": arguments}, timeout=60).json()
         rad = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "add", "input": arguments}).json()
         assert json.loads(bridge["content"][0]["text"]) == rad["output"] == {"sum": 8}
         own = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "echo", "input": {"content": "x"}}).json()
