@@ -77,7 +77,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         links = mentions.linked(vault, settings, entry.path, other.path, content.text.body, names)
         left += dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
         if links.made:
-            found.append(Rewritten(content, links.after))
+            found.append(Rewritten(content, content.with_body(links.after)))
             made[other.path] = links.made
     changed, kept = move.allowed(vault, found)
     if only or not changed:

@@ -202,7 +202,7 @@ def property_set(call: DropInCall) -> str:
     if types and call.may_change_settings(TYPES):
         with call.vault.changing():
             edited = call.vault.edit("set_properties", entry, change, dry_run=True)
-            note = Write(entry.disk, edited.before.data, edited.after.data)
+            note = edited.operation
             call.vault.commit("set_properties", [*([note] if note.before != note.after else []), *types])
     else:
         call.vault.edit("set_properties", entry, change)

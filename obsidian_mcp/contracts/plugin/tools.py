@@ -17,7 +17,7 @@ from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
-from obsidian_mcp.core.vault.planned_change import Edited
+from obsidian_mcp.core.vault.planned_change import Rewritten
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.arguments import Argument
@@ -146,7 +146,7 @@ def edit_note(
         return body[:below] + patched
 
     edited = _edit(app, "edit_note", path, change, create=create)
-    if isinstance(edited, Edited):
+    if isinstance(edited, Rewritten):
         path = edited.after.entry.path
         return DocumentAnswer({"path": path, "etag": edited.after.etag}, f'Successfully applied patch to "{path}"')
     return DocumentAnswer(edited, f'Successfully created "{edited["path"]}"')
@@ -222,7 +222,7 @@ def edit_frontmatter(
         return body
 
     edited = _edit(app, "edit_frontmatter", path, change, create=allow_create)
-    if isinstance(edited, Edited):
+    if isinstance(edited, Rewritten):
         after, changed = edited.after, edited.before.etag != edited.after.etag
         return EditedFrontmatter(True, after.entry.path, mode, changed, _properties(after.text.body))
     return EditedFrontmatter(True, edited["path"], mode, True, _properties(change("")))
@@ -330,7 +330,7 @@ def _call(app: App, tool_name: str, /, **arguments: Any) -> Outcome:
     return registry.call(app, PREFIX + tool_name, {**arguments, **confirmed})
 
 
-def _edit(app: App, tool: str, path: str, change: Callable[[str], str], *, create: bool) -> Edited | dict[str, Any]:
+def _edit(app: App, tool: str, path: str, change: Callable[[str], str], *, create: bool) -> Rewritten | dict[str, Any]:
     """Return the edited note, or what `create_note` answers for one that was not there when it was opened (PLUGIN-07).
     Raises: NoteNotFound for such a note without `create`."""
     vault = app.vaults.get()

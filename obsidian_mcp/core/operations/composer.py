@@ -49,7 +49,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
         raise InvalidArguments("A note cannot be merged into itself.", argument="into")
     _check_notes(source, target)
     rewriting = rewrite_links(vault, {source.path: target.path})
-    after = {file.path: file.after for file in rewriting.rewritten}
+    after = {file.path: file.after.text.body for file in rewriting.rewritten}
     before = vault.read_text(target)
     own = after.get(source.path, vault.read_text(source).text.body)
     read = frontmatter.read(own)

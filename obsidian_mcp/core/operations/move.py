@@ -120,7 +120,7 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
         old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
         found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
     links = applied(contents, found)
-    after = next((file.after for file in links.rewritten if file.path == entry.path), parsed.body)
+    after = next((file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body)
     return replace(links, warnings=(*links.warnings, *_lost_part_bookmarks(vault, entry.path, parsed, after)))
 
 
@@ -221,7 +221,7 @@ def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], 
     changed, kept = [], []
     for file in files:
         try:
-            vault.policy.check_write(file.path, len(file.data))
+            vault.policy.check_write(file.path, len(file.after.data))
         except (PermissionDenied, StorageFailed):
             kept.append(file.path)
         else:
@@ -270,7 +270,7 @@ def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.Fil
         if changes := [edit for edit in edits.edits if edit.span.slice(body) != edit.text]:
             lines = Lines(body)
             changed = sorted({lines.line(edit.span.start) + 1 for edit in changes})
-            found.append(Rewritten(content, apply(body, changes), tuple(changed)))
+            found.append(Rewritten(content, content.with_body(apply(body, changes)), tuple(changed)))
         warnings += [
             f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
         ]

@@ -53,7 +53,7 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
             rename = tag_rename.in_note if is_note(entry.path) else tag_rename.in_canvas
             after = rename(body, old, new)
             if after != body:
-                renamed.append(Rewritten(content, after))
+                renamed.append(Rewritten(content, content.with_body(after)))
     broken = [path for path in vault.graph.warnings().value if is_note(path) and _may_name(vault, path, old)]
     reason = "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again"
     warnings = (f"{reason}: {move.listed(broken)}.",) if broken else ()

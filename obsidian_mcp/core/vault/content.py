@@ -30,6 +30,10 @@ class Content(NamedTuple):
     def text(self) -> Text:
         return Text.decode(self.data)
 
+    def with_body(self, body: str) -> Content:
+        """Return the file with another text behind its byte order mark."""
+        return Content(self.entry, Text(body, self.text.bom).encode())
+
 
 def check_is_note(path: VaultPath) -> None:
     """Raises: NotText naming the tool that can change the file (EDIT-09)."""

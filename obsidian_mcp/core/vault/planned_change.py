@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.settings import TrashOption
@@ -80,33 +79,32 @@ def moved(disk: str, moves: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A file whose text changes: the text before and after, and the lines that change (1-based)."""
+    """A file whose text changes, before and after."""
 
-    content: Content
-    after: str
+    before: Content
+    after: Content
     lines: tuple[int, ...] = ()
+    """Those that change (1-based), where links were rewritten."""
+    merged: bool = False
+    """Whether the file had changed since the `etag` of the change, and both changes are kept."""
 
     @property
     def path(self) -> VaultPath:
-        return self.content.entry.path
-
-    @property
-    def data(self) -> bytes:
-        return Text(self.after, self.content.text.bom).encode()
+        return self.before.entry.path
 
     @property
     def operation(self) -> Write:
-        return Write(self.content.entry.disk, self.content.data, self.data)
+        return Write(self.before.entry.disk, self.before.data, self.after.data)
 
     @property
     def diff(self) -> str:
-        return diff(self.path, self.content.text.body, self.after)
+        return diff(self.path, self.before.text.body, self.after.text.body)
 
 
-def rewritten(content: Content, after: str) -> Rewritten:
+def rewritten(before: Content, body: str, *, merged: bool = False) -> Rewritten:
     """Return a note with another text. Raises: as `check_plugin_text`."""
-    check_plugin_text(content.entry.path, content.text.body, after)
-    return Rewritten(content, after)
+    check_plugin_text(before.entry.path, before.text.body, body)
+    return Rewritten(before, before.with_body(body), merged=merged)
 
 
 _NOTHING = VaultPath("")
@@ -157,30 +155,14 @@ class Planned(Exception):
         self.change = change
 
 
-class Edited(NamedTuple):
-    """A file before and after an edit. `merged`: the file had changed since the `etag`, and both changes are kept."""
-
-    before: Content
-    after: Content
-    merged: bool
-
-    @property
-    def path(self) -> VaultPath:
-        return self.before.entry.path
-
-    @property
-    def diff(self) -> str:
-        return diff(self.path, self.before.text.body, self.after.text.body)
-
-
-def edited(before: Content, change: Callable[[str], str], etag: str, version: Callable[[str], bytes | None]) -> Edited:
+def edited(
+    before: Content, change: Callable[[str], str], etag: str, version: Callable[[str], bytes | None]
+) -> Rewritten:
     """Return a file with its text changed, and nothing written; a change made to the `version` of an older `etag` is
     merged with the later ones. Raises: StaleEtag, and the errors of `change`."""
-    text = before.text
     is_merged = bool(etag) and etag != before.etag
-    body = _merged(before, change, etag, version(etag)) if is_merged else change(text.body)
-    check_plugin_text(before.entry.path, text.body, body)
-    return Edited(before, Content(before.entry, Text(body, text.bom).encode()), is_merged)
+    body = _merged(before, change, etag, version(etag)) if is_merged else change(before.text.body)
+    return rewritten(before, body, merged=is_merged)
 
 
 def check_plugin_text(path: VaultPath, before: str, after: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from .changes import Changes, Done
     from .located import PeriodicNames
-    from .planned_change import Edited, Operation
+    from .planned_change import Operation, Rewritten
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
@@ -391,16 +392,16 @@ class Vault:
 
     def edit(
         self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
-    ) -> Edited:
+    ) -> Rewritten:
         """Replace a note's text, without its byte order mark, by `change(text)` as one step; `dry_run`: only return the
         result. With the `etag` of an older version, the change to that one is merged with what happened since. Raises:
         StaleEtag, NotText, and what `change` raises, with nothing written."""
-        from .planned_change import Write, edited
+        from .planned_change import edited
 
         version = partial(self.journal.version, entry.disk)
         if dry_run:
             planned = edited(self.read_note(entry), change, etag, version)
-            self.check(tool, [Write(entry.disk, planned.before.data, planned.after.data)])
+            self.check(tool, [planned.operation])
             return planned
         attempts = ATTEMPTS
         while True:
@@ -408,8 +409,8 @@ class Vault:
                 made = edited(self.read_note(entry), change, etag, version)
                 try:
                     if made.after.data != made.before.data:
-                        self.commit(tool, [Write(entry.disk, made.before.data, made.after.data)])
-                    return made._replace(after=made.after._replace(entry=self.catalog.get(entry.path) or entry))
+                        self.commit(tool, [made.operation])
+                    return replace(made, after=made.after._replace(entry=self.catalog.get(entry.path) or entry))
                 except StaleEtag:  # another program wrote in the last moment: both changes are kept (SAFE-22)
                     attempts -= 1
                     if not attempts:
