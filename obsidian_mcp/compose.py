@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import stat
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,7 +17,7 @@ from obsidian_mcp import install_command
 
 from .app import App, HiddenTextReads, Media
 from .config import Config
-from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound
+from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound, shorten
 
 if TYPE_CHECKING:
     import logging
@@ -261,26 +262,42 @@ def serve_http(
 
 
 def explain_missing(folder: Path) -> str:
-    """Return what is wrong where the folder of a vault is not there; empty where it is."""
-    if folder.is_dir():
+    """Return what is wrong where the folder of a vault cannot be used; empty where it can."""
+    try:
+        problem = "" if stat.S_ISDIR(folder.stat().st_mode) else "is not a folder"
+    except (FileNotFoundError, NotADirectoryError):
+        problem = "does not exist"
+    except OSError as error:
+        problem = f"cannot be reached ({error.strerror})"
+    if not (problem or os.access(folder, os.R_OK | os.X_OK)):
+        problem = "may not be read by the account that runs this program"
+    if not problem:
         return ""
-    problem = "is not a folder" if folder.exists() else "does not exist"
     advice = (
-        _explain_quotes(folder)
+        _explain_spelling(folder)
         or explain_split(folder)
         or "Check the path given with --vault or in OBSIDIAN_VAULT_PATH; an external or network drive must be "
-        "connected."
+        "connected, and macOS asks whether a program may read Documents, Desktop and iCloud."
     )
-    return f"The vault folder '{folder}' {problem}. {advice}"
+    return f"The vault folder {shorten(str(folder))!r} {problem}. {advice}"
 
 
-def _explain_quotes(folder: Path) -> str:
+_UNFILLED: Final = re.compile(r"\$\{?\w+\}?|%\w+%")
+
+
+def _explain_spelling(folder: Path) -> str:
+    """Return what to say of a path that was given in a form that nothing reads; empty for any other."""
     from pathlib import Path
 
     given = str(folder).removeprefix(f"{Path.cwd()}{os.sep}")
-    if given[0] not in "\"'" or given[-1] != given[0]:
-        return ""
-    return f"Its path was given with quotation marks inside; leave them out: {given[1:-1]}"
+    if given[0] in "\"'" and given[-1] == given[0]:
+        return f"Its path was given with quotation marks inside; leave them out: {given[1:-1]}"
+    if given[0] == "~":
+        account = given[1:].partition(os.sep)[0]
+        return f"There is no account {account!r}. Your own home folder is ~/; or give the whole path."
+    if unfilled := _UNFILLED.search(given):
+        return f"The client has not put in a value for {unfilled[0]}; write the whole path."
+    return ""
 
 
 def explain_split(folder: Path) -> str:
@@ -298,6 +315,11 @@ def explain_split(folder: Path) -> str:
 def vault_folders(config: Config) -> dict[str, Path]:
     """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use;
     the first is the default. Raises: VaultNotFound where there is none."""
+    if not all(named.strip() for named in config.named_vaults):
+        raise VaultNotFound(
+            "The path of the vault given with --vault is empty. Give its folder, or leave --vault out for the vaults "
+            "that Obsidian knows."
+        )
     paths = config.vaults
     if not paths:
         from obsidian_mcp.adapters.app_registry import registered_vaults
@@ -431,7 +453,8 @@ class FolderVaults:
 
     def problem(self) -> str:
         named = self._config.named_vaults
-        if self._key is None and named and os.path.isdir(named[0]):  # noqa: PTH112  pathlib takes 3 ms
+        first = named[0] if self._key is None and named else ""
+        if first and os.access(os.path.join(first, "."), os.R_OK | os.X_OK):  # noqa: PTH118  pathlib takes 3 ms
             return ""
         try:
             return explain_missing(self._folder(""))

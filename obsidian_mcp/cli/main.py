@@ -17,6 +17,8 @@ from .stdout import write
 
 VERBATIM: Final = "obsidian"
 """The command whose words are all its own: no option of ours is read among them."""
+SERVERS: Final = ((), ("serve",), ("bridge",))
+"""The words of the servers that a client starts."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -49,6 +51,8 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     program = grammar.root()
     reading = grammar.scan(program, arguments, stops=True)
+    if tuple(reading.rest or reading.placed) in SERVERS:
+        reading = _without_empty_path(reading)
     given = grammar.values(program, reading)
     if given.pop(grammar.HELP.name, False):
         return _show_help(program)
@@ -78,6 +82,15 @@ def _run(arguments: Sequence[str]) -> int:
 
         return run_obsidian(words[1:], options)
     return _run_command(options, words)
+
+
+def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:
+    """Return the words of a server with a blank for the path of a vault that a client left empty: the server says so
+    (CLI-21)."""
+    waits = reading.waiting is not None and reading.waiting.name == "vault"
+    named = [*reading.options.get("vault", ()), *([""] if waits else ())]
+    options = reading.options | ({"vault": [path or " " for path in named]} if named else {})
+    return reading._replace(options=options, waiting=None if waits else reading.waiting)
 
 
 def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[str]:

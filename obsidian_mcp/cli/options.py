@@ -65,7 +65,7 @@ class Options(NamedTuple):
 def _folder(named: str, settings: "config.Config") -> str:
     """The folder of a vault that is named by its folder, by the name of a folder of the configuration, or by the name
     that the Obsidian app shows (CLI-04)."""
-    if os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110  pathlib takes 3 ms
+    if not named or os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110  pathlib takes 3 ms
         return named
     from obsidian_mcp.config import read
     from obsidian_mcp.core.text.vault_path import name_key

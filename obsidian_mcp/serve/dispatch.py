@@ -132,11 +132,12 @@ class Peer(NamedTuple):
         return {"name": self.name, "version": ""}
 
     def _stated(self) -> dict[str, Any]:
-        """What it can do, as far as this program makes use of it."""
-        asked: dict[str, Any] = {"elicitation": {}} if self.can_be_asked else {}
-        extensions = self.capabilities.get("extensions")
-        ui = extensions.get(UI_EXTENSION) if isinstance(extensions, dict) else None
-        return asked | ({"extensions": {UI_EXTENSION: ui}} if isinstance(ui, dict) else {})
+        """What it can do, as far as it is written in the form of a capability."""
+        return {
+            name: {key: held for key, held in stated.items() if isinstance(held, dict)}
+            for name, stated in self.capabilities.items()
+            if isinstance(stated, dict)
+        }
 
 
 class Dispatcher:
@@ -195,7 +196,10 @@ class Dispatcher:
     def modern_peer(self, message: Message) -> Peer | Message:
         """Return who sent a request of the era without a handshake, or the error that refuses it."""
         meta = envelope(message)
-        version = meta.get(VERSION_KEY)
+        if missing := [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]:
+            problem = f"params._meta is missing the required envelope key(s): {', '.join(missing)}"
+            return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
+        version = meta[VERSION_KEY]
         if isinstance(version, str) and version not in MODERN_VERSIONS:
             return unsupported(message, version, MODERN_VERSIONS)
         if message["method"] not in self.modern_methods:

@@ -73,13 +73,24 @@ def test_an_initialize_of_any_form_begins_a_connection_that_serves_everything(se
 def test_an_envelope_of_any_form_is_served(send: Send, odd: Any) -> None:
     # DISPATCH-08
     metas: list[Any] = [{**MODERN, key: odd} for key in (VERSION, CLIENT, CAPABILITIES, "progressToken")]
-    metas += [{key: value for key, value in MODERN.items() if key != left_out} for left_out in MODERN]
+    metas.append({key: value for key, value in MODERN.items() if key != CLIENT})
     for meta in metas:
         for method in ("server/discover", *METHODS):
             if meta.get(VERSION) == "":  # a revision, and none that is served
                 assert send(request(1, method, {"_meta": meta}))["error"]["code"] in (-32022, -32020)
             else:
                 assert send(request(1, method, {"_meta": meta}))["result"]["resultType"] == "complete", (method, meta)
+
+
+@pytest.mark.parametrize("key", [VERSION, CAPABILITIES])
+def test_what_an_envelope_must_have_is_named(send: Send, key: str) -> None:
+    # DISPATCH-08
+    for method in ("server/discover", *METHODS):
+        error = send(request(1, method, {"_meta": {name: said for name, said in MODERN.items() if name != key}}))[
+            "error"
+        ]
+        assert error["code"] == -32602
+        assert key in error["message"]
 
 
 @pytest.mark.parametrize("odd", [*ODD, {VERSION: None}, {VERSION: "2025-06-18"}, {"progressToken": 1.5}], ids=repr)

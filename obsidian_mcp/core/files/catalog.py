@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -67,7 +67,9 @@ class Catalog:
     with one NFC form (twins, semantics 12) the one in NFC, else the smallest, gets it and the others keep theirs,
     whatever the order of changes. The vault's lock guards it."""
 
-    def __init__(self, files: Iterable[DiskFile] = ()) -> None:
+    def __init__(self, files: Iterable[DiskFile] = (), read_uri: Callable[[str], str] = lambda raw: raw) -> None:
+        """`read_uri` returns the name of the note that a URI names (NAME-16)."""
+        self._read_uri = read_uri
         self._by_path: dict[str, FileEntry] = {}
         self._twins: dict[str, list[str]] = {}
         """Normal form -> disk spellings, only for groups that have or had a spelling that is not in normal form."""
@@ -190,7 +192,8 @@ class Catalog:
 
     def parse(self, raw: str) -> VaultPath:
         """Return the normal form of a path, in a folder that is listed exactly so as it is, however odd its name
-        (NAME-14). Raises: PermissionDenied, InvalidName."""
+        (NAME-14). Raises: PermissionDenied, InvalidName, and what `plain` raises."""
+        raw = self.plain(raw)
         with suppress(AppError):
             if (path := parse(raw)) == raw:
                 return path
@@ -199,6 +202,11 @@ class Catalog:
         if folder and listed.startswith(f"{folder}/"):
             return VaultPath(f"{folder}/{parse(f'.{listed[len(folder) :]}')}")
         return parse(raw)
+
+    def plain(self, raw: str) -> str:
+        """Return the name in a URI, and any other as it is. Raises: VaultNotFound for the URI of another vault,
+        InvalidName for one that names no note, PermissionDenied for one out of the vault."""
+        return self._read_uri(raw) if "://" in raw else raw
 
     def _reassign(self, normal: str, group: list[str], new: dict[str, DiskFile]) -> list[Change]:
         """Give the spellings of one normal form their paths; the changes that follow."""

@@ -1,11 +1,15 @@
-"""URIs of a vault's files: `obsidian://vault/<vault>/<path>`, the app's own short form (specs/resources.md RES-01)."""
+"""URIs of a vault's files: `obsidian://vault/<vault>/<path>`, the app's own short form (specs/resources.md RES-01), and
+those that people copy from the app and from elsewhere (NAME-16)."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.errors import InvalidName, PermissionDenied, VaultNotFound
 
 ROOT = "obsidian://vault/"
 TEMPLATE = ROOT + "{vault}/{+path}"
@@ -45,3 +49,42 @@ def parse(uri: str) -> FileUri | None:
         return None
     decoded = unquote(path, errors="surrogateescape")
     return FileUri(unquote(vault, errors="surrogateescape"), decoded, path)
+
+
+def note_name(raw: str, vault: str, root: Path) -> str:
+    """Return the name of the note that an `obsidian://` or `file://` URI names in a vault with this name and folder;
+    any other name as it is. Raises: VaultNotFound, InvalidName, PermissionDenied."""
+    scheme, _, rest = raw.strip().partition("://")
+    if scheme.lower() == "file":
+        return _name_below(root, rest.removeprefix("localhost"), raw)
+    if scheme.lower() != "obsidian":
+        return raw
+    if rest.startswith("/"):
+        return _name_below(root, rest, raw)
+    if (short := parse(raw.strip())) is not None:
+        named, name = short.vault, short.path
+    else:
+        said = dict(part.partition("=")[::2] for part in rest.partition("?")[2].split("&"))
+        if said.get("path"):
+            return _name_below(root, said["path"], raw)
+        named, name = unquote(said.get("vault", "")), unquote(said.get("file", ""))
+    if named and name_key(named) not in (name_key(vault), name_key(root.name)):
+        raise VaultNotFound(
+            f"{raw!r} is of the vault {named!r}, and this call is for {vault!r}. Name the vault in the argument vault, "
+            "and the note by its name or path.",
+            vault=named,
+        )
+    if not name.strip("/ "):
+        raise InvalidName(f"{raw!r} names no note. Give the name or path of a note, or a URI with file=.", name=raw)
+    return name
+
+
+def _name_below(root: Path, written: str, raw: str) -> str:
+    """Return the path in the vault of an absolute path in a URI. Raises: PermissionDenied for one out of the vault."""
+    path = unquote(written).replace("\\", "/")
+    path = path[1:] if re.match(r"/[A-Za-z]:/", path) else path
+    for folder in dict.fromkeys((root, root.resolve())):
+        above = name_key(folder.as_posix().removeprefix("//?/")) + "/"
+        if name_key(path[: len(above)]) == above and len(path) > len(above):
+            return path[len(above) :]
+    raise PermissionDenied(f"{raw!r} is no file of the vault, whose folder is {str(root)!r}.", path=path)

@@ -74,7 +74,7 @@ class Vault:
         and returns what finds notes by meaning. `app` answers questions for the backend `cli`, and `through_app` makes
         changes instead of `files` where it can (specs/obsidian-command.md)."""
         self.name = name
-        self.catalog = Catalog()
+        self.catalog = Catalog(read_uri=self._read_uri)
         """The visible files, since the first `refresh`."""
         self.files = files
         self.app = app
@@ -242,7 +242,8 @@ class Vault:
     def resolve(self, raw: str) -> tuple[FileEntry, str | None]:
         """Return the file of a name, path or period (PERIODIC-11), or the one note of an alias, which comes with it
         (NAME-01 to NAME-11). Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied,
-        StorageFailed for a file that is only in the cloud."""
+        StorageFailed for a file that is only in the cloud; for a URI, what `Catalog.plain` raises."""
+        raw = self.catalog.plain(raw)
         if not self.is_listed:
             last = raw.rpartition("/")[2]
             if (entry := self.named(last, last + NOTE_EXTENSION).find(raw)) is not None:
@@ -276,6 +277,11 @@ class Vault:
                 return entry, None
             self._listing.check_downloaded((path, path + NOTE_EXTENSION))
             raise names.not_found(self.catalog, path, answer.notice)
+
+    def _read_uri(self, raw: str) -> str:
+        from obsidian_mcp.core.files import uri
+
+        return uri.note_name(raw, self.name, self.files.root)
 
     def at(self, path: VaultPath) -> FileEntry | None:
         """Return the file at this path, in any case and normal form."""
