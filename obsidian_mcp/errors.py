@@ -12,9 +12,11 @@ _HALF = r"(?<!\\)\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]"
 """A byte that is not UTF-8, or half of a character, as `repr` writes it or as it is: shown as everywhere (FILE-17)."""
 
 MOST_QUOTED = 1_000
-"""Characters of one quotation in a message, and of one fact in `data`: a longer one is what the caller sent."""
+"""Characters of one quotation or word in a message, and of one fact in `data`: a longer one is what the caller sent."""
 MOST_MESSAGE = 8_000
-_QUOTATION = rf"""'[^'\n]{{{MOST_QUOTED},}}+'|"[^"\n]{{{MOST_QUOTED},}}+\""""
+MOST_NAME = 80
+"""Characters of the name of a tool or method that is not there."""
+_QUOTATION = rf"""'[^'\n]{{{MOST_QUOTED},}}+'|"[^"\n]{{{MOST_QUOTED},}}+\"|\S{{{MOST_QUOTED},}}+"""
 
 
 class AppError(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from obsidian_mcp.core.text import json_codec
-from obsidian_mcp.errors import shorten
+from obsidian_mcp.errors import MOST_NAME, shorten
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -18,8 +18,6 @@ CONNECTION_CLOSED: Final = -32000
 
 MAX_BATCH: Final = 50
 """Messages of an array."""
-_SHOWN: Final = 80
-"""Characters of the name of a method in a refusal."""
 
 RequestId = int | str
 Message = dict[str, Any]
@@ -98,7 +96,7 @@ def check(value: object) -> Message | InvalidMessage:
         return _refuse(INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed)
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
-        method = shorten(value["method"], _SHOWN)
+        method = shorten(value["method"], MOST_NAME)
         problem = f'Invalid params: "params" of {method} must be an object; {kind(params)} came.'
         return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else InvalidMessage(problem, None)
     return value

@@ -15,7 +15,16 @@ from typing import Any, ClassVar
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
+from obsidian_mcp.errors import (
+    MOST_NAME,
+    AppError,
+    ChangeNotFound,
+    InvalidArguments,
+    NoteNotFound,
+    UnknownTool,
+    VaultNotFound,
+    shorten,
+)
 
 from . import arguments as argument_reader
 from . import entries, table
@@ -306,7 +315,9 @@ def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, 
     callable_here = select_tools(app, tools)
     found = callable_here.get(name) or view_tools(app).get(name)
     if found is None:
-        raise UnknownTool(f"Unknown tool: {name}. The tools are {', '.join(callable_here)}.", tool=name)
+        raise UnknownTool(
+            f"Unknown tool: {shorten(name, MOST_NAME)}. The tools are {', '.join(callable_here)}.", tool=name
+        )
     try:
         answer = found.call(app, arguments)
     except AppError as error:

@@ -187,4 +187,4 @@ def test_what_a_client_sends_is_not_sent_back_at_length(send: Send) -> None:
     ):
         answer = json.dumps(send(message))
         assert "error" in answer
-        assert len(answer) < 10_000, (len(answer), answer[:200])
+        assert len(answer) < 5_000, (len(answer), answer[:200])

@@ -9,7 +9,7 @@ import anyio
 from anyio import to_thread
 
 from obsidian_mcp import __version__
-from obsidian_mcp.errors import AppError, OperationTimeout
+from obsidian_mcp.errors import MOST_NAME, AppError, OperationTimeout, shorten
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Peer, given_version
 from obsidian_mcp.serve.http.tool_service import ToolService
@@ -116,7 +116,7 @@ class JsonRpc(Dialect):
             case "tools/call":
                 return await self._call(request_id, params, service)
             case _:
-                return error(request_id, METHOD_NOT_FOUND, f"Method not found: {method}")
+                return error(request_id, METHOD_NOT_FOUND, f"Method not found: {shorten(method, MOST_NAME)}")
         return result(request_id, answer)
 
     async def _call(self, request_id: Any, params: Any, service: ToolService) -> dict[str, Any]:
@@ -127,7 +127,9 @@ class JsonRpc(Dialect):
         if arguments is not None and not isinstance(arguments, dict):
             return error(request_id, INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
         if service.find(name) is None:
-            return error(request_id, INVALID_PARAMS, f"Unknown tool: {name}", {"errorCode": "UNKNOWN_TOOL"})
+            return error(
+                request_id, INVALID_PARAMS, f"Unknown tool: {shorten(name, MOST_NAME)}", {"errorCode": "UNKNOWN_TOOL"}
+            )
         try:
             outcome = await service.call(name, arguments or {})
         except AppError as problem:
