@@ -10,8 +10,8 @@ LEAST_NEARNESS = 0.6
 """Likeness from which a text is near, between 0 and 1: one wrong letter in five still is."""
 MOST_SEARCHED = 20_000
 """Most texts that are compared by pairs of letters; one takes 1 µs."""
-MOST_COMPARED = 200
-"""Most of them that are compared letter by letter; one takes 20 µs."""
+MOST_COMPARED = 50
+"""Most of them that are compared letter by letter; one takes 20 µs, of repeated letters 8 ms."""
 COMPARED_CHARACTERS = 100
 """Of longer texts the beginnings count: comparing takes the square of the length."""
 
