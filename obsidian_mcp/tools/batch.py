@@ -37,7 +37,7 @@ SAID_BY_ALL = {"tool", "path"}
 @dataclass(frozen=True, slots=True)
 class Batch:
     calls: int
-    results: list[dict[str, Any]]
+    results: list[dict[str, Any]] | None
     """What the answers of the calls say beside the files that they changed, with the number of the call."""
     total: int
     """Files that were changed, or with dry_run would be."""
@@ -67,7 +67,8 @@ def batch(
             opened, [partial(_make, app, number, *one) for number, one in enumerate(read, 1)]
         )
         answers = (_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True))
-        results = [{"call": number, **said} for number, said in enumerate(answers, 1) if said.keys() - SAID_BY_ALL]
+        said_more = ({"call": number, **said} for number, said in enumerate(answers, 1) if said.keys() - SAID_BY_ALL)
+        results = list(said_more) or None
         if not operations:
             return Batch(len(calls), results, 0, [])
         (opened.check if dry_run else opened.commit)("batch", operations)
