@@ -68,7 +68,8 @@ class Catalog:
     whatever the order of changes. The vault's lock guards it."""
 
     def __init__(self, files: Iterable[DiskFile] = (), read_uri: Callable[[str], str] = lambda raw: raw) -> None:
-        """`read_uri` returns the name of the note that a URI names (NAME-16)."""
+        """`read_uri` returns the name of the note that a URI names (NAME-16). Raises: VaultNotFound, InvalidName,
+        PermissionDenied."""
         self._read_uri = read_uri
         self._by_path: dict[str, FileEntry] = {}
         self._twins: dict[str, list[str]] = {}
@@ -192,8 +193,9 @@ class Catalog:
 
     def parse(self, raw: str) -> VaultPath:
         """Return the normal form of a path, in a folder that is listed exactly so as it is, however odd its name
-        (NAME-14). Raises: PermissionDenied, InvalidName, and what `plain` raises."""
-        raw = self.plain(raw)
+        (NAME-14). Raises: PermissionDenied, InvalidName, VaultNotFound for the URI of another vault."""
+        if "://" in raw:
+            raw = self._read_uri(raw)
         with suppress(AppError):
             if (path := parse(raw)) == raw:
                 return path
@@ -202,11 +204,6 @@ class Catalog:
         if folder and listed.startswith(f"{folder}/"):
             return VaultPath(f"{folder}/{parse(f'.{listed[len(folder) :]}')}")
         return parse(raw)
-
-    def plain(self, raw: str) -> str:
-        """Return the name in a URI, and any other as it is. Raises: VaultNotFound for the URI of another vault,
-        InvalidName for one that names no note, PermissionDenied for one out of the vault."""
-        return self._read_uri(raw) if "://" in raw else raw
 
     def _reassign(self, normal: str, group: list[str], new: dict[str, DiskFile]) -> list[Change]:
         """Give the spellings of one normal form their paths; the changes that follow."""

@@ -242,8 +242,9 @@ class Vault:
     def resolve(self, raw: str) -> tuple[FileEntry, str | None]:
         """Return the file of a name, path or period (PERIODIC-11), or the one note of an alias, which comes with it
         (NAME-01 to NAME-11). Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied,
-        StorageFailed for a file that is only in the cloud; for a URI, what `Catalog.plain` raises."""
-        raw = self.catalog.plain(raw)
+        StorageFailed for a file that is only in the cloud; for a URI, VaultNotFound and InvalidName."""
+        if "://" in raw:
+            raw = self._read_uri(raw)
         if not self.is_listed:
             last = raw.rpartition("/")[2]
             if (entry := self.named(last, last + NOTE_EXTENSION).find(raw)) is not None:
