@@ -44,8 +44,9 @@ REMOTE = {
     "ceph", "webdav",
 }  # fmt: skip
 """File systems on which the kernel does not report the changes of other clients."""
-WSL_SHARES = ("\\\\wsl$\\", "\\\\wsl.localhost\\")
-"""Where Windows shows the disks of its Linux, by 9p; no list of disks names them."""
+SHARE, DEVICES = "\\\\", ("\\\\?\\", "\\\\.\\")
+"""How the path of a folder of another computer begins on Windows, also of one behind the letter of a mapped drive and
+of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other paths that begin so."""
 
 _NOWHERE, _ELSEWHERE = (-1, -1), (-2, -2)
 """Of folders that are not there, and not watched."""
@@ -333,8 +334,8 @@ def _changes() -> list[type[FileSystemEvent]]:
 
 def filesystem_of(root: str) -> str:
     """Return the type of the file system that holds `root`, "" where it is unknown."""
-    if root.lower().startswith(WSL_SHARES):
-        return "9p"
+    if root.startswith(SHARE) and not root.startswith(DEVICES):
+        return "cifs"
     from . import processes  # psutil not before somebody watches
 
     mounts = {point.rstrip(os.sep): kind for point, kind in processes.mounts().items()}

@@ -710,6 +710,12 @@ def test_the_file_system_of_a_folder_is_that_of_its_nearest_mount(monkeypatch: p
     assert kind_of("/home/me") == "ext4"
     mounts.clear()
     assert kind_of("/home/me") == ""
-    for share in (r"\\wsl$\Ubuntu\home\me\Notes", r"\\wsl.localhost\Debian\srv", r"\\WSL$\Ubuntu"):
-        assert filesystem_of(share) in REMOTE
-    assert filesystem_of(r"\\server\share\Notes") == ""
+
+
+@pytest.mark.parametrize(
+    "share", [r"\\wsl$\Ubuntu\home\me\Notes", r"\\wsl.localhost\Debian\srv", r"\\WSL$\Ubuntu", r"\\server\share\Notes"]
+)
+def test_a_share_of_windows_is_looked_at_and_not_watched(share: str) -> None:
+    # WATCH-02; `real_path` makes such a path of the letter of a mapped drive
+    assert filesystem_of(share) in REMOTE
+    assert filesystem_of(rf"\\?\C:\{share[2:]}") not in REMOTE
