@@ -110,7 +110,7 @@ def can(ability: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         try:
             return ABILITIES[ability](Path(folder))
-        except (OSError, TypeError, ValueError, NotImplementedError):
+        except (OSError, AttributeError, TypeError, ValueError, NotImplementedError):
             return False
 
 
