@@ -98,7 +98,8 @@ def _count_old_name(vault: Vault, name: str) -> str | None:
         return None
     if not found.total:
         return f"{name!r} stands nowhere as text any more."
-    return f"{name!r} still stands as text in {found.total} files; obsidian_replace changes it."
+    files = "1 file" if found.total == 1 else f"{found.total} files"
+    return f"{name!r} still stands as text in {files}; obsidian_replace changes it."
 
 
 def _gather(vault: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
