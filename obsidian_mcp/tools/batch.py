@@ -27,7 +27,7 @@ MOST_CALLS = 100
 ANSWER_BYTES = 400
 """JSON of the answer of one call that is shown; of a longer one, only which note it is about."""
 NOT_IN_A_BATCH = ("obsidian_batch", "obsidian_undo")
-UNTRUE_LATER = ("etag", "change", "late", "old_name")
+UNTRUE_LATER = ("etag", "change", "late")
 """Members of an answer that the calls behind it make untrue."""
 USUAL = (("changed", True), ("created", True), ("moved", True))
 SAID_BY_ALL = {"tool", "path"}

@@ -9,12 +9,10 @@ from typing import Annotated
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.operations import bulk, move
-from obsidian_mcp.core.query.parser import quoted
-from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.text.vault_path import basename, is_note, link_warning
+from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, InvalidArguments
+from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
 from .paging import FILES_SHOWN, LINES_SHOWN, first_of, shown_diff
@@ -50,8 +48,6 @@ class Moved:
     updated: list[UpdatedFile] | None = None
     """Files whose links were rewritten."""
     more_updated: int | None = None
-    old_name: str | None = None
-    """In how many notes and canvases the old name of a renamed note still stands as text."""
     diff: str | None = None
     warnings: list[str] | None = None
 
@@ -68,7 +64,7 @@ def move_note(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:
-    """Move or rename a note, attachment or folder, or move many notes into a folder; all links follow."""
+    """Move or rename a note, attachment or folder, or move many notes into a folder; links follow, text does not."""
     opened = app.vaults.get(vault)
     if not name:
         return _gather(opened, bulk.selected(opened, names, query), to, update_links=update_links, dry_run=dry_run)
@@ -78,28 +74,13 @@ def move_note(
     moved = bulk.make(opened, "move_note", plan, dry_run=dry_run)
     warning = link_warning(moved.target)
     answer = _answer(moved, [warning] if warning else [], dry_run=dry_run)
-    old, new = basename(moved.source), basename(moved.target)
-    is_named = old != new and is_note(moved.source) and moved.source in moved.moved and not dry_run
     return replace(
         answer,
-        old_name=_count_old_name(opened, old) if is_named else None,
         path=moved.source,
         to=moved.target,
         renamed=moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2] or None,
         files=None if moved.source in moved.moved else len(moved.moved),
     )
-
-
-def _count_old_name(vault: Vault, name: str) -> str | None:
-    """Say how many files have the old name of a renamed note as text (MOVE-07); nothing where no time is left."""
-    try:
-        found = vault.search.find(Request(f"content:{quoted(name)}", "exact", limit=0))
-    except AppError:  # the note is renamed all the same
-        return None
-    if not found.total:
-        return f"{name!r} stands nowhere as text any more."
-    files = "1 file" if found.total == 1 else f"{found.total} files"
-    return f"{name!r} still stands as text in {files}; obsidian_replace changes it."
 
 
 def _gather(vault: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:

@@ -457,14 +457,3 @@ def test_a_new_attachment_changes_no_note_and_names_those_whose_links_it_takes_o
     (warning,) = run(app, "add_attachment", name="p.png", data="AAAA")["warnings"]
     assert "lead to the new one now, in s.md." in warning
     assert contents(app.vaults.get().files.root)["s.md"] == b"![[p.png]]"
-
-
-def test_a_rename_says_in_how_many_files_the_old_name_stands_as_text(opened: Opened) -> None:
-    # MOVE-07
-    app = opened({"Ann Old.md": "# Ann Old\n", "A.md": "[[Ann Old]] and ann old\n", "B.md": "[[Ann Old|she]]\n"})
-    renamed = run(app, "move_note", name="Ann Old", to="Ann New")
-    assert renamed["old_name"] == "'Ann Old' still stands as text in 2 files; obsidian_replace changes it."
-    run(app, "replace", find="ann old", content="Ann New", ignore_case=True, query='"Ann Old"')
-    assert "old_name" not in run(app, "move_note", name="Ann New", to="People/")
-    back = run(app, "move_note", name="B", to="Zebra")
-    assert back["old_name"] == "'B' stands nowhere as text any more."
