@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from obsidian_mcp.core.text.text import write_count
+
 from .answers import readable
 from .options import Options
 from .progress_bar import show_progress
@@ -49,5 +51,5 @@ def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, i
         left = len(indexer.pdfs.unread())
         facts = {"vault": opened.name, "indexed": total, "pdfs": pdfs - left, "unread_pdfs": left}
         problem = indexer.pdfs.background.notice if left and indexer.pdfs.background else ""
-    said = f"indexed {total} files and {pdfs - left} PDFs of {facts['vault']}\n"
-    write_answer(facts, said + (f"{left} PDFs are not read. {problem}\n" if left else ""), as_json=json)
+    said = f"indexed {write_count(total, 'file')} and {write_count(pdfs - left, 'PDF')} of {facts['vault']}\n"
+    write_answer(facts, said + (f"{write_count(left, 'PDF')} not read. {problem}\n" if left else ""), as_json=json)

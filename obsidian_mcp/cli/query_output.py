@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from obsidian_mcp.core.text.text import write_count
+
 from .answers import tasks_text
 from .cells import align, cell_text, fit_columns, markdown, safe, separate
 
@@ -53,8 +55,7 @@ def remarks(data: Mapping[str, Any]) -> str:
     lines = []
     for answer in data.get("blocks", [data]):
         if "total" in answer:
-            kind = "task" if "tasks" in answer else "row"
-            lines.append(f"{answer['total']} {kind}{'' if answer['total'] == 1 else 's'}")
+            lines.append(write_count(answer["total"], "task" if "tasks" in answer else "row"))
         if "next_offset" in answer:
             shown = len(answer["tasks" if "tasks" in answer else "rows"])
             lines[-1] += f", {shown} shown; more with --offset {answer['next_offset']}"

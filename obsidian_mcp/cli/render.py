@@ -12,6 +12,7 @@ from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, ScopedQuery, Wo
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
 from obsidian_mcp.core.text.analysis import fold
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
 from .cells import RESET, Marks, fit_columns, safe
@@ -45,7 +46,7 @@ def remarks(found: Hits | Grouped, offset: int, *, in_one: bool = False) -> str:
     """How many there are, how they were found, and how to see more; one a line. `in_one`: lines of one note."""
     shown = found.hits if isinstance(found, Hits) else [hit for group in found.groups for hit in group.hits or ()]
     kind = "line" if in_one else "file"
-    lines = [f"{found.total} {kind}{'' if found.total == 1 else 's'}" if found.total else "Nothing found."]
+    lines = [write_count(found.total, kind) if found.total else "Nothing found."]
     if found.next_offset is not None or offset:
         count = sum(len(hit.snippets or ()) for hit in shown) if in_one else len(shown)
         lines[0] += f", {count} shown"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from obsidian_mcp.config import expand_home
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import InvalidArguments
 
 from .answers import readable
@@ -47,7 +48,8 @@ def set_up(
         refused = sorted(opened.meaning.refused) if opened.meaning is not None else []
         facts = {"model": choice.model, "dimensions": size, "vault": opened.name, "embedded": count, "refused": refused}
     said = "".join(f"refused by the model, and found by its words alone: {path}\n" for path in refused)
-    done = f"{choice.model} answers with vectors of {size} numbers\nembedded {count} notes of {facts['vault']}\n"
+    notes = write_count(count, "note")
+    done = f"{choice.model} answers with vectors of {size} numbers\nembedded {notes} of {facts['vault']}\n"
     write_answer(facts, done, said, as_json=json)
 
 

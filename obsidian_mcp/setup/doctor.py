@@ -29,6 +29,7 @@ from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config, expand_home
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, ClientConfigRefused, PolicyInvalid
@@ -200,7 +201,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
     notes = [entry for entry in vault.entries() if entry.path.lower().endswith(".md")]
     if notes:
         vault.files.read(notes[0].disk, limit=1 << 30)
-    summary = f"{path}: {len(notes)} notes"
+    summary = f"{path}: {write_count(len(notes), 'note')}"
     if not (path / ".obsidian").is_dir():
         remedy = "Make sure that it is the vault itself."
         yield Finding(subject, "note", f"{summary}; it has no .obsidian folder.", remedy)
@@ -212,13 +213,14 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
     vault.indexer.begin()
     subject = f"Index of {name}"
     status, progress = vault.indexer.index.status(), vault.indexer.progress
+    files = write_count(status.files, "file")
     if status.problem:
         yield Finding(subject, "problem", status.problem, "Free some space, or name another folder.")
     elif progress.total:
         changed = f"{progress.total} are new or changed, which a server takes in when it starts."
-        yield Finding(subject, "note", f"{status.files} files; {changed}")
+        yield Finding(subject, "note", f"{files}; {changed}")
     else:
-        yield Finding(subject, "fine", f"{status.files} files, up to date")
+        yield Finding(subject, "fine", f"{files}, up to date")
 
 
 def count_hidden(name: str, vault: Vault) -> Iterator[Finding]:
@@ -235,7 +237,7 @@ def count_hidden(name: str, vault: Vault) -> Iterator[Finding]:
         hidden = {folder for folder in folders if globs.match(f"{folder}/")}
         outermost = sum(folder.rpartition("/")[0] not in hidden for folder in hidden)
         counts = [(outermost, "folder"), (notes, "note"), (files, "other file")]
-        told = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
+        told = ", ".join(write_count(count, noun) for count, noun in counts if count)
         subject = f"Hidden in {name}"
         if told:
             yield Finding(subject, "fine", f"{pattern}: {told}")

@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import generate
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import printable, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent
 from obsidian_mcp.core.vault.planned_change import Create
 from obsidian_mcp.core.vault.vault import Vault
@@ -162,7 +162,8 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
         raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7, counted from 1.", argument="pages")
     total, texts = app.media().pdf_text(data, first, last, PDF_CHARACTERS)
     if not texts:
-        raise InvalidArguments(f"The PDF has {total} pages, so there is no page {first}.", argument="pages")
+        pages_there = write_count(total, "page")
+        raise InvalidArguments(f"The PDF has {pages_there}, so there is no page {first}.", argument="pages")
     until = first + len(texts) - 1
     wanted = min(last, total)
     shown = replace(

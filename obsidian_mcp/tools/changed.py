@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, Protocol
+
+from obsidian_mcp.core.text.text import write_count
 
 from .paging import FILES_SHOWN, first_of, kinds_of_changes, shown_diff
 
@@ -13,6 +16,8 @@ SHOWN_BYTES: Final = 600
 """UTF-8 of the lines that the answer to a change shows."""
 COMPARED_BYTES: Final = 1_000_000
 """Of the files of one change whose lines are compared for its answer."""
+_LINE_OF_DIFF: Final = re.compile(r"^(.*\n)(\\ No newline.*\n)?", re.MULTILINE)
+"""A line of a unified diff, and the mark that it ends without a line end."""
 
 
 class ChangedFile(Protocol):
@@ -72,16 +77,17 @@ def change_made(
     data: dict[str, Any] = {"change": number}
     diffs = [difference(one, context=0) for one in _first_of_size(shown)]
     if len(shown) == 1:
-        pieces = list(map(_shorten, diffs[0].splitlines(keepends=True)[2:]))  # the answer has the names of the file
-        unit = "lines"
+        _, _, lines = diffs[0].partition("\n+++ b/")  # the answer has the names of the file
+        pieces = [_shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])]
+        unit = "line", ""
     else:
-        pieces, unit = kinds_of_changes(diffs), "kinds of changes"
+        pieces, unit = kinds_of_changes(diffs), ("kind", " of changes")
     sizes = accumulate(len(piece.encode("utf-8", "surrogateescape")) for piece in pieces)
     fitting = sum(size <= SHOWN_BYTES for size in sizes)
     unread = len(shown) - len(diffs)
     if len(pieces) > fitting or unread:
-        left = [f"{len(pieces) - fitting} {unit}"] if len(pieces) > fitting else []
-        data["diff_left_out"] = " and ".join(left + ([f"{unread} files"] if unread else []))
+        left = [write_count(len(pieces) - fitting, unit[0]) + unit[1]] if len(pieces) > fitting else []
+        data["diff_left_out"] = " and ".join(left + ([write_count(unread, "file")] if unread else []))
     if fitting:
         data["diff"] = "".join(pieces[:fitting])
     if any(b"\r\n" in (one.after if isinstance(one, Write) else one.data) for one in texts):

@@ -14,7 +14,17 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import names as file_names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.core.text.text import BOM, Lines, Span, Text, etag_of, hidden_text_warnings, line_count, printable
+from obsidian_mcp.core.text.text import (
+    BOM,
+    Lines,
+    Span,
+    Text,
+    etag_of,
+    hidden_text_warnings,
+    line_count,
+    printable,
+    write_count,
+)
 from obsidian_mcp.core.text.vault_path import (
     CANVAS_EXTENSION,
     NOTE_EXTENSION,
@@ -431,7 +441,8 @@ def _part(body: str, section: str, lines: str) -> Span:
     bottom = int(last) if last else (count if dash else top)
     if top > bottom or top > count:
         raise InvalidArguments(
-            f"The lines {lines!r} are not in the note: it has {count} lines. Give them as 10-40, 10- or -40.",
+            f"The lines {lines!r} are not in the note: it has {write_count(count, 'line')}. "
+            "Give them as 10-40, 10- or -40.",
             argument="lines",
         )
     return Span(starts[top - 1], starts[min(bottom, count)])

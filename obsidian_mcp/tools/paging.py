@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.text import write_count
 
 T = TypeVar("T")
 
@@ -98,7 +99,7 @@ def shown_diff(diffs: Iterable[str]) -> str:
         return cut_diff(found)
     shown = kinds_of_changes(found)
     left = len(shown) - KINDS_SHOWN
-    remarks = [f"… and {left} other kinds of changes\n"] if left > 0 else []
+    remarks = [f"… and {write_count(left, 'other kind')} of changes\n"] if left > 0 else []
     remarks += [f"… (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
     return "".join(shown[:KINDS_SHOWN] + remarks)
 
@@ -110,7 +111,7 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
     """The lines of each kind, with their files."""
     shown = []
     for diff in filter(None, diffs):
-        head, _, *lines = [*diff.splitlines(), ""]
+        head, _, *lines = [line for line in f"{diff}\n".split("\n") if not line.startswith("\\ No newline")]
         if not head.startswith("--- a/"):  # a file that is moved or removed
             shown.append(diff)
         for old, new in _changed_lines(lines):

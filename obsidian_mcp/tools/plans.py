@@ -13,6 +13,7 @@ from obsidian_mcp.core.files.ports import Recorded
 from obsidian_mcp.core.operations import undo
 from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files
 from obsidian_mcp.core.text import json_codec
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
@@ -110,7 +111,7 @@ def _summary(name: str, files: Sequence[FileChange]) -> str:
     moved = [file for file in files if file.kind == "move"]
     if len(moved) == 1:
         rest = len(files) - 1
-        also = f" and rewrite links in {rest} {'file' if rest == 1 else 'files'}" if rest else ""
+        also = f" and rewrite links in {write_count(rest, 'file')}" if rest else ""
         return f"Move {moved[0].path} to {moved[0].to}{also}"
     title = TOOLS[f"obsidian_{name}"].title if f"obsidian_{name}" in TOOLS else name.replace("_", " ").capitalize()
     return f"{title}: {files[0].path if len(files) == 1 else f'{len(files)} files'}"

@@ -247,6 +247,20 @@ def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Pa
     assert many["diff_left_out"] == f"{401 - many['diff'].count(chr(10))} lines"
 
 
+def test_a_mark_of_no_newline_counts_with_its_line_and_one_is_one_line(app: App, basic: Path) -> None:
+    # TOOL-31
+    (basic / "Wide.md").write_text("a old\u2028" + "é" * 300, encoding="utf-8")
+    (basic / "Odd\u2028name.md").write_text("old", encoding="utf-8")
+
+    wide = run(app, "replace", query="path:Wide", find="old", content="new")
+    odd = run(app, "replace", query="path:Odd", find="old", content="new")
+
+    assert wide["diff_left_out"] == "1 line"
+    assert [line[:1] for line in wide["diff"].split("\n")] == ["@", "-", "\\", ""]
+    assert odd["diff"] == ("@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n\\ No newline at end of file\n")
+    assert "diff_left_out" not in odd
+
+
 def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(app: App, basic: Path) -> None:  # TOOL-31
     for number in range(30):
         (basic / f"Old {number:02}.md").write_text(f"{number} one\n{number} two\n", encoding="utf-8")

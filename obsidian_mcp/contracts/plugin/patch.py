@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from obsidian_mcp.core.text.text import BOM, Text, split_lines
+from obsidian_mcp.core.text.text import BOM, Text, split_lines, write_count
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
 SHOWN = 80
@@ -220,8 +220,8 @@ def _insertion(texts: Sequence[str], expected: int | None, number: int, done: in
         )
     if not done <= expected <= len(texts):
         raise TextNotFound(
-            f"Hunk {number} of the patch adds lines after line {expected}; the note has {len(texts)} lines. Line "
-            "numbers count from the first line below the frontmatter."
+            f"Hunk {number} of the patch adds lines after line {expected}; the note has "
+            f"{write_count(len(texts), 'line')}. Line numbers count from the first line below the frontmatter."
         )
     return expected
 

@@ -25,6 +25,7 @@ from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.note.table import LocatedTable, number_of
 from obsidian_mcp.core.text.table_file import read_rows
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
 from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
@@ -288,7 +289,7 @@ def _cell(value: Value, context: Context) -> Cell:
 
 def _warnings(context: Context) -> list[str]:
     counted = [
-        f"Failed to evaluate a filter: {message} ({count} {'file' if count == 1 else 'files'} left out)"
+        f"Failed to evaluate a filter: {message} ({write_count(count, 'file')} left out)"
         for step, message, count in context.problems.counted()
         if step == FILTER_STEP
     ]

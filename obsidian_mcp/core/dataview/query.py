@@ -39,6 +39,7 @@ from obsidian_mcp.core.expressions.rows import (
 )
 from obsidian_mcp.core.expressions.syntax import Binary, Node
 from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
 SHOWN_ERRORS = 3
@@ -267,7 +268,10 @@ class _Execution:
         for step, message, count in self.run.problems.counted():
             total, first = steps.get(step, (0, message))
             steps[step] = total + count, first
-        notes += (f"{step} left out {count} rows that have an error; first: {m}" for step, (count, m) in steps.items())
+        notes += (
+            f"{step} left out {write_count(count, 'row')} with an error; first: {message}"
+            for step, (count, message) in steps.items()
+        )
         return notes
 
 

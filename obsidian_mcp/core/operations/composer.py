@@ -19,7 +19,7 @@ from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.note.repeats import without_repeats
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
-from obsidian_mcp.core.text.text import Lines, Span, line_count
+from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
 from obsidian_mcp.core.text.vault_path import (
     VaultPath,
     basename,
@@ -222,7 +222,8 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
         starts = [*Lines(body).starts, len(body)]
         first, last, count = int(lines[1]), int(lines[2]), line_count(body)
         if not 1 <= first <= last <= count:
-            raise InvalidArguments(f"The lines {part!r} are not in the note: it has {count} lines.", argument="part")
+            message = f"The lines {part!r} are not in the note: it has {write_count(count, 'line')}."
+            raise InvalidArguments(message, argument="part")
         span, heading = Span(starts[first - 1], starts[last]), ""
     inner = edits.trimmed(body, span)
     if inner.start < frontmatter.text_start(body):

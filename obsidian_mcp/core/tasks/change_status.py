@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -10,7 +11,7 @@ from dateutil import rrule
 
 from .fields import leftmost
 from .recurrence import Rule, write_rule
-from .settings import LINE_ENDS, Status, TaskSettings
+from .settings import Status, TaskSettings
 from .task import (
     Line,
     Task,
@@ -23,6 +24,9 @@ from .task import (
     set_symbol,
     write_line,
 )
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode's categories of control characters, marks of direction, halves of characters and separators of lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,15 @@ def follows_core(text: str, settings: TaskSettings) -> bool:
 
 
 def new_status(wanted: str, current: Status, settings: TaskSettings, *, core: bool) -> Status | None:
-    """The status of `toggle`, a type or one character; None for other words. `core` is what `follows_core` says."""
+    """The status of `toggle`, a type or one printable character other than a bracket; None for other words. `core` is
+    what `follows_core` says."""
     if wanted == "toggle":
         if core:
             return settings.statuses.get("x" if current.symbol == " " else " ")
         return settings.statuses.toggled(current)
-    if len(wanted) == 1 and wanted not in LINE_ENDS:
+    if len(wanted) == 1:
+        if wanted in "[]" or unicodedata.category(wanted) in _UNSEEN:
+            return None
         return settings.statuses.get(wanted)
     return settings.statuses.first_of_type(wanted.upper())
 

@@ -11,6 +11,7 @@ from typing import Literal, cast
 
 from obsidian_mcp.core.note.query_blocks import unfenced
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
 from .filters import Environment, Explanation, Filter, Operator, combine, indent, parse_filter
@@ -73,7 +74,7 @@ class _Part:
 
 
 def _at_most(count: int) -> str:
-    return f"At most {count} task{'' if count == 1 else 's'}"
+    return f"At most {write_count(count, 'task')}"
 
 
 @dataclass(frozen=True, slots=True)

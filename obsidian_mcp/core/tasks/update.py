@@ -114,7 +114,8 @@ def _with_status(text: str, box: Checkbox, wanted: str, settings: TaskSettings, 
     if status is None:
         kinds = ", ".join(kind.lower() for kind in TYPES if settings.statuses.first_of_type(kind))
         raise InvalidArguments(
-            f"status must be toggle, one of {kinds}, or the one character between the brackets, but {wanted!r} came.",
+            f"status must be toggle, one of {kinds}, or one printable character other than a bracket, but {wanted!r} "
+            "came.",
             argument="status",
         )
     if core:

@@ -27,6 +27,11 @@ def printable(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub(UNREADABLE, text)
 
 
+def write_count(number: int, noun: str) -> str:
+    """Return a number with a noun that has its plural in `s`: `1 line`, `2 lines`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def utf16_length(text: str) -> int:
     """Return the length in UTF-16 code units, as the app and JavaScript count."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -11,6 +11,7 @@ from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import parser as core_note
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, PermissionDenied
@@ -78,7 +79,7 @@ def weekly_review(
         f"Write a review of {period} from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
         "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
-        f"enough.{target}\n\n{len(notes)} notes changed since {since:%Y-%m-%d}."
+        f"enough.{target}\n\n{write_count(len(notes), 'note')} changed since {since:%Y-%m-%d}."
     )
     shown = [quote(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
     rest = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]

@@ -16,7 +16,7 @@ from mcp.server.apps import APP_MIME_TYPE
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
-from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable
+from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable, write_count
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
@@ -202,18 +202,19 @@ def _overview(vault: Vault) -> str:
         top, slash, _ = entry.path.partition("/")
         folders[top if slash else "(root)"] = folders.get(top if slash else "(root)", 0) + 1
     tags = sorted(vault.graph.tags().value, key=lambda use: (-use.files, use.tag))[:TAGS_SHOWN]
+    size = sum(entry.size for entry in entries)
     lines = [
         f"# {vault.name}",
         "",
-        f"{notes} notes, {len(entries) - notes} other files, {sum(entry.size for entry in entries):,} bytes.",
+        ", ".join((write_count(notes, "note"), write_count(len(entries) - notes, "other file"), f"{size:,} bytes.")),
         "",
         "## Folders",
         "",
-        *(f"- {name}: {count} files" for name, count in sorted(folders.items())),
+        *(f"- {name}: {write_count(count, 'file')}" for name, count in sorted(folders.items())),
         "",
         "## Tags",
         "",
-        *(f"- #{use.tag}: {use.files} notes" for use in tags),
+        *(f"- #{use.tag}: {write_count(use.files, 'note')}" for use in tags),
         "",
         "## Changed last",
         "",

@@ -131,9 +131,7 @@ def test_rows_with_errors_are_left_out_or_say_so() -> None:
     assert found.rows[2] == ["[[b/three.md|three]]", "texttext"]
     found = VAULT.run("LIST WHERE n - 1 >= 0")
     assert [row[0] for row in found.rows] == ["[[a/one.md|one]]", "[[a/two.md|two]]"]
-    assert found.warnings == [
-        "WHERE left out 2 rows that have an error; first: No implementation found for 'null - number'"
-    ]
+    assert found.warnings == ["WHERE left out 2 rows with an error; first: No implementation found for 'null - number'"]
     found = VAULT.run("LIST n - 1 WHERE n")
     assert found.rows[2][1] == {"error": "No implementation found for 'string - number'"}
     assert found.warnings == [
