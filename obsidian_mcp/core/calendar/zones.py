@@ -7,6 +7,9 @@ from calendar import isleap
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 
+local_zone: tzinfo | None = None
+"""The zone of local times; None is the system's. Tests set another where a process cannot change its zone (Windows)."""
+
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of times whose zone is taken off
 _MICROSECOND = timedelta(microseconds=1)
 _LAST_YEAR_ASKED = 2999
@@ -20,7 +23,7 @@ def instant(when: datetime) -> int:
         return (plain - _EPOCH - (when.utcoffset() or timedelta())) // _MICROSECOND
     if when.year <= _LAST_YEAR_ASKED:
         try:
-            return int(when.replace(microsecond=0).timestamp()) * 1_000_000 + when.microsecond
+            return int(when.replace(microsecond=0, tzinfo=local_zone).timestamp()) * 1_000_000 + when.microsecond
         except _REFUSALS:
             pass
     alike = _alike(when)
@@ -32,6 +35,8 @@ def local(microseconds: int) -> datetime:
     there = _EPOCH + timedelta(microseconds=microseconds)
     if there.year <= _LAST_YEAR_ASKED:
         try:
+            if local_zone is not None:
+                return there.replace(tzinfo=UTC).astimezone(local_zone).replace(tzinfo=None)
             seconds, rest = divmod(microseconds, 1_000_000)
             return datetime.fromtimestamp(seconds).replace(microsecond=rest)  # noqa: DTZ006 - local, as it says
         except _REFUSALS:
@@ -49,7 +54,7 @@ def name(when: datetime) -> str:
     """Return what the system calls the local zone at a time, `local` where it does not say."""
     for known in (when, _alike(when)):
         with suppress(*_REFUSALS):
-            return known.astimezone().tzname() or "local"
+            return known.replace(tzinfo=local_zone).astimezone(local_zone).tzname() or "local"
     return "local"
 
 

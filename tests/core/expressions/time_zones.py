@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
+
+from obsidian_mcp.core.calendar import zones
 
 
 @contextmanager
 def time_zone(name: str) -> Iterator[None]:
-    """The local time zone of the process; only systems with `tzset` can change theirs."""
-    if not hasattr(time, "tzset"):
-        pytest.skip("this system cannot change the time zone of a running program")
-    before = os.environ.get("TZ")
-    os.environ["TZ"] = name
-    time.tzset()
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["TZ"]
-        else:
-            os.environ["TZ"] = before
+    """The local time zone: of the process, or of our calendar alone where the system has no `tzset`."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not hasattr(time, "tzset"):
+            try:
+                patch.setattr(zones, "local_zone", ZoneInfo(name))
+            except ZoneInfoNotFoundError:
+                pytest.skip(f"only a process that can change its time zone knows {name}")
+            yield
+            return
+        patch.setenv("TZ", name)
         time.tzset()
+        try:
+            yield
+        finally:
+            patch.undo()
+            time.tzset()
