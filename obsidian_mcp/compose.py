@@ -615,11 +615,18 @@ class FolderVaults:
             calendar(self._config),
             begin_background,
         )
+        try:
+            if watcher is not None:
+                watcher.start()
+            if self._is_server:
+                _ = vault.indexer  # from now on changes are taken in beside the calls
+        except BaseException:  # nobody has it who would close it, and the next call opens another
+            if watcher is not None:
+                watcher.stop()
+            vault.close()
+            raise
         if watcher is not None:
-            watcher.start()
             self._watchers.append(watcher)
-        if self._is_server:
-            _ = vault.indexer  # from now on changes are taken in beside the calls
         return vault
 
     def _through_app(self, folder: Path, disk: Disk) -> tuple[Changer | None, Obsidian | None]:

@@ -115,8 +115,12 @@ class IndexDatabase:
 
     def copied(self) -> IndexDatabase:
         copy = IndexDatabase(None, self._schema, self._version)
-        with self.reading() as connection, copy.reading() as target:
-            connection.backup(target)
+        try:
+            with self.reading() as connection, copy.reading() as target:
+                connection.backup(target)
+        except BaseException:
+            copy.close()
+            raise
         return copy
 
     def size(self) -> int:
@@ -197,7 +201,7 @@ class IndexDatabase:
     def _replace(self, epoch: int, error: sqlite3.DatabaseError | None) -> None:
         """Go on with another file, unless another thread did it since `epoch`. No `error`: another process did it."""
         with self._write, self._state:
-            if epoch != self.epoch:
+            if epoch != self.epoch or self._closed:
                 return
             self._close_all()
             self.epoch += 1

@@ -32,6 +32,7 @@ class VectorStore:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._connection: sqlite3.Connection | None = None
+        self._is_closed = False
         self._lock = threading.Lock()
         self._loaded_at = 0.0
         self._version = -1
@@ -45,6 +46,8 @@ class VectorStore:
         """One transaction in the file, and the lock of this store."""
         with self._lock:
             try:
+                if self._is_closed:
+                    raise sqlite3.ProgrammingError("the store is closed")
                 if self._connection is None:
                     self._connection = self._connect()
                 with self._connection:
@@ -124,6 +127,7 @@ class VectorStore:
 
     def close(self) -> None:
         with self._lock:
+            self._is_closed = True
             if self._connection is not None:
                 self._connection.close()
 

@@ -279,6 +279,15 @@ def test_a_store_that_is_closed_is_kept(tmp_path: Path, stored: Stored) -> None:
     assert dict(stored(file).digests()) == {a: b"1"}
 
 
+def test_a_store_that_was_closed_before_its_first_use_opens_nothing(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+    file = tmp_path / "vectors.sqlite3"
+    store = stored(file)
+    store.close()
+    with pytest.raises(SemanticUnavailable, match="closed"):
+        store.digests()
+    assert not file.exists()
+
+
 def test_a_store_that_another_program_holds_is_kept(tmp_path: Path, stored: Stored) -> None:  # SEM-03
     file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
     store = stored(file)

@@ -8,10 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,6 +19,7 @@ from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import BATCH_FILES
 from obsidian_mcp.core.text.vault_path import VaultPath
+from tests.conftest import is_open
 from tests.core.memory import MemoryVault, apply
 from tests.index_dump import dump
 from tests.system import needs
@@ -32,28 +32,12 @@ OPEN: list[IndexDatabase | Index] = []
 
 
 @pytest.fixture(autouse=True)
-def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _closed(unclosed: Callable[[], list[sqlite3.Connection]]) -> Iterator[None]:
     """Whatever happened: a closed database leaves no connection to the collector."""
-    made: list[sqlite3.Connection] = []
-    connect = sqlite3.connect
-
-    def recorded(*given: Any, **named: Any) -> sqlite3.Connection:
-        made.append(connect(*given, **named))
-        return made[-1]
-
-    monkeypatch.setattr("sqlite3.connect", recorded)
     yield
     while OPEN:
         OPEN.pop().close()
-    assert [connection for connection in made if is_open(connection)] == []
-
-
-def is_open(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.total_changes  # noqa: B018
-    except sqlite3.ProgrammingError:
-        return False
-    return True
+    assert unclosed() == []
 
 
 def opened(file: Path | None) -> IndexDatabase:
@@ -96,6 +80,21 @@ def test_what_is_under_way_when_the_database_is_closed_ends_well_and_leaves_noth
         late.execute("INSERT INTO words VALUES ('b')")
     assert not is_open(late)
     assert words(opened(tmp_path / "v.db")) == ["a", "b"]
+
+
+def test_a_closed_database_that_is_begun_anew_stays_closed(tmp_path: Path) -> None:
+    database = IndexDatabase(tmp_path / "v.db", SCHEMA, 7)
+    database.close()
+    database.begin_anew()
+
+
+@pytest.mark.parametrize("place", ["v.db", None])
+def test_a_database_that_cannot_be_copied_leaves_no_copy_open(tmp_path: Path, place: str | None) -> None:
+    database = opened(tmp_path / place if place else None)
+    database.close()
+    shutil.rmtree(tmp_path)
+    with pytest.raises(Replaced):
+        database.copied()
 
 
 # INDEX-10

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 import pytest
 
 from obsidian_mcp import compose
+from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, PolicyInvalid, VaultNotFound
 from obsidian_mcp.tools import call
@@ -29,6 +31,22 @@ def two(tmp_path: Path) -> Iterator[App]:
     app = app_on(tmp_path / "Home", tmp_path / "Work")
     yield app
     app.vaults.close()
+
+
+def test_a_vault_that_a_server_cannot_open_leaves_nothing_open(
+    two: App, monkeypatch: pytest.MonkeyPatch, unclosed: Callable[[], list[Connection]]
+) -> None:
+    def refuse(_: IndexWorkers) -> None:
+        raise RuntimeError("can't start new thread")
+
+    call(two, "obsidian_create_note", {"name": "New", "content": "x"})  # the journal is there from now on
+    two.vaults.close()
+    monkeypatch.setattr(IndexWorkers, "start", refuse)
+    vaults = compose.build(two.config, serving=True).vaults
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            vaults.get("Home")
+    assert unclosed() == []
 
 
 @pytest.mark.parametrize(

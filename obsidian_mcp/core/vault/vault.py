@@ -123,10 +123,14 @@ class Vault:
             lambda entry: files.head(entry.disk, BODY_LIMIT),
             files.stat,
         )
+        try:
+            if not self._is_closed:
+                self.meaning = self._begin_background(indexer)
+        except BaseException:  # the next call opens another
+            indexer.close()
+            raise
         if self._is_closed:  # meanwhile: leave nothing open
             indexer.close()
-        else:
-            self.meaning = self._begin_background(indexer)
         return indexer
 
     @property

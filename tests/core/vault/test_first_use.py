@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from sqlite3 import Connection
 
 import pytest
 
@@ -84,6 +85,25 @@ def test_a_note_that_comes_while_the_background_begins_is_found(tmp_path: Path, 
     opening = Vault("vault", Disk(root), Always(), journal, opened, begin_background=begin)
     assert [found.name for found in opening.graph.unresolved().value] == ["target"]
     opening.close()
+
+
+def test_an_index_whose_background_cannot_begin_is_closed_and_opened_again_by_the_next_question(
+    tmp_path: Path, opened: Opened, unclosed: Callable[[], list[Connection]]
+) -> None:
+    def begin(_: Indexer) -> None:
+        if opened.times == 1:
+            raise RuntimeError("can't start new thread")
+
+    (tmp_path / "vault").mkdir()
+    journal = SqliteJournal(tmp_path / "state")
+    vault = Vault("vault", Disk(tmp_path / "vault"), Always(), journal, opened, begin_background=begin)
+    with pytest.raises(RuntimeError):
+        vault.graph.unresolved()
+    journal.close()
+    assert unclosed() == []
+    assert vault.graph.unresolved().value == ()
+    vault.close()
+    assert unclosed() == []
 
 
 class Early(Disk):
