@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import accumulate, permutations
+from itertools import accumulate, combinations, permutations
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -76,7 +76,9 @@ def expressions() -> list[Expression]:
         found[key] = Expression(pattern, known.union(methods), where)
 
     for module in modules():
-        tree = ast.parse(inspect.getsource(module))
+        source = inspect.getsource(module)
+        applies = any(f".{method}(" in source for method in APPLYING)
+        tree = ast.parse(source if applies else "")  # reading every module takes longer than trying its expressions
         used: dict[str, set[str]] = {}
         for node in ast.walk(tree):
             match node:
@@ -84,8 +86,8 @@ def expressions() -> list[Expression]:
                     func=ast.Attribute(value=ast.Name(id="re" | "regex"), attr=method), args=[written, *_]
                 ) if method in APPLYING and not isinstance(written, ast.Name):
                     with suppress(NameError):  # one that is put together from the arguments of a function
-                        source = eval(compile(ast.Expression(written), "", "eval"), dict(vars(module)))
-                        add(re.compile(source), {method}, f"{module.__name__}:{node.lineno}")
+                        pattern = eval(compile(ast.Expression(written), "", "eval"), dict(vars(module)))
+                        add(re.compile(pattern), {method}, f"{module.__name__}:{node.lineno}")
                 case ast.Call(func=ast.Attribute(value=value, attr=method), args=given) if method in APPLYING:
                     for inner in (inner for part in (value, *given) for inner in ast.walk(part)):
                         if isinstance(inner, ast.Name):
@@ -104,8 +106,9 @@ _ESCAPES = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "d": "0", "w": "a", "S": 
 _LITERAL = re.compile(r"(?:\\[^\w\s]|[^\\()\[\]{}.*+?^$|\s])+")
 
 
-def pumps(source: str) -> Iterator[str]:
-    """Yield what is repeated to try an expression: its characters, pairs of them, and what it has literally."""
+def pumps(source: str, *, is_anchored: bool) -> Iterator[str]:
+    """Yield what is repeated to try an expression: its characters, pairs of them, and what it has literally. The order
+    of a pair matters only where the expression is anchored: a search tries it from each character on."""
     known = dict.fromkeys(
         _ESCAPES.get(part[1], part[1]) if part[0] == "\\" else part
         for part in re.findall(r"\\.|[^\\]", source, re.DOTALL)
@@ -113,7 +116,7 @@ def pumps(source: str) -> Iterator[str]:
     plain = [character for character in known if character not in "?:"][:7]
     characters = list(dict.fromkeys([*plain, "a", " ", "\n"]))
     yield from characters
-    yield from map("".join, permutations(characters[:8], 2))
+    yield from map("".join, (permutations if is_anchored else combinations)(characters[:8], 2))
     literals = [re.sub(r"\\(.)", r"\1", run) for run in _LITERAL.findall(source)][:5]
     for literal in dict.fromkeys([*literals, *accumulate(literals)]):
         yield literal
@@ -137,7 +140,7 @@ def run_of(expression: Expression) -> Callable[[str], object]:
 def slow_text(expression: Expression) -> str | None:
     """Return what makes an expression need much more than twice the time for twice the text, None for nothing."""
     run = run_of(expression)
-    for pump in pumps(expression.pattern.pattern):
+    for pump in pumps(expression.pattern.pattern, is_anchored=expression.methods <= ANCHORED):
         for end in ("", "\0"):
             for length in LENGTHS:
                 text = pump * (length // len(pump) or 1)
