@@ -220,3 +220,20 @@ def test_the_readme_leads_to_every_document() -> None:
 
     for document in (ROOT / "docs").glob("*.md"):
         assert f"(docs/{document.name})" in text
+
+
+def test_nothing_tells_to_install_extras_of_the_package_of_a_stranger() -> None:
+    """The name of the command is the name of another project's package."""
+    texts = [*DOCUMENTS, *(ROOT / "obsidian_mcp").rglob("*.py"), *(ROOT / "packaging").rglob("*.md")]
+
+    assert [
+        file.name for file in texts if re.search(r"obsidian-mcp\[|install obsidian-mcp\b", file.read_text("utf-8"))
+    ] == []
+
+
+def test_the_page_of_the_bridge_gives_both_ways_that_survive_a_restart_of_the_server() -> None:
+    text = " ".join((ROOT / "docs" / "http.md").read_text(encoding="utf-8").split())
+
+    assert "ends at start" not in text
+    for said in ("works until one request fails", "OBSIDIAN_MCP_TRANSPORT=mcp", "obsidian-mcp http --open-bridge"):
+        assert said in text

@@ -102,6 +102,15 @@ def test_the_folders_of_a_folder_come_in_pages_as_its_files_do(app: App) -> None
     assert len(folders) == len(set(folders)) == 601
 
 
+def test_a_limit_holds_for_the_folders_of_a_folder(app: App) -> None:  # TOOL-07
+    page = call(app, "obsidian_list_files", {"limit": 7}).data
+
+    assert len(page["folders"]) == 7
+    assert page["next_offset"] == 7
+    following = call(app, "obsidian_list_files", {"limit": 7, "offset": 7}).data
+    assert not set(page["folders"]) & set(following["folders"])
+
+
 def test_an_error_shows_the_beginning_of_long_differences(tmp_path: Path) -> None:  # TOOL-07
     app = app_on(tmp_path)
     etag = call(app, "obsidian_create_note", {"name": "N", "content": "a" * 100_000}).data["etag"]

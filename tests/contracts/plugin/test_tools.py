@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,12 @@ def test_read_frontmatter_gives_all_or_the_keys_asked_for(app: App) -> None:
     assert some.data["frontmatter"] == {"title": "Daily"}
     assert missing.data["frontmatter"] == {"title": "Daily", "no": None}
     assert run(app, "read_frontmatter", path="Daily", keys=[]).data["frontmatter"] == {}  # PLUGIN-05
+
+
+def test_a_result_in_json_is_compact(app: App) -> None:
+    # PLUGIN-02: clients of the plugin pay for every character
+    text = run(app, "read_frontmatter", path="Daily").contents()[0]
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
 
 
 def test_broken_frontmatter_is_told(app: App, vault: Path) -> None:
