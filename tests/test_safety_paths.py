@@ -39,6 +39,8 @@ ESCAPES = [
     ".obsidian\\app.json",
     "Folder/.hidden/x",
     ".trash/x.md",
+    "file://x",
+    "file:///etc/passwd",
 ]
 NOT_EVERYWHERE = [
     "CON",
@@ -75,7 +77,6 @@ LOOK_ALIKES = [
     "%2e%2e%2foutside%2fsecret",
     "~/outside",
     "$HOME/x",
-    "file://x",
 ]
 OTHERS: dict[str, dict[str, Any]] = {
     "obsidian_add_attachment": {"data": "eA=="},
