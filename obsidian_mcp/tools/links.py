@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Neighbour, Reference
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -138,7 +139,7 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
     notes, more = mentions.notes_with(vault, entry, names)
     found = list(islice(mentions.unlinked_mentions(vault, notes, names), offset, offset + limit + 1))
     if more:
-        unread = f"{more:,} more files have the name and were not looked through; obsidian_search finds them."
+        unread = f"Not looked through: {write_count(more, 'more file')} with the name; obsidian_search finds them."
         notice = f"{notice} {unread}" if notice else unread
     return UnlinkedMentions(
         entry.path,

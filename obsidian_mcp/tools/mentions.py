@@ -10,6 +10,7 @@ from typing import Annotated
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations import bulk, mentions, move
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.planned_change import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
@@ -97,6 +98,8 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
             warnings.append("Files that the user excludes in the app are not looked through; names can give them.")
     following = offset + mentions.MOST_FILES if more > 0 else None
     if following:
-        warnings.append(f"{more:,} more files have the name: the same call with offset {following} goes on.")
+        warnings.append(
+            f"The same call with offset {following} goes on with {write_count(more, 'more file')} of the name."
+        )
     linked = sum(made[file.path] for file in changed)
     return _Linking(tuple(changed), warnings=tuple(warnings), linked=linked, next_offset=following)

@@ -247,11 +247,11 @@ def test_what_one_call_does_not_look_through_is_counted_and_the_next_goes_on(
     app = opened({"Anna.md": "", **{f"n{number}.md": "anna\n" for number in range(5)}})
     listed = run(app, "get_links", name="Anna", unlinked=True)
     assert [mention["path"] for mention in listed["mentions"]] == ["n0.md", "n1.md"]
-    assert listed["incomplete"] == "3 more files have the name and were not looked through; obsidian_search finds them."
+    assert listed["incomplete"] == "Not looked through: 3 more files with the name; obsidian_search finds them."
 
     first = run(app, "link_mentions", name="Anna")
     assert (first["changed"], first["next_offset"]) == (["n0.md", "n1.md"], 2)
-    assert first["warnings"] == ["3 more files have the name: the same call with offset 2 goes on."]
+    assert first["warnings"] == ["The same call with offset 2 goes on with 3 more files of the name."]
     again = run(app, "link_mentions", name="Anna")
     assert again["warnings"][0] == "None of these notes mentions it without a link, by the names Anna."
     second = run(app, "link_mentions", name="Anna", offset=first["next_offset"])

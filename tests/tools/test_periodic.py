@@ -47,6 +47,8 @@ def test_a_note_is_opened_without_content_and_made_only_where_it_may_be(opened: 
     assert run(app, date="yesterday")["content"] == "yesterday's"
     with pytest.raises(NoteNotFound, match=r"It would be '2026-11-23\.md'; obsidian_daily_note makes it, with content"):
         run(app, date="tomorrow")
+    with pytest.raises(NoteNotFound, match=r"It would be '2026-11-16\.md'"):
+        run(app, date="last monday")
     assert list(files(app)) == ["2026-11-21.md"]
     assert run(app, date="tomorrow", create=True)["created"]
     assert run(app, date="last monday", content="x")["created"]
