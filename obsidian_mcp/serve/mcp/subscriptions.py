@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import mcp_types as types
@@ -57,9 +58,10 @@ class WatchedResources:
         self._lock = threading.Lock()
         self._wanted: dict[str, frozenset[tuple[str, str]]] = {}
         """By URI the vault and the compared forms of the path."""
-        self._files: dict[str, tuple[int, dict[str, FileEntry]]] = {}
-        """By vault the catalog's revision and its files by path, when they were last compared; "" is the default
-        vault."""
+        self._folders: dict[str, Path] = {}
+        """The vaults' folders by the names that subscribers wrote; "" is the default vault, and the first."""
+        self._files: dict[Path, tuple[int, dict[str, FileEntry]]] = {}
+        """By folder the catalog's revision and its files by path, when they were last compared."""
 
     def __len__(self) -> int:
         return len(self._wanted)
@@ -67,21 +69,23 @@ class WatchedResources:
     def add(self, app: App, addresses: Iterable[str]) -> None:
         """Watch these resources, and the default vault's list. Raises: InvalidArguments, VaultNotFound."""
         static = {resource.uri for resource in resources.STATIC}
-        vaults = {""}
+        vaults = [""]
         for address in addresses:
             files = frozenset[tuple[str, str]]()
             if (named := uri.parse(address)) is not None:
                 files = frozenset((name_key(named.vault), key) for key in named.keys)
-                vaults.add(named.vault)
+                vaults.append(named.vault)
             elif address not in static:
                 raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
             with self._lock:
                 self._wanted[address] = files
         for vault in vaults:
-            if vault not in self._files:
-                found = _files(app.vaults.get(vault))
+            if vault not in self._folders:
+                opened = app.vaults.get(vault)
+                found = _files(opened)
                 with self._lock:
-                    self._files.setdefault(vault, found)
+                    self._folders[vault] = opened.files.root
+                    self._files.setdefault(opened.files.root, found)
 
     def keep(self, addresses: set[str]) -> None:
         """Watch no other resources any more."""
@@ -92,14 +96,15 @@ class WatchedResources:
         """Return what has changed since the last call, with URIs as subscribers wrote them. Raises: VaultNotFound."""
         found: set[str] = set()
         listed = False
-        for vault in list(self._files):
+        # once by its first name, since a change between two looks at one vault would be told twice
+        for folder, vault in {folder: vault for vault, folder in reversed(list(self._folders.items()))}.items():
             opened = app.vaults.get(vault)
             with self._lock:
-                revision, before = self._files[vault]
+                revision, before = self._files[folder]
                 if opened.catalog.revision == revision:
                     continue
-                self._files[vault] = _files(opened)
-                now = self._files[vault][1]
+                self._files[folder] = _files(opened)
+                now = self._files[folder][1]
                 listed |= not vault and before.keys() != now.keys()
                 if not self._wanted:  # most clients only list
                     continue

@@ -14,8 +14,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from tests.conftest import VaultCopy
+from obsidian_mcp.app import App
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.serve.mcp.subscriptions import WatchedResources
+from tests.conftest import DeletingVaults, VaultCopy
 from tests.serve.raw import MODERN, Message, RawServer, notification, request
 from tests.system import needs
 
@@ -285,6 +289,23 @@ def test_a_change_by_our_own_tools_is_told_too(server: RawServer) -> None:
     )
 
     assert until(server, UPDATED)["params"]["uri"] == ROOT + "Home.md"
+
+
+class SteppedVaults(DeletingVaults):
+    """Those vaults, where every look at the folder sees what was done before it."""
+
+    def get(self, name: str = "", *, listed: bool = True) -> Vault:
+        self.vaults.get(name).look_everywhere()
+        return super().get(name, listed=listed)
+
+
+def test_a_change_between_two_looks_at_the_folder_is_told_once(app: App, basic: Path) -> None:
+    """RES-08: the default vault is subscribed to by its name, too."""
+    watched = WatchedResources()
+    watched.add(app, [ROOT + "Home.md"])
+    deleting = app._replace(vaults=SteppedVaults(app.vaults, basic / "Home.md"))
+    told = [event for _ in range(3) for event in watched.changes(deleting)]
+    assert told == [ResourceUpdated(uri=ROOT + "Home.md"), ResourcesListChanged()]
 
 
 def test_a_client_of_2026_listens_and_is_told(basic: Path) -> None:
