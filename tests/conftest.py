@@ -96,17 +96,33 @@ def basic(vault_copy: VaultCopy) -> Path:
     return vault_copy("basic")
 
 
+_made: list[App] = []
+"""The Apps of `app_on` that are to be closed."""
+
+
 def app_on(*vaults: Path) -> App:
-    """An App without a watcher, and with nothing of this machine's own in it."""
+    """An App without a watcher, and with nothing of this machine's own in it. It is closed after the test that makes
+    it; one that a fixture of a module makes, by that fixture."""
     beside = vaults[0].parent
     settings = config.read(tuple(map(str, vaults)), environ={"HOME": str(beside)})
-    return compose.build(
+    made = compose.build(
         settings._replace(
             named_cache=str(beside / "cache"),
             named_state=str(beside / "state"),
             named_policy=str(beside / "policy.toml"),
         )
     )
+    _made.append(made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _close_apps() -> Iterator[None]:
+    """Close the Apps that the test made, also where it failed: what the collector finds open fails a later test."""
+    before = len(_made)
+    yield
+    while len(_made) > before:
+        _made.pop().vaults.close()
 
 
 @pytest.fixture
