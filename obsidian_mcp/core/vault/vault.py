@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -407,6 +406,8 @@ class Vault:
         """Replace a note's text, without its byte order mark, by `change(text)` as one step; `dry_run`: only return the
         result. With the `etag` of an older version, the change to that one is merged with what happened since. Raises:
         StaleEtag, NotText, and what `change` raises, with nothing written."""
+        from dataclasses import replace
+
         from .planned_change import edited
 
         version = partial(self.journal.version, entry.disk)
