@@ -120,7 +120,10 @@ class DiskPlace(NamedTuple):
 
     def facts(self) -> os.stat_result:
         """Return the status of the file, of a link itself. Raises: OSError."""
-        return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        try:
+            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except ValueError as error:  # Windows says so of a path with more than 32 767 characters
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), self.name) from error
 
     def real(self, disk: str) -> os.stat_result:
         """Return the status of the file. Raises: OSError, PermissionDenied for a symbolic link."""

@@ -184,10 +184,10 @@ def test_a_value_that_does_not_fit_is_refused_with_what_came_and_what_is_allowed
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"limit": 1000}, "'limit' must be a whole number of at least 1 and at most 500, but 1000 came."),
-        ({"limit": 0}, "'limit' must be a whole number of at least 1 and at most 500, but 0 came."),
-        ({"limit": 1.5}, "'limit' must be a whole number of at least 1 and at most 500, but 1.5 came."),
-        ({"limit": True}, "'limit' must be a whole number of at least 1 and at most 500, but true came."),
+        ({"limit": 1000}, "'limit' must be a whole number of at least 0 and at most 500, but 1000 came."),
+        ({"limit": -1}, "'limit' must be a whole number of at least 0 and at most 500, but -1 came."),
+        ({"limit": 1.5}, "'limit' must be a whole number of at least 0 and at most 500, but 1.5 came."),
+        ({"limit": True}, "'limit' must be a whole number of at least 0 and at most 500, but true came."),
         ({"offset": 2**70}, f"'offset' must be a whole number of at least 0 and at most {2**53}, but {2**70} came."),
         ({"offset": -1}, "'offset' must be a whole number of at least 0, but -1 came."),
         ({"match": "fuzzy"}, "'match' must be one of smart, exact, but \"fuzzy\" came."),
