@@ -64,7 +64,7 @@ def move_note(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:
-    """Move or rename a note, attachment or folder, or move many notes into a folder; links follow, text does not."""
+    """Move or rename a note, attachment or folder, or many notes into a folder; links follow, not text."""
     opened = app.vaults.get(vault)
     if not name:
         return _gather(opened, bulk.selected(opened, names, query), to, update_links=update_links, dry_run=dry_run)

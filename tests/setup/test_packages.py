@@ -259,7 +259,7 @@ def test_nothing_is_published_that_did_not_pass_every_check() -> None:
         needs = jobs[name].get("needs", [])
         return {name}.union(*map(before, [needs] if isinstance(needs, str) else needs))
 
-    assert jobs["checks"]["uses"] == "./.github/workflows/ci.yml"
+    assert jobs["checks"]["uses"] == "$/.github/workflows/ci.yml"
     assert {"workflow_call", "schedule"} <= set(workflow("ci.yml")[True])  # YAML 1.1 reads `on` as true
     assert all({"checks", "build"} <= before(name) for name in set(jobs) - {"checks", "build"})
 

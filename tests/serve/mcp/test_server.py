@@ -143,7 +143,7 @@ def test_a_wrong_argument_is_named_with_what_was_expected_and_what_came(server: 
     error = called(server, "obsidian_search", query="x", limit="many")["error"]
 
     assert error["data"]["arguments"] == [
-        {"argument": "limit", "expected": "a whole number of at least 1 and at most 500", "came": '"many"'}
+        {"argument": "limit", "expected": "a whole number of at least 0 and at most 500", "came": '"many"'}
     ]
     assert "limit" in error["message"]
 

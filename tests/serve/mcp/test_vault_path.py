@@ -62,7 +62,7 @@ UNUSABLE: dict[str, tuple[list[str], str]] = {
 @pytest.mark.parametrize(("words", "said"), UNUSABLE.values(), ids=UNUSABLE)
 def test_a_path_that_is_no_vault_is_explained_and_ends_nothing(tmp_path: Path, words: list[str], said: str) -> None:
     # CLI-21
-    (tmp_path / "file.md").write_text("x")
+    (tmp_path / "file.md").write_bytes(b"x")
     given = [word.replace("{folder}", str(tmp_path)) for word in words]
     own = {name: str(tmp_path / name) for name in ("OBSIDIAN_MCP_CACHE", "OBSIDIAN_MCP_STATE", "HOME", "APPDATA")}
     with RawServer([sys.executable, "-m", "obsidian_mcp", *given], env={**own, "OBSIDIAN_VAULT_PATH": ""}) as server:
