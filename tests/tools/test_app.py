@@ -269,9 +269,13 @@ def test_a_change_through_the_real_chain_of_processes_is_exact(tmp_path: Path, b
 
 def test_with_auto_the_registered_and_open_vault_is_the_one_that_the_app_writes(tmp_path: Path, basic: Path) -> None:
     identifier = "0123456789abcdef"
-    environ = {**environment(tmp_path, basic, name="Another name", id=identifier), "OBSIDIAN_MCP_BACKEND": "auto"}
-    registry = tmp_path / ".config/obsidian"
+    registry = tmp_path / "config/obsidian"
     registry.mkdir(parents=True)
+    environ = {
+        **environment(tmp_path, basic, name="Another name", id=identifier),
+        **dict.fromkeys(("XDG_CONFIG_HOME", "APPDATA"), str(registry.parent)),
+        "OBSIDIAN_MCP_BACKEND": "auto",
+    }
     for number, is_open in enumerate((False, True)):
         row = {"path": str(basic), "ts": 1, **({"open": True} if is_open else {})}
         (registry / "obsidian.json").write_text(json.dumps({"vaults": {identifier: row}}), encoding="utf-8")
