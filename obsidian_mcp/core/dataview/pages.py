@@ -154,6 +154,8 @@ class NotePage(Computed):
         """The field, `default` where the note has none of this name."""
         if name == "file":
             return self.file
+        if self._fields is not None and name in self._fields:  # a look at each of 20 000 keys would read all each time
+            return self._fields[name]
         known = self.store.columns.get(name)
         if known is None:
             known = self.store.known(name)
