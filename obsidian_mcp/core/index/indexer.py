@@ -238,8 +238,8 @@ class Indexer:
         """Answer a question about many files by the freshness rule; see `query`. One `of_all` would be untrue if it
         missed a file: it waits for the whole index, as an empty answer does (INDEX-47). Raises: OperationTimeout, and
         as `query`."""
-        if of_all:
-            self.complete()
+        if of_all and not self._store_whole() and self._is_first():
+            raise self._too_early()
         freshness = self.freshness if of_all else self.freshen()
         value = self.query(question)
         if value or not freshness.pending or of_all:
@@ -315,18 +315,25 @@ class Indexer:
     def complete(self) -> None:
         """Wait, without the vault's lock, until the rows know every file, for a change that must not miss a link
         (INDEX-43). Raises: OperationTimeout, which says how far the index is."""
+        if not self._store_whole():
+            raise self._too_early()
+
+    def _store_whole(self) -> bool:
+        """Wait until the rows know every file, a first build to the end of the call's time; return whether they do."""
         self.begin_once()
         with self.state:
             self._deferred.clear()
             self.wake()
-        self._store_all(inf)
+            is_built_in_time = current_call.get().limit is not None and self._is_first()
+        return self._store_all(inf, inf if is_built_in_time else PATIENCE) or not self.progress.total
+
+    def _too_early(self) -> OperationTimeout:
+        """The error of a call that needs the whole index."""
         limit = current_call.get().limit
-        now = self.progress
-        if now.total and self._has_work() and limit is not None and limit.remaining < _reserve(limit):
-            raise OperationTimeout(
-                f"The index is being built: {now}. This needs all of them; ask for it again in a while.",
-                seconds=limit.seconds,
-            )
+        return OperationTimeout(
+            f"The index is being built: {self.progress}. This needs all of them; ask for it again in a while.",
+            seconds=None if limit is None else limit.seconds,
+        )
 
     def catch_up(self) -> None:
         """Wait until the rows know a change of many files that was just made, for a while (INDEX-44)."""
@@ -334,29 +341,32 @@ class Indexer:
             self.wake()
             self.wait(CATCH_UP_SECONDS, self._is_background_at_work, None)
 
-    def _store_all(self, seconds: float) -> None:
-        """Store what is pending now in this thread too, for so long, and as the time of the call allows."""
-        start, end, patience = time.monotonic(), _end(seconds), _end(PATIENCE)
-        last = _end(seconds * NEARLY_DONE)
+    def _store_all(self, seconds: float, patience: float = PATIENCE) -> bool:
+        """Store what is pending now in this thread too, for so long, and as the time of the call allows; give up where
+        others hold the database and nothing of it is stored for `patience` seconds. Return whether all is stored."""
+        start, end = time.monotonic(), _end(seconds)
+        last, stuck = _end(seconds * NEARLY_DONE), start + patience
         with self.state:
             left = [*self._pending.items(), *((path, None) for path in self._gone)]
-        most = len(left)
+        most = fewest = len(left)
         while left := self._left_of(left):
             now = time.monotonic()
+            if len(left) < fewest:
+                fewest, stuck = len(left), now + patience
             is_nearly_done = now < last and (now - start) * most <= (last - start) * (most - len(left))
             if now > end and not is_nearly_done:
-                return
+                return False
             stored = 0
             try:
                 stored = self.step(WRITE_WAIT_SECONDS, BATCH_FILES if self.background is None else FIRST_FILES)
-                patience = now + PATIENCE
             except (Busy, Replaced):
-                if now > patience:
-                    return
+                if now > stuck:
+                    return False
             if not stored:
                 with self.state:
                     self.state.wait(WRITE_WAIT_SECONDS)
             self._report()
+        return True
 
     @contextlib.contextmanager
     def _being_scanned(self) -> Iterator[None]:

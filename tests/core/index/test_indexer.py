@@ -245,6 +245,22 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
     assert large.indexer.pending() == {}
 
 
+# INDEX-43
+@pytest.mark.parametrize("limit", [Deadline(1.0), None])
+def test_what_must_miss_nothing_is_never_answered_because_others_hold_the_database(
+    tmp_path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch, limit: Deadline | None
+) -> None:
+    monkeypatch.setattr(indexer, "PATIENCE", 0.05)
+    large = MemoryVault({f"{n}.md": "" for n in range(MANY + 1)}, place=tmp_path / "index.sqlite3")
+    large.indexer.begin()
+    Held(large).store(1)
+    with being_written(large), call_with(limit=limit):
+        with pytest.raises(OperationTimeout, match=r"32 of 601 notes\. This needs all of them"):
+            large.indexer.complete()
+        with pytest.raises(OperationTimeout, match=r"32 of 601 notes\. This needs all of them"):
+            large.graph.orphans()
+
+
 def test_progress_counts_up_to_the_files_that_had_to_be_read(large: MemoryVault) -> None:
     assert str(large.indexer.progress) == "0 of 601 notes"
     large.indexer.step()
