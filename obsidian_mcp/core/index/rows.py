@@ -283,13 +283,21 @@ class FileNumbers:
             stamp, known_generation, known = self._known
             if (stamp, known_generation) == (rows.stamp, generation):
                 return known
-            changed = None if stamp is None or stamp.identity != rows.stamp.identity else stamp.generation
-            files = rows.paths() if changed is None else {**known.paths, **known.gone, **rows.changed_since(changed)}
+            if stamp is None or stamp.identity != rows.stamp.identity:
+                known_generation, known, changed = -1, NumberedFiles({}, {}), rows.paths()
+            else:
+                changed = rows.changed_since(stamp.generation)
             count = rows.file_count()
-            if len(files) != count:  # some rows were deleted
-                numbers = rows.numbers()
-                files = {number: path for number, path in files.items() if number in numbers}
-            if known_generation != generation or files != {**known.paths, **known.gone}:
+            is_same = (
+                known_generation == generation
+                and count == len(known.paths) + len(known.gone)
+                and all(known.paths.get(number, known.gone.get(number)) == path for number, path in changed.items())
+            )
+            if not is_same:
+                files = {**known.paths, **known.gone, **changed}
+                if len(files) != count:  # some rows were deleted
+                    numbers = rows.numbers()
+                    files = {number: path for number, path in files.items() if number in numbers}
                 there = self.catalog.by_path()
                 # with the strings of the catalog, so that those of the rows can be freed
                 paths = {number: entry.path for number, path in files.items() if (entry := there.get(path))}
