@@ -354,7 +354,7 @@ class Indexer:
             if len(left) < fewest:
                 fewest, stuck = len(left), now + patience
             is_nearly_done = now < last and (now - start) * most <= (last - start) * (most - len(left))
-            if now > end and not is_nearly_done:
+            if now >= end and not is_nearly_done:
                 return False
             stored = 0
             try:
