@@ -366,7 +366,8 @@ def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
         is_inside = inside(request.folder)
         found = {number for number in (paths if found is None else found) if is_inside(paths[number])}
     if request.note is not None:
-        found = {number for number in (paths if found is None else found) if paths[number] == request.note}
+        number = snapshot.table.numbers.get(request.note)
+        found = {number} & (paths.keys() if found is None else found) if number is not None else set()
     return found
 
 
