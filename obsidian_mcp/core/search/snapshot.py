@@ -214,11 +214,8 @@ class StoredDocument(Document):
     def text_tags(self) -> Sequence[tuple[str, Span]]:
         if self.kind == "canvas" or self.number in self._snapshot.flagged(search_document.TRUNCATED):
             return super().text_tags
-        return [
-            (tag, Span(*span))
-            for _, _, at, tag, *span in self._snapshot.rows.column("tags", "at, tag, start, end", files=[self.number])
-            if not at
-        ]
+        rows = self._snapshot.rows.column("tags", "tag, start, end", files=[self.number], where="at = ''")
+        return [(tag, Span(*span)) for _, _, tag, *span in rows]
 
     @property
     def property_places(self) -> Iterator[tuple[str, object, Span]]:
