@@ -201,7 +201,7 @@ class Catalog:
                 return path
         listed = normal_form(raw)
         folder = self.known_folder(listed.rpartition("/")[0])
-        if folder and listed.startswith(f"{folder}/"):
+        if folder:
             return VaultPath(f"{folder}/{parse(f'.{listed[len(folder) :]}')}")
         return parse(raw)
 
