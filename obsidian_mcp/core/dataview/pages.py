@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, time
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -48,7 +48,6 @@ class PageStore:
     def __init__(self, vault: DataviewVault) -> None:
         self.vault = vault
         self._pages: dict[str, NotePage] = {}
-        self._canonical: dict[str, tuple[str, ...]] = {}
         self.columns: dict[str, dict[str, Value]] = {}
         """The values of a field by path, as far as they are known; see `known`."""
         self._values: dict[tuple[str, bool], Value] = {}
@@ -80,12 +79,12 @@ class PageStore:
                     found.update(dict.fromkeys(paths, value))
         return found
 
-    def canonical_keys(self, name: str) -> tuple[str, ...]:
-        """The keys in the vault, in lower case, whose canonical name is `name`."""
-        found = self._canonical.get(name)
-        if found is None:
-            keys = tuple(key for key in self.vault.field_keys() if canonical_key(key) == name)
-            found = self._canonical[name] = keys
+    @cached_property
+    def canonical_keys(self) -> Mapping[str, Sequence[str]]:
+        """The keys in the vault, in lower case, by their canonical names."""
+        found: dict[str, list[str]] = {}
+        for key in self.vault.field_keys():
+            found.setdefault(canonical_key(key), []).append(key)
         return found
 
     def fields(self, path: str, keys: Sequence[str]) -> list[RawField]:
@@ -154,8 +153,8 @@ class NotePage(Computed):
         """The field, `default` where the note has none of this name."""
         if name == "file":
             return self.file
-        if self._fields is not None and name in self._fields:  # a look at each of 20 000 keys would read all each time
-            return self._fields[name]
+        if self._fields is not None:
+            return self._fields.get(name, default)
         known = self.store.columns.get(name)
         if known is None:
             known = self.store.known(name)
@@ -173,7 +172,7 @@ class NotePage(Computed):
         placed = [found for found in store.vault.fields_of_key(path, name.lower()) if found[1].key == name]
         fields = [field for _, field in placed if _counts(field)]
         if not fields and name:
-            fields = store.fields(path, store.canonical_keys(name))
+            fields = store.fields(path, store.canonical_keys.get(name, ()))
         if len(fields) == 1:
             return store.value(fields[0], path)
         by_key: dict[str, list[Value]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 
 from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
@@ -17,6 +17,8 @@ from .indexed_vault import SINGLE_FILES, IndexColumn, IndexedVault, Moment
 
 SCOPE = 2000
 """Notes of a FROM up to which their rows alone are read; for more, whole columns are."""
+SINGLE_KEYS = 32
+"""Keys of which the fields are read one by one; for more, those of all keys are read at once."""
 _AFTER_PROPERTIES = 1_000_000
 """Added to the place of an inline field, so that it comes after every property of its note."""
 
@@ -37,7 +39,8 @@ class IndexedNotes(IndexedVault):
         self._read_text = read_text
         self._bookmarks = cache(bookmarks)
         self._field_keys = cache(moment.rows.field_keys)
-        self._fields_by_key: dict[str, IndexColumn[_Placed]] = {}
+        self._keyed_columns: dict[str, IndexColumn[_Placed]] = {}
+        self._keyed_fields = cache(self._group_by_key)
         self._known_fields: dict[tuple[str, str], RawField] = {}
 
     def expect(self, paths: Sequence[str]) -> None:
@@ -59,10 +62,19 @@ class IndexedNotes(IndexedVault):
         return [field for _, field in self._all_fields.cells(path)]
 
     def fields_of_key(self, path: str, key: str) -> Sequence[_Placed]:
-        column = self._fields_by_key.get(key)
-        if column is None:
-            column = self._fields_by_key[key] = IndexColumn(self, partial(self._read_fields, key))
-        return column.cells(path)
+        columns = self._keyed_columns
+        if key not in columns:
+            if len(columns) >= SINGLE_KEYS:
+                return self._keyed_fields(path).get(key, ())
+            columns[key] = IndexColumn(self, partial(self._read_fields, key))
+        return columns[key].cells(path)
+
+    def _group_by_key(self, path: str) -> Mapping[str, Sequence[_Placed]]:
+        """Return the fields of a note by lower-case key."""
+        found: dict[str, list[_Placed]] = {}
+        for placed in self._all_fields.cells(path):
+            found.setdefault(placed[1].key.lower(), []).append(placed)
+        return found
 
     def field_column(self, key: str) -> Iterator[tuple[RawField, list[str]]]:
         if self._single_files:

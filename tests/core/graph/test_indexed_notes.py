@@ -10,7 +10,7 @@ from obsidian_mcp.core.dataview.query import read_query, run_query
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.graph import indexed_notes
-from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
+from obsidian_mcp.core.graph.indexed_notes import SINGLE_KEYS, IndexedNotes
 from obsidian_mcp.core.graph.indexed_vault import SINGLE_FILES, Moment
 from tests.core.dataview.note_vault import NOW, NoteVault
 from tests.core.memory import MemoryVault
@@ -92,3 +92,31 @@ def test_columns_of_many_notes_say_what_single_notes_say(monkeypatch: pytest.Mon
         "LIST n FROM #t1 AND #in0 WHERE n = 5 AND contains(file.outlinks, [[n3]])",
     ):
         assert over_index(vault, query, texts, frozenset()) == answers(expected, query), query
+
+
+@pytest.mark.parametrize(
+    ("edge", "line"),
+    [("---\n", "Key {}: {}\n"), ("", "Key {}:: {}\n"), ("", "- item [Key {}:: {}]\n"), ("", "key{}:: {}\n")],
+)
+@pytest.mark.parametrize("name", ['"key-" + n', '"Key " + n', '"key" + n', '"none" + n'])
+def test_a_query_for_many_keys_reads_the_fields_of_a_note_once(edge: str, line: str, name: str) -> None:
+    """EXPR-42: keys as written, canonical keys and keys that no note has, of properties and inline fields."""
+    count = 10 * SINGLE_KEYS
+    lines = "".join(line.format(n, n % 7) for n in range(count))
+    texts = {"Big.md": edge + lines + edge, "Other.md": "x:: 1\n"}
+    numbers = ", ".join(map(str, range(count)))
+    query = f'LIST rows.v FROM "Big" FLATTEN list({numbers}) AS n FLATTEN row[{name}] AS v GROUP BY true'
+    vault = MemoryVault(texts)
+    vault.graph.tags()
+    statements: list[str] = []
+
+    def answered(moment: Moment) -> dict[str, Any]:
+        notes = IndexedNotes(moment, lambda _: 0, lambda entry: texts[entry.path], frozenset)
+        moment.rows.connection.set_trace_callback(statements.append)
+        try:
+            return answers(notes, query)
+        finally:
+            moment.rows.connection.set_trace_callback(None)
+
+    assert vault.graph.evaluate(answered).value == answers(NoteVault(texts), query)
+    assert len(statements) < 3 * SINGLE_KEYS
