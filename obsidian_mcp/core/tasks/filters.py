@@ -287,7 +287,6 @@ _PATH_TEXTS: dict[str, Callable[[str], str]] = {
 }
 _TEXTS: dict[str, Callable[[Task], str]] = {
     "heading": lambda task: task.place.heading or "",
-    "status.name": lambda task: task.status.name,
     "recurrence": lambda task: task.recurrence,
     "id": lambda task: task.id or "",
 }
@@ -312,9 +311,9 @@ def _text(line: str, _: str, environment: Environment) -> Filter | None:
     if name in _PATH_TEXTS:
         part_of = _PATH_TEXTS[name]
         return by_path(lambda path: found(part_of(path)) == wanted, explanation)
-    text_of = _TEXTS[name]
     if name == "status.name":
         return by_status(lambda status: found(status.name) == wanted, explanation)
+    text_of = _TEXTS[name]
     return Filter(lambda task: found(text_of(task)) == wanted, explanation)
 
 
