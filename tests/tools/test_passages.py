@@ -87,6 +87,22 @@ def test_in_one_note_all_matching_lines_are_listed_in_pages(opened: Opened, matc
     assert run(app, query="nothing", name="Long", match=match)["total"] == 0
 
 
+@pytest.mark.parametrize("match", ["smart", "exact"])
+@pytest.mark.parametrize("show", ["lines", "passages"])
+def test_lines_of_one_note_that_have_more_of_the_words_come_first(opened: Opened, match: str, show: str) -> None:
+    # SEARCH-80
+    rows = [f"| Book {n} | Author {n % 37} |" for n in range(1, 401)]
+    lines = ["# Books", "| Title | Author |", "| --- | --- |", *rows] if show == "lines" else ["# Books", "", *rows]
+    app = opened({"Books.md": ("\n" if show == "lines" else "\n\n").join(lines)})
+    hit = run(app, query="Book 300", name="Books", match=match, show=show)
+
+    (snippets,) = [found["snippets"] for found in hit["hits"]]
+    assert snippets[0]["text"] == "| Book 300 | Author 4 |"
+    others = [snippet["line"] for snippet in snippets[1:]]
+    assert others == sorted(others)
+    assert hit["total"] >= 400
+
+
 def test_a_search_in_a_note_that_is_not_there_or_in_many_is_refused(opened: Opened) -> None:
     # SEARCH-80
     app = opened({"A.md": "wheel"})

@@ -101,7 +101,7 @@ def _render_lines(found: Found, request: Request) -> Hits:
     """Return a page of all lines of one note that have what the query names (SEARCH-80)."""
     remark = remark_of(found)
     room = room_for(request.characters, remark, found.snapshot.notice, found.note)
-    render = Renderer(found, found.items[:1], sys.maxsize, passages=request.passages)
+    render = Renderer(found, found.items[:1], sys.maxsize, passages=request.passages, best_first=True)
     hits = list(map(render.hit, found.items[:1]))
     lines = [snippet for hit in hits for snippet in hit.snippets or ()]
     shown: list[Snippet] = []
@@ -213,12 +213,14 @@ class HitPlace(NamedTuple):
 class Renderer:
     """Makes hits of the files of one page, whose texts are read some at a time (SEARCH-70 to 73)."""
 
-    def __init__(self, found: Found, page: Sequence[Item], most: int, *, passages: bool = False) -> None:
-        """`most` snippets of a file; `passages`: whole paragraphs."""
+    def __init__(
+        self, found: Found, page: Sequence[Item], most: int, *, passages: bool = False, best_first: bool = False
+    ) -> None:
+        """`most` snippets of a file; `passages`: whole paragraphs; `best_first`: not in the order of the file."""
         plan = found.plan
         self._snapshot = found.snapshot
         self._most = most
-        self._passages = passages
+        self._passages, self._best_first = passages, best_first
         self._places = max(PLACES, most)
         terms = weighted_terms(found.snapshot, plan.shown) if most else []
         self._terms = sorted(terms, key=lambda each: bool(each.term.instead_of))  # the words of the query first
@@ -274,7 +276,9 @@ class Renderer:
             places = places[: max(PLACES_OF_ONE_WORD, self._most)]
         alike = self._is_one_word and not self._terms
         headings = self._headings[number]
-        snippets = choose(text, places, headings, self._most, alike=alike, passages=self._passages)
+        snippets = choose(
+            text, places, headings, self._most, alike=alike, passages=self._passages, best_first=self._best_first
+        )
         if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
             snippets = [on_page(snippet, text, headings) for snippet in snippets]
         return [self._linked(number, snippet) for snippet in snippets] if self._passages else snippets
@@ -307,9 +311,10 @@ def choose(
     *,
     alike: bool = False,
     passages: bool = False,
+    best_first: bool = False,
 ) -> list[Snippet]:
     """Return the lines that together have the most of what the query names, in order, or the paragraphs that they
-    stand in. `alike`: the first are best."""
+    stand in. `alike`: the first are best; `best_first`: those that have the most words come first."""
     lines: dict[int, dict[int, float]] = {}
     places_in: dict[int, list[HitPlace]] = {}
     for place in places:
@@ -324,10 +329,13 @@ def choose(
             lines[start] = {place.term: place.weight}
             places_in[start] = [place]
     snippets: list[Snippet] = []
+    words: list[set[int]] = []
     end, body = 0, _body_start(text) if passages else 0
     for start in sorted(_best_lines(lines, most)):
         if start < end:  # in the passage before
+            words[-1].update(lines[start])
             continue
+        words.append(set(lines[start]))
         part = _part_of(headings, start)
         if passages and start >= body:
             line, start, end = start, *_passage(text, start, body)
@@ -338,6 +346,8 @@ def choose(
         heading = _heading(part.text) if part and part.level else None
         card = part.text if part and not part.level else None
         snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading, marks, card))
+    if best_first:
+        return [snippets[n] for n in sorted(range(len(snippets)), key=lambda n: -len(words[n]))]
     return snippets
 
 
