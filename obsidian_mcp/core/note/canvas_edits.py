@@ -143,7 +143,7 @@ class _Canvas(CanvasText):
         needed = CONTENT[wanted.kind][0]
         if wanted.kind != "group" and not wanted.content.get(needed, "").strip():
             raise InvalidArguments(f"A {wanted.kind} card needs {needed}.", argument=needed)
-        rect = self._new_rect(wanted)
+        rect, place = self._new_rect(wanted)
         values = {"id": self._unused_id(), "type": wanted.kind}
         values |= {key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)}
         made = CanvasObject({**values, **_numbers(rect)})
@@ -152,7 +152,7 @@ class _Canvas(CanvasText):
             self.cards.insert(sum(card.node is None and card.is_group for card in self.cards), made)
         else:
             self.cards.append(made)
-        self._grow(wanted.place, made)
+        self._grow(place, made)
         return made.id
 
     def _edit(self, wanted: EditCard) -> str:
@@ -185,11 +185,11 @@ class _Canvas(CanvasText):
         before = card.rect
         along = [member for member in self.members(card) if member is not card]
         moving = [card, *along]
-        rect = self._place(wanted.place, before, moving)
+        rect, place = self._place(wanted.place, before, moving)
         dx, dy = rect.x - before.x, rect.y - before.y
         for node in moving:
             _put(node, node.rect.moved(dx, dy), ("x", "y"))
-        self._grow(wanted.place, card)
+        self._grow(place, card)
         return card.id
 
     def _connect(self, wanted: Connect) -> str:
@@ -234,7 +234,7 @@ class _Canvas(CanvasText):
 
     # -- placing -----------------------------------------------------------------------------------------------
 
-    def _new_rect(self, wanted: AddCard) -> Rect:
+    def _new_rect(self, wanted: AddCard) -> tuple[Rect, CardPlace]:
         usual = _SIZES.get(wanted.kind) or (layout.TEXT_WIDTH, layout.text_height(wanted.content.get("text", "")))
         size = Rect(
             0,
@@ -245,25 +245,36 @@ class _Canvas(CanvasText):
         if wanted.around:
             if wanted.kind != "group":
                 raise InvalidArguments("Only a group is made around cards.", argument="cards")
-            return layout.around(self.card(name).rect for name in wanted.around)
+            return layout.around(self.card(name).rect for name in wanted.around), wanted.place
         return self._place(wanted.place, size, [])
 
-    def _place(self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]) -> Rect:
+    def _place(self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]) -> tuple[Rect, CardPlace]:
+        """Return where a card goes, and the place that this is: the group of a neighbour that has no room beside it."""
         if place.x is not None or place.y is not None:
             x = size.x if place.x is None else place.x
             y = size.y if place.y is None else place.y
-            return Rect(x, y, size.width, size.height)
+            return Rect(x, y, size.width, size.height), place
         still = [card for card in self.cards if not any(card is moved for moved in moving)]
-        if place.group and not place.beside:
-            group = self.group(place.group)
-            members = [card.rect for card in self.members(group) if not any(card is moved for moved in moving)]
-            return layout.inside(group.rect, members, size, self._obstacles(still, group.rect))
         if place.beside:
             anchor = self.card(place.beside)
             if any(anchor is moved for moved in moving):
                 raise InvalidArguments("A card cannot go beside itself.", argument="beside")
-            return layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
-        return layout.at_the_end((card.rect for card in still), size)
+            free = layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
+            group = self.group(place.group) if place.group else self._group_around(anchor, still)
+            is_next = free == layout.beside(anchor.rect, size, place.side, ())
+            if group is None or is_next or group.rect.overlaps(free):
+                return free, place
+            place = CardPlace(group=group.id)
+        if place.group:
+            group = self.group(place.group)
+            members = [card.rect for card in self.members(group) if not any(card is moved for moved in moving)]
+            return layout.inside(group.rect, members, size, self._obstacles(still, group.rect)), place
+        return layout.at_the_end((card.rect for card in still), size), place
+
+    def _group_around(self, card: CanvasObject, cards: Iterable[CanvasObject]) -> CanvasObject | None:
+        """Return the smallest group that holds a card."""
+        groups = [found for found in cards if found.is_group and found is not card and found.rect.holds(card.rect)]
+        return min(groups, key=lambda found: found.rect.width * found.rect.height, default=None)
 
     def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
         """The rectangles that a card next to `own` must keep clear of: all but the groups that `own` is in."""

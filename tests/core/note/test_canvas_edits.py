@@ -421,3 +421,17 @@ def test_a_card_goes_into_free_room_of_its_group_and_beside_another_in_it(
     made = cards(changed(canvas(group, card("a", 20, 20)), text_card("b", place=place)))
     assert (made["0000000000000001"]["x"], made["0000000000000001"]["y"]) == position
     assert (made["g"]["width"], made["g"]["height"]) == frame
+
+
+@pytest.mark.parametrize("group", ["", "Plan"])
+@pytest.mark.parametrize("height", [400, 110])
+def test_a_card_without_room_beside_its_neighbour_stays_in_the_group(group: str, height: int) -> None:
+    """CANVAS-4"""
+    plan = {"id": "g", "type": "group", "label": "Plan", "x": 0, "y": 0, "width": 580, "height": height}
+    other = {"id": "h", "type": "group", "label": "Done", "x": 640, "y": 0, "width": 500, "height": 110}
+    body = canvas(plan, other, card("a", 20, 20), card("b", 310, 20))
+    made = cards(changed(body, text_card("c", place=CardPlace(beside="a", group=group))))
+    frame = made["g"]
+
+    assert [made["0000000000000001"][key] for key in ("x", "y")] == [20, 120]
+    assert [frame[key] for key in ("x", "y", "width", "height")] == [0, 0, 580, max(height, 200)]
