@@ -113,6 +113,8 @@ def test_a_card_goes_to_a_lane_and_a_ticked_one_to_that_of_finished_cards(
     written = text(app, "B")
     assert written == board(todo, doing, done)
     assert written.split("\n")[answer["line"] - 1].removesuffix("\r") == answer["new"][0]
+    lane = arguments.get("lane", "Done").capitalize()
+    assert answer.get("lane") == (lane if answer["changed"] else None)
     if answer["changed"]:
         run(app, "undo")
     assert text(app, "B") == before

@@ -172,11 +172,12 @@ class VaultTasks:
             updated.line,
             [printable(line) for line in updated.old],
             [printable(line) for line in updated.new],
-            changed=updated.moved or updated.old != updated.new,
+            changed=bool(updated.lane) or updated.old != updated.new,
             etag=etag,
             task=None if updated.deleted else entry_at(updated.line),
             next=entry_at(updated.next_line),
             deleted=updated.deleted or None,
+            lane=updated.lane or None,
             warnings=[printable(warning) for warning in updated.warnings] or None,
         )
 

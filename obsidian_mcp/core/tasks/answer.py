@@ -133,6 +133,8 @@ class UpdatedTask:
     next: TaskEntry | None = None
     """The new occurrence of a recurring task."""
     deleted: bool | None = None
+    lane: str | None = None
+    """The lane of a board that a card was moved to."""
     warnings: list[str] | None = None
     merged: bool | None = None
     """True where the note had changed since the etag and both changes were kept."""

@@ -63,8 +63,8 @@ class Updated:
     next_line: int | None = None
     """Of the new occurrence."""
     deleted: bool = False
-    moved: bool = False
-    """To another lane."""
+    lane: str = ""
+    """To which it was moved."""
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -329,7 +329,7 @@ def update_card(
         wanted = finished if _is_done(lines[done.line - 1], settings) else None
     if wanted is None or wanted == current:
         return done
-    return _move_card(done, lane or wanted.text)
+    return replace(_move_card(done, lane or wanted.text), lane=wanted.text)
 
 
 def _is_done(text: str, settings: TaskSettings) -> bool:
@@ -352,6 +352,4 @@ def _move_card(done: Updated, lane: str) -> Updated:
     if following is not None:
         following -= removed if following > done.line else 0
         following += after.count("\n") - without.count("\n") if following >= line else 0
-    return replace(
-        done, body=after, line=line, new=(text.split("\n")[0].removesuffix("\r"),), next_line=following, moved=True
-    )
+    return replace(done, body=after, line=line, new=(text.split("\n")[0].removesuffix("\r"),), next_line=following)
