@@ -34,6 +34,8 @@ MOST_READ = 64 * 2**20
 MOST_ADDED = 32 * 2**20
 PDF_CHARACTERS = 40_000
 TEXT_CHARACTERS = 40_000
+PAGES_NAMED = 10
+"""Pages without text among others that have some."""
 COPIES = 1_000
 
 
@@ -175,6 +177,10 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
     )
     if shown.note is not None:
         return _page_image(app, shown, data, first, wanted)
+    without = [str(first + number) for number, text in enumerate(texts) if not text.strip()]
+    if without:
+        named = ", ".join(without[:PAGES_NAMED]) + (" …" if len(without) > PAGES_NAMED else "")
+        shown = replace(shown, note=f"Pages without text: {named}. Ask for one of them alone to see its image.")
     body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
     return DocumentAnswer(shown, printable(body))
 

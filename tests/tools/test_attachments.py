@@ -417,3 +417,5 @@ def test_a_page_without_text_comes_as_an_image(app: App, basic: Path) -> None:
     assert max(picture.data["width"], picture.data["height"]) <= 2000
     text = call(app, "obsidian_attachments", {"name": "scan.pdf"})
     assert "Third" in (text.text or "")
+    assert text.data["note"] == "Pages without text: 1, 2. Ask for one of them alone to see its image."
+    assert "note" not in call(app, "obsidian_attachments", {"name": "scan.pdf", "pages": "3"}).data
