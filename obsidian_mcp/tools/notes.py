@@ -386,8 +386,11 @@ def _several(app: App, vault: Vault, wanted: list[str]) -> DocumentAnswer:
             left[name] = vault.find(name)
         except (NoteNotFound, AmbiguousName) as error:
             missing[name] = error.message
-            if len(missing) == len(set(wanted)):
-                raise
+            if len(missing) < len(set(wanted)):
+                continue
+            if len(missing) > 1:
+                raise type(error)(" ".join(fitting(missing.values(), least=1)), names=list(missing)) from error
+            raise
     while left and (room > 0 or current_call.get().wants_all):
         entry = left.pop(next(iter(left)))
         content = vault.shown(entry)

@@ -56,8 +56,9 @@ def test_notes_that_are_there_are_read_and_the_others_named(app: App) -> None:
 
 
 def test_an_error_names_the_notes_where_none_is_there(app: App) -> None:
-    with pytest.raises(NoteNotFound, match="Neither this"):
+    with pytest.raises(NoteNotFound, match=r"'Nor this'.*'Neither this'") as error:
         run(app, names=["Nor this", "Neither this"])
+    assert error.value.data["names"] == ["Nor this", "Neither this"]
 
 
 def test_the_context_is_what_a_person_sees_around_a_note(app: App, basic: Path) -> None:
