@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +246,20 @@ def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Pa
     assert "line_ends" not in many
     assert 400 < len(many["diff"].encode()) <= 600
     assert many["diff_left_out"] == f"{401 - many['diff'].count(chr(10))} lines"
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"])
+@pytest.mark.parametrize("name", ["a.png", "a.pdf", "a.mp3", "a.bin"])
+def test_a_file_without_lines_shows_none_and_has_no_line_ends(app: App, name: str, data: bytes) -> None:
+    # TOOL-31
+    given = {"name": name, "data": base64.b64encode(data).decode()}
+    alone = run(app, "add_attachment", **given)
+    run(app, "undo")
+    planned = run(app, "batch", calls=[{"tool": "add_attachment", **given}], dry_run=True)
+
+    assert alone["change"] == 1
+    assert not {"diff", "diff_left_out", "line_ends"} & alone.keys()
+    assert planned["diff"] == f"{alone['path']}: {len(data)} bytes that are no text\n"
 
 
 def test_a_mark_of_no_newline_counts_with_its_line_and_one_is_one_line(app: App, basic: Path) -> None:

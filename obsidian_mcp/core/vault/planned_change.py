@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.diff import CONTEXT_LINES, diff, merge, short_diff
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath
 from obsidian_mcp.errors import StaleEtag
 
 from .content import Content
@@ -142,9 +143,16 @@ def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
     """Return the lines of a text that change, as a unified diff; for other files a line that says so."""
     path = normal_form(operation.disk)
     before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
-    if b"\0" in before + after:
+    if not is_of_text(operation):
         return f"{path}: {len(after):,} bytes that are no text\n"
     return diff(path, Text.decode(before).body, Text.decode(after).body, context)
+
+
+def is_of_text(operation: Write | Create) -> bool:
+    """Whether a file has lines to show, before and after."""
+    before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
+    is_note = operation.disk.endswith(NOTE_EXTENSION)
+    return b"\0" not in before + after and (is_note or media.is_text(operation.disk, after))
 
 
 class Planned(Exception):
