@@ -21,7 +21,7 @@ from .entries import CONFIRM, PREFIX
 from .outcome import Outcome
 from .paging import FILES_SHOWN, first_of, shown_diff
 from .params import DryRun, VaultName
-from .registry import TOOLS, Tool, call, tool
+from .registry import Tool, call, select_tools, tool
 
 MOST_CALLS = 100
 ANSWER_BYTES = 400
@@ -60,7 +60,7 @@ def batch(
     sees what earlier ones made."""
     if not 1 <= len(calls) <= MOST_CALLS:
         raise InvalidArguments(f"Give 1 to {MOST_CALLS} calls, not {len(calls)}.", argument="calls")
-    read = [_read(number, given) for number, given in enumerate(calls, 1)]
+    read = [_read(app, number, given) for number, given in enumerate(calls, 1)]
     opened = app.vaults.get(vault)
     with opened.changing():  # nobody else changes the vault between the draft and the change
         outcomes, operations = core_batch.draft(
@@ -83,13 +83,14 @@ def batch(
     )
 
 
-def _read(number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:
+def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:
     """Return the tool and the arguments of a call. Raises: InvalidArguments."""
     name = given.get("tool")
     arguments = given.get("arguments", {key: value for key, value in given.items() if key != "tool"})
-    named = TOOLS.get(name if name in TOOLS else f"{PREFIX}{name}") if isinstance(name, str) else None
+    offered = select_tools(app)
+    named = offered.get(name if name in offered else f"{PREFIX}{name}") if isinstance(name, str) else None
     if named is None or named.read_only or named.needs_app or named.name in NOT_IN_A_BATCH:
-        usable = [tool.name for tool in TOOLS.values() if not tool.read_only and not tool.needs_app]
+        usable = [tool.name for tool in offered.values() if not tool.read_only and not tool.needs_app]
         usable = [name.removeprefix(PREFIX) for name in usable if name not in NOT_IN_A_BATCH]
         raise _wrong(number, f"{name!r} is no tool of a batch; these are: {', '.join(usable)}")
     if not isinstance(arguments, dict):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments, NoteNotFound, StaleEtag
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools import call, list_tools
 from tests.conftest import app_on
 from tests.examples import examples
 from tests.vaults import contents, write_files
@@ -57,6 +57,19 @@ def test_a_call_sees_what_earlier_ones_made_and_one_undo_brings_all_back(app: Ap
     undone = run(app, "undo")
     assert undone["undone"] == answer["change"]
     assert contents(basic) == before
+
+
+@pytest.mark.parametrize("tool", ["edit_table", "obsidian_replace", "search", "nonsense"])
+def test_a_batch_names_and_makes_only_calls_of_tools_that_are_listed(app: App, tool: str) -> None:
+    # BATCH-04, TOOL-27
+    standard = app._replace(config=app.config._replace(tools="standard"))
+
+    with pytest.raises(InvalidArguments, match=f"'{tool}' is no tool of a batch") as error:
+        batch(standard, (tool, {}))
+
+    named = error.value.message.partition("these are: ")[2].removesuffix(". Nothing was changed.").split(", ")
+    assert "edit_note" in named
+    assert {f"obsidian_{name}" for name in named} <= set(list_tools(standard))
 
 
 def test_a_call_that_fails_is_named_and_nothing_has_changed(app: App, basic: Path) -> None:
