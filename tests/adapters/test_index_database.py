@@ -82,10 +82,21 @@ def test_what_is_under_way_when_the_database_is_closed_ends_well_and_leaves_noth
     assert words(opened(tmp_path / "v.db")) == ["a", "b"]
 
 
-def test_a_closed_database_that_is_begun_anew_stays_closed(tmp_path: Path) -> None:
-    database = IndexDatabase(tmp_path / "v.db", SCHEMA, 7)
+@pytest.mark.parametrize("place", ["v.db", None])
+def test_a_closed_database_that_is_begun_anew_stays_closed(
+    tmp_path: Path, place: str | None, unclosed: Callable[[], list[sqlite3.Connection]]
+) -> None:
+    database = opened(tmp_path / place if place else None)
+    add(database, "a")
     database.close()
     database.begin_anew()
+    assert unclosed() == []
+    if place:
+        assert words(database) == ["a"]  # as of a closed database: the file is the one that it was
+    else:
+        with pytest.raises(Replaced):
+            words(database)
+    assert unclosed() == []
 
 
 @pytest.mark.parametrize("place", ["v.db", None])
