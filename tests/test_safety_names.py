@@ -19,6 +19,7 @@ from obsidian_mcp.errors import NoteExists
 from obsidian_mcp.tools import call
 from tests.conftest import app_on
 from tests.disks import OtherDisk, found_on_windows
+from tests.system import can
 from tests.test_safety_paths import NAMES, arguments
 from tests.vaults import answer, contents, write_files
 
@@ -118,7 +119,9 @@ def test_a_crash_in_a_rename_of_two_steps_leaves_the_note_under_its_old_name(
             rename(*given, **named)
 
         crashing.setattr(os, "rename", crash)
-        with contextlib.suppress(Crash):
+        # A disk of this system that knows no case takes the other one's place, and may rename in one step.
+        crashes = pytest.raises(Crash) if can("names that differ in case") else contextlib.suppress(Crash)
+        with crashes:
             vault.commit("test", [Move("n.md", "N.md")])
     again = opened()
     with again.changing():
