@@ -210,7 +210,7 @@ def test_an_app_that_does_not_answer_has_its_code(
     assert app.files() == before
 
 
-# Where it is list_tools
+# Where it is listed
 
 
 def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_path: Path, basic: Path) -> None:
