@@ -72,30 +72,32 @@ def change_made(
 
     said = {str(value).strip() for value in given.values() if isinstance(value, str)}
     texts = [one for one in operations if isinstance(one, Write | Create) and is_of_text(one)]
-    shown = [one for one in texts if isinstance(one, Write) or one.data.decode("utf-8", "replace").strip() not in said]
+    shown = [one for one in texts if isinstance(one, Write) or one.after.decode("utf-8", "replace").strip() not in said]
     shown = [] if "old" in answer else shown
     data: dict[str, Any] = {"change": number}
     diffs = [difference(one, context=0) for one in _first_of_size(shown)]
     if len(shown) == 1:
         _, _, lines = diffs[0].partition("\n+++ b/")  # the answer has the names of the file
         pieces = [_shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])]
-        unit = "line", ""
     else:
-        pieces, unit = kinds_of_changes(diffs), ("kind", " of changes")
+        pieces = kinds_of_changes(diffs)
     sizes = accumulate(len(piece.encode("utf-8", "surrogateescape")) for piece in pieces)
     fitting = sum(size <= SHOWN_BYTES for size in sizes)
-    unread = len(shown) - len(diffs)
-    if len(pieces) > fitting or unread:
-        left = [write_count(len(pieces) - fitting, unit[0]) + unit[1]] if len(pieces) > fitting else []
-        data["diff_left_out"] = " and ".join(left + ([write_count(unread, "file")] if unread else []))
+    left_out = []
+    if more := len(pieces) - fitting:
+        left_out.append(write_count(more, "line") if len(shown) == 1 else f"{write_count(more, 'kind')} of changes")
+    if unread := len(shown) - len(diffs):
+        left_out.append(write_count(unread, "file"))
+    if left_out:
+        data["diff_left_out"] = " and ".join(left_out)
     if fitting:
         data["diff"] = "".join(pieces[:fitting])
-    if any(b"\r\n" in (one.after if isinstance(one, Write) else one.data) for one in texts):
+    if any(b"\r\n" in one.after for one in texts):
         data["line_ends"] = "CRLF"
     return data
 
 
 def _first_of_size(writes: Sequence[Any]) -> list[Any]:
     """Return the first files of a change, at least one, whose lines are compared for its answer."""
-    sizes = accumulate(len(one.data if hasattr(one, "data") else one.after) for one in writes)
+    sizes = accumulate(len(one.after) for one in writes)
     return [one for at, (one, size) in enumerate(zip(writes, sizes, strict=True)) if not at or size <= COMPARED_BYTES]

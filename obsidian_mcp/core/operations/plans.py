@@ -105,7 +105,7 @@ class Plan:
     @property
     def size(self) -> int:
         return sum(
-            len(operation.before) + len(operation.after) if isinstance(operation, Write) else len(operation.data)
+            len(operation.before) + len(operation.after)
             for operation in self.change.operations
             if isinstance(operation, Write | Create)
         )
@@ -208,7 +208,7 @@ class Plans:
                 case Write():
                     change = replace(change, before=operation.before, after=operation.after)
                 case Create():
-                    change = replace(change, kind="create", after=operation.data)
+                    change = replace(change, kind="create", after=operation.after)
                 case Move():
                     change = replace(change, kind="move", to=normal_form(operation.target))
                 case Remove():
@@ -233,7 +233,7 @@ class Plans:
             case Create():
                 if files.stat(operation.disk) is None:
                     return "stale" if files.exists(operation.disk) else "pending"
-                return "applied" if files.read(operation.disk) == operation.data else "stale"
+                return "applied" if files.read(operation.disk) == operation.after else "stale"
             case Move():
                 is_there, is_moved = files.exists(operation.disk), files.exists(operation.target)
                 if is_there and (not is_moved or name_key(operation.disk) == name_key(operation.target)):

@@ -51,10 +51,9 @@ def _check_readable(operation: Operation) -> None:
     """No change makes a text unreadable or too large (FILE-10, SAFE-24). Raises: InvalidArguments, StorageFailed."""
     if not isinstance(operation, Write | Create):
         return
-    before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
-    check_size(len(after), normal_form(operation.disk))
-    problem = _problem(operation.disk, after)
-    if problem is not None and _problem(operation.disk, before) is None:
+    check_size(len(operation.after), normal_form(operation.disk))
+    problem = _problem(operation.disk, operation.after)
+    if problem is not None and _problem(operation.disk, operation.before) is None:
         path = normal_form(operation.disk)
         raise InvalidArguments(
             f"{path!r} could not be read any more after this change, so nothing was written. {problem}", path=path
@@ -223,7 +222,7 @@ class Changes:
     def _step(self, operation: Operation, limit: int | None) -> Step:
         """Return the journal's record of an operation; `limit` as in `Files.read`. Raises: StaleEtag, StorageFailed."""
         if isinstance(operation, Create):
-            return Step("create", operation.disk, after=operation.data)
+            return Step("create", operation.disk, after=operation.after)
         if isinstance(operation, Move):
             return Step("move", operation.disk, target=operation.target)
         if isinstance(operation, RemoveFolder):
@@ -251,7 +250,7 @@ class Changes:
                 self._policy.check_write(path, len(operation.after))
                 kind = "overwrite" if overwrites else "edit"
             case Create():
-                self._policy.check_write(path, len(operation.data))
+                self._policy.check_write(path, len(operation.after))
                 kind = "create"
             case RemoveFolder():
                 return
@@ -300,7 +299,7 @@ class Changes:
             case Write():
                 changer.write(operation.disk, operation.after)
             case Create():
-                changer.create(operation.disk, operation.data)
+                changer.create(operation.disk, operation.after)
             case Move():
                 changer.move(operation.disk, operation.target)
             case Remove(permanent=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import normal_form
@@ -31,7 +32,8 @@ class Create:
     """Write a file that is not there yet."""
 
     disk: str
-    data: bytes
+    after: bytes
+    before: ClassVar[bytes] = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +144,17 @@ class PlannedChange:
 def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
     """Return the lines of a text that change, as a unified diff; for other files a line that says so."""
     path = normal_form(operation.disk)
-    before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
     if not is_of_text(operation):
-        return f"{path}: {len(after):,} bytes that are no text\n"
-    return diff(path, Text.decode(before).body, Text.decode(after).body, context)
+        return f"{path}: {len(operation.after):,} bytes that are no text\n"
+    return diff(path, Text.decode(operation.before).body, Text.decode(operation.after).body, context)
 
 
 def is_of_text(operation: Write | Create) -> bool:
     """Whether a file has lines to show, before and after."""
-    before, after = (operation.before, operation.after) if isinstance(operation, Write) else (b"", operation.data)
     is_note = operation.disk.endswith(NOTE_EXTENSION)
-    return b"\0" not in before + after and (is_note or media.is_text(operation.disk, after))
+    return b"\0" not in operation.before + operation.after and (
+        is_note or media.is_text(operation.disk, operation.after)
+    )
 
 
 class Planned(Exception):
