@@ -41,7 +41,8 @@ def batch(options: Options, command: Subcommand, given: Mapping[str, Any]) -> No
     import json
     from pathlib import Path
 
-    file = given["file"]
+    arguments = dict(given)
+    file = arguments.pop("file")
     try:
         text = read_standard_input() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -53,7 +54,7 @@ def batch(options: Options, command: Subcommand, given: Mapping[str, Any]) -> No
                 calls.append(json.loads(line))
             except (ValueError, RecursionError) as error:
                 raise InvalidArguments(f"Line {number} is no JSON: {error}. Give one call a line.") from error
-    call_tool(options, command, {**given, "calls": calls})
+    call_tool(options, command, arguments | {"calls": calls})
 
 
 def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -> Outcome:
@@ -61,7 +62,6 @@ def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -
     from obsidian_mcp.tools.registry import EVERY_VAULT, TOOLS, call
 
     arguments = _read(command, given)
-    arguments.pop("file", None)
     vault = arguments.pop("vault", "")
     form, as_json = arguments.pop("format", "table"), arguments.pop("json", False)
     as_json = as_json or (command.name == "check" and form == "json")
