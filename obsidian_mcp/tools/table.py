@@ -1,12 +1,10 @@
-"""The tools: by module its functions in the order of their list, with the command of each, empty for none."""
+"""The tools: by module its functions in the order of their list, with the command of each that has one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-Modules = Mapping[str, Mapping[str, str]]
-
-TOOLS: Modules = {
+TOOLS: Mapping[str, Mapping[str, str]] = {
     "search": {"search": "search"},
     "query": {"query": "query"},
     "notes": {"create_note": "create", "delete_note": "delete", "read_note": "read"},
@@ -32,10 +30,10 @@ TOOLS: Modules = {
     "app": {"app_info": "app-info", "open_note": "open", "app_command": "app-command"},
 }
 
-VIEW_TOOLS: Modules = {
-    "plans": {"show_changes": "", "plan_diff": "", "apply_plan": ""},
-    "query_view": {"show_query": ""},
-    "views": {"show_graph": "", "show_note": "", "note_page": ""},
+VIEW_TOOLS = {
+    "plans": ("show_changes", "plan_diff", "apply_plan"),
+    "query_view": ("show_query",),
+    "views": ("show_graph", "show_note", "note_page"),
 }
 
-RESEARCH_TOOLS: Modules = {"research": {"search": "", "fetch": ""}}
+RESEARCH_TOOLS = {"research": ("search", "fetch")}
