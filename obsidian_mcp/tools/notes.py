@@ -328,8 +328,7 @@ def read_note(
     facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
-        most = MOST_AROUND if view == "context" else MOST_RESULTS
-        structure = _view_structure(facts, entry.path, text.body, view, warnings, most)
+        structure = _view_structure(facts, entry.path, text.body, view, warnings)
         return DocumentAnswer(_view_context(app, opened, entry, structure) if view == "context" else structure, None)
     if section or lines:
         body = text.body
@@ -451,9 +450,7 @@ def _part(body: str, section: str, lines: str) -> Span:
     return Span(starts[top - 1], starts[min(bottom, count)])
 
 
-def _view_structure(
-    facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str], most: int
-) -> ReadNote:
+def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
     from obsidian_mcp.core.note import canvas, parser
     from obsidian_mcp.core.note.counts import count
@@ -473,7 +470,7 @@ def _view_structure(
         properties, aliases = parsed.properties, parsed.aliases
 
     def take(what: str, found: Sequence[T]) -> list[T]:
-        first = fitting(first_of(found, most)[0], least=1)
+        first = fitting(first_of(found, MOST_AROUND if view == "context" else MOST_RESULTS)[0], least=1)
         if len(first) < len(found):
             warnings.append(
                 f"These are the first {len(first)} of {len(found)} {what}. Read the text, by lines, for the others."
