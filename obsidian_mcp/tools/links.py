@@ -124,7 +124,7 @@ def get_links(
         backlinks=linking[:count],
         outgoing_total=len(outgoing_links),
         backlinks_total=len(incoming),
-        next_offset=next_offset(offset, min(count or limit, limit), total),
+        next_offset=next_offset(offset, count, total),
         incomplete=outgoing.notice or backlinks.notice,
     )
 

@@ -116,7 +116,7 @@ def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properti
         found = vault.graph.with_property(name)
         values = list(found.value[offset : offset + limit])
         values = values[: count_fitting(values)]
-        following = next_offset(offset, len(values) or limit, len(found.value))
+        following = next_offset(offset, len(values), len(found.value))
         return Properties(values=values, total=len(found.value), next_offset=following, incomplete=found.notice)
     used = vault.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))

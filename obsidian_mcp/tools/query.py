@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .paging import PAGE, fitting
+from .paging import PAGE, fitting, next_offset
 from .params import Limit, Offset, TableNumber, TableSection, VaultNames
 from .registry import plain, tool
 
@@ -90,8 +90,8 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
         warnings = data.get("warnings", ())
         if len(warnings) > WARNINGS:
             data |= {"warnings": warnings[:WARNINGS], "warnings_total": len(warnings)}
-    if count and page.offset + count < answer.total:
-        data["next_offset"] = page.offset + count
+    if (following := next_offset(page.offset, count, answer.total)) is not None:
+        data["next_offset"] = following
     if found.notice is not None:
         data["incomplete"] = found.notice
     return data
