@@ -59,7 +59,7 @@ def check(
     chosen = [wanted] if wanted in CHECKS else [name for name in CHECKS if wanted in name]
     if wanted and len(chosen) != 1:
         raise InvalidArguments(f"There is no check {only!r}. The checks are {', '.join(CHECKS)}.", argument="only")
-    if offset and not only:
+    if offset and not wanted:
         raise InvalidArguments("offset is for one check: name it with only.", argument="offset")
     opened = app.vaults.get(vault)
     opened.indexer.complete()  # much of this is about what no file has (INDEX-47)
@@ -69,12 +69,12 @@ def check(
         if not found.findings:
             empty.append(name)
             continue
-        room = MOST_BYTES if only else BYTES_OF_CHECK
+        room = MOST_BYTES if wanted else BYTES_OF_CHECK
         shown = fitting((_shorten(find()) for find in found.findings[offset : offset + limit]), room, least=1)
         total, repair = len(found.findings), usable_advice(app, CHECKS[name].repair)
-        following = next_offset(offset, len(shown) or limit, total) if only else None
+        following = next_offset(offset, len(shown), total) if wanted else None
         results.append(CheckResult(name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note))
-    is_cut = not only and any(len(result.findings) < result.total for result in results)
+    is_cut = not wanted and any(len(result.findings) < result.total for result in results)
     more = "Name a check with only, and limit, to see more of its findings." if is_cut else None
     return VaultState(any(result.broken for result in results), results, empty, more)
 
