@@ -315,7 +315,7 @@ def explain_split(folder: Path) -> str:
 def vault_folders(config: Config) -> dict[str, Path]:
     """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use;
     the first is the default. Raises: VaultNotFound where there is none."""
-    if not all(named.strip() for named in config.named_vaults):
+    if not all(config.named_vaults):
         raise VaultNotFound(
             "The path of the vault given with --vault is empty. Give its folder, or leave --vault out for the vaults "
             "that Obsidian knows."
@@ -453,8 +453,8 @@ class FolderVaults:
 
     def problem(self) -> str:
         named = self._config.named_vaults
-        first = named[0] if self._key is None and named else ""
-        if first and os.access(os.path.join(first, "."), os.R_OK | os.X_OK):  # noqa: PTH118  pathlib takes 3 ms
+        is_plain = self._key is None and named and all(named)
+        if is_plain and os.access(os.path.join(named[0], "."), os.R_OK | os.X_OK):  # noqa: PTH118  pathlib takes 3 ms
             return ""
         try:
             return explain_missing(self._folder(""))

@@ -48,6 +48,7 @@ UNUSABLE: dict[str, tuple[list[str], str]] = {
     "empty": (["--vault", ""], "--vault is empty"),
     "blank": (["--vault", "  "], "--vault is empty"),
     "without a value": (["--vault"], "--vault is empty"),
+    "empty, behind one that is there": (["--vault", "{folder}", "--vault", ""], "--vault is empty"),
     "empty, before serve": (["--vault", "", "serve"], "--vault is empty"),
     "the home folder of no account": (["--vault", "~nobody-of-this-name/Notes"], "no account 'nobody-of-this-name'"),
     "a file": (["--vault", "{folder}/file.md"], "is not a folder"),
