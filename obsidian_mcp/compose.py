@@ -13,14 +13,13 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from obsidian_mcp import install_command
+from obsidian_mcp import install_command, logger
 
 from .app import App, HiddenTextReads, Media
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound, shorten
 
 if TYPE_CHECKING:
-    import logging
     from datetime import datetime
     from pathlib import Path
 
@@ -59,12 +58,6 @@ def build(config: Config, *, serving: bool = False) -> App:
         read_outside=partial(_read_outside, config),
         hidden_text_reads=HiddenTextReads(),
     )
-
-
-def _log() -> logging.Logger:
-    import logging  # takes 4 ms
-
-    return logging.getLogger(__name__)
 
 
 def _load_media() -> Media:
@@ -254,7 +247,7 @@ def serve_http(
             ports=ports,
             keyed=keyed,
             contracts=contracts(app.config, registered),
-            announce=announce or _log().info,
+            announce=announce or logger(__name__).info,
         )
     finally:
         for used in (app, *keyed.values()):
@@ -385,7 +378,7 @@ def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_s
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     if missing_packages():
-        _log().warning("Search by meaning is off. Run: %s", install_command("semantic"))
+        logger(__name__).warning("Search by meaning is off. Run: %s", install_command("semantic"))
         return None
     model = embedder(config, choice)
     vectors = VectorStore(file.with_name(f"{file.name}-{choice.fingerprint}.sqlite3"))
@@ -476,7 +469,7 @@ class FolderVaults:
             if not self._config.read_only:
                 vault.recover()
         except AppError as error:  # the first call tells the client
-            _log().warning("%s", error.message)
+            logger(__name__).warning("%s", error.message)
         finally:
             gc.freeze()
             gc.enable()

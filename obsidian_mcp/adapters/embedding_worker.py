@@ -12,10 +12,10 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.errors import AppError
 
-from .log import logger
 from .worker import Worker
 
 BATCH_FILES: Final = 4

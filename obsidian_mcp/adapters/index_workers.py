@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.index import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.ingest import IndexBatch
 from obsidian_mcp.errors import AppError
 
-from .log import logger
 from .worker import Worker
 
 if TYPE_CHECKING:

@@ -15,11 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.files.ports import Author, Recorded, Step
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
-
-from .log import logger
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.index import Busy, Record, Replaced
@@ -19,7 +20,6 @@ from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import stored
 
 from .index_workers import NICENESS
-from .log import logger
 from .media import INSTALL
 from .worker import Worker
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from .log import logger
+from obsidian_mcp import logger
 
 
 class Worker:

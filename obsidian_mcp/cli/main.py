@@ -9,6 +9,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
+from obsidian_mcp import logger
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 
 from . import grammar
@@ -39,8 +40,6 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout = None  # nothing is left to flush at exit
         return 0
     except Exception as error:  # a person gets one line, whatever happens
-        from obsidian_mcp.adapters.log import logger
-
         log = logger(__name__)
         log.info("this failed", exc_info=True)
         problem = f"internal error, {type(error).__name__}: {' '.join(str(error).split())}"

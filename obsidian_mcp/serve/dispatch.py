@@ -11,7 +11,7 @@ of a tool needs the standard library alone: a client's first messages wait neith
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from obsidian_mcp import __version__
+from obsidian_mcp import __version__, logger
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments
 from obsidian_mcp.tools import entries
 
@@ -228,11 +228,10 @@ class Dispatcher:
         except AppError as error:
             return jsonrpc.encode(self.failure(message, peer, error))
         except BaseException:  # sys.exit() in a tool, too
-            import logging
-
             from . import results
 
-            logging.getLogger(__name__).exception("%s failed", method)
+            log = logger(__name__)
+            log.exception("%s failed", method)
             return jsonrpc.encode(self.failure(message, peer, results.internal(method)))
 
     def failure(self, message: Message, peer: Peer, error: AppError) -> Message:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import InvalidArguments
 
@@ -285,9 +286,7 @@ def _unknown(tool: str, known: Mapping[str, ToolParameter], name: str) -> str:
 
 def note_host_member(tool: str, name: str) -> None:
     """Say in the log that one of HOST_MEMBERS was left out of a call."""
-    import logging
-
-    logging.getLogger(__name__).info("%s: left out the argument %s, which %s adds", tool, name, HOST_MEMBERS[name])
+    logger(__name__).info("%s: left out the argument %s, which %s adds", tool, name, HOST_MEMBERS[name])
 
 
 def _show_value(value: object) -> str:

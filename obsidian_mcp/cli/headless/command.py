@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from importlib import import_module
 
+from obsidian_mcp import logger
 from obsidian_mcp.cli.options import INTERRUPTED, Options
 from obsidian_mcp.cli.stdout import write
 from obsidian_mcp.config import Config
@@ -54,8 +55,6 @@ def run(arguments: Sequence[str], options: Options) -> int:
     except AppError as error:
         answer = f"Error: {first_sentence(error.message)}"
     except Exception as error:  # a script gets a sentence, whatever happens
-        from obsidian_mcp.adapters.log import logger
-
         log = logger(__name__)
         log.info("this failed", exc_info=True)
         answer = f"Error: internal error, {type(error).__name__}: {' '.join(str(error).split())}"

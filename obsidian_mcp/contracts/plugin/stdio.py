@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from obsidian_mcp import logger
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
@@ -22,8 +23,6 @@ from obsidian_mcp.tools import entries
 from .offered import Pause, PluginTool, PluginTools, pause_after
 
 if TYPE_CHECKING:
-    import logging
-
     from obsidian_mcp.app import App
     from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
@@ -81,22 +80,22 @@ class PluginClient:
             except AppError as error:
                 problem = error.message
             except Exception:  # noqa: BLE001  a fault of ours in reading an answer: the next one may be readable
-                _log().exception("the plugin's list of tools could not be read")
+                logger(__name__).exception("the plugin's list of tools could not be read")
                 problem = "The plugin's list of tools could not be read."
             is_back = failures > 0 and not problem
             failures = failures + 1 if problem else 0
             if not problem and found.hash != self._hash:
                 self.latest, self._hash = found.tools, found.hash
-                _log().info("the plugin offers %d tools", len(found.tools))
+                logger(__name__).info("the plugin offers %d tools", len(found.tools))
                 changed()
             self.is_up = not problem
             polled, self._polled = self._polled, threading.Event()
             polled.set()
             pause = self._schedule.pause(failures) if problem else Pause(self._schedule.poll, is_quiet=True)
             if is_back:
-                _log().warning("the plugin answers again")
+                logger(__name__).warning("the plugin answers again")
             elif not pause.is_quiet:
-                _log().warning("%s The next try is in %g s.", problem, pause.seconds)
+                logger(__name__).warning("%s The next try is in %g s.", problem, pause.seconds)
             self._retry.wait(pause.seconds)
             self._retry.clear()
 
@@ -254,9 +253,3 @@ def _load(app: App | None) -> SdkServer:
     from obsidian_mcp.serve.mcp import server as mcp
 
     return mcp.listening() if app is None else mcp.build_sdk_server(app)
-
-
-def _log() -> logging.Logger:
-    import logging  # the first answer does not wait for it
-
-    return logging.getLogger(__name__)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
+from obsidian_mcp import logger
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, introduced
 from obsidian_mcp.serve.jsonrpc import BatchAnswer, InvalidMessage, Message, RequestId
@@ -16,8 +17,6 @@ from obsidian_mcp.serve.jsonrpc import BatchAnswer, InvalidMessage, Message, Req
 from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
 
 if TYPE_CHECKING:
-    import logging
-
     from obsidian_mcp.serve.call_order import CallOrder, Turn
 
     from .calls import Calls
@@ -154,7 +153,7 @@ class Conversation:
             self._batches.append(batch)
         for message in messages:
             if isinstance(message, InvalidMessage):
-                _log().warning("refused a message: %s", message.reason)
+                logger(__name__).warning("refused a message: %s", message.reason)
             else:
                 self._take(message)
         with self._lock:
@@ -168,7 +167,7 @@ class Conversation:
 
     def _take(self, message: Message | InvalidMessage) -> None:
         if isinstance(message, InvalidMessage):
-            _log().warning("refused a line: %s", message.reason)
+            logger(__name__).warning("refused a line: %s", message.reason)
             if message.answer is not None:
                 self._put(message.answer)
         elif "method" not in message:
@@ -281,7 +280,7 @@ class Conversation:
                 self._order.release()  # later calls do not wait for the person
                 self._changed.notify()
             elif self.writer.unsent > 4 * MAX_UNSENT:
-                _log().warning("dropped %s: the client does not read", message["method"])
+                logger(__name__).warning("dropped %s: the client does not read", message["method"])
                 return
             self.writer.put(line)
 
@@ -334,7 +333,7 @@ class Conversation:
         self.reader.stop()
         with self._lock:
             if not self._ending:
-                _log().info("shutting down: %s", reason)
+                logger(__name__).info("shutting down: %s", reason)
             self._ending = True
             self._deadline = min(self._deadline, time.monotonic() + patience)
             self.patience = min(self.patience, patience)
@@ -384,7 +383,7 @@ class Conversation:
         """Answer what is still in flight when the time is over (END-05)."""
         waiting = [request for requests in self._in_flight.values() for request in requests]
         if waiting:
-            _log().warning("gave up %d calls in flight at shutdown", len(waiting))
+            logger(__name__).warning("gave up %d calls in flight at shutdown", len(waiting))
         self._in_flight.clear()
         for request in waiting:
             if request.turn is not None and not request.turn.begun:
@@ -399,9 +398,3 @@ class Conversation:
             self._sdk.end_subscriptions()
         while self._subscriptions and time.monotonic() < until:
             self._wait(until)
-
-
-def _log() -> logging.Logger:
-    import logging  # takes 4 ms, which the first answer does not wait for
-
-    return logging.getLogger(__name__)
