@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,23 @@ def test_lines_of_one_note_that_have_more_of_the_words_come_first(opened: Opened
     others = [snippet["line"] for snippet in snippets[1:]]
     assert others == sorted(others)
     assert hit["total"] >= 400
+
+
+@pytest.mark.parametrize("show", ["lines", "passages"])
+def test_the_lines_of_a_long_note_take_time_in_proportion(opened: Opened, show: str) -> None:
+    # SEARCH-80
+    count = 20_000
+    app = opened({"Long.md": "\n\n".join(f"line {n} has the wheel and{' a few more words' * 4}" for n in range(count))})
+    assert run(app, query="nothing", name="Long")["total"] == 0
+
+    start = time.process_time()
+    page = run(app, query="wheel", name="Long", show=show, offset=count - 3)
+    assert time.process_time() - start < 3  # measured: 0.3 to 0.6 s; 6 s where each line is counted from the start
+
+    assert page["total"] == count
+    assert [snippet["line"] for snippet in page["hits"][0]["snippets"]] == [
+        2 * n - 1 for n in range(count - 2, count + 1)
+    ]
 
 
 def test_a_search_in_a_note_that_is_not_there_or_in_many_is_refused(opened: Opened) -> None:

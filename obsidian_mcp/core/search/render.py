@@ -6,8 +6,9 @@ import json
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -280,7 +281,7 @@ class Renderer:
             text, places, headings, self._most, alike=alike, passages=self._passages, best_first=self._best_first
         )
         if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
-            snippets = [on_page(snippet, text, headings) for snippet in snippets]
+            snippets = list(_on_pages(snippets, text, headings))
         return [self._linked(number, snippet) for snippet in snippets] if self._passages else snippets
 
     def _linked(self, number: int, snippet: Snippet) -> Snippet:
@@ -331,6 +332,7 @@ def choose(
     snippets: list[Snippet] = []
     words: list[set[int]] = []
     end, body = 0, _body_start(text) if passages else 0
+    number, counted = 1, 0
     for start in sorted(_best_lines(lines, most)):
         if start < end:  # in the passage before
             words[-1].update(lines[start])
@@ -345,7 +347,9 @@ def choose(
             shown, marks = around(text, start, places_in[start])
         heading = _heading(part.text) if part and part.level else None
         card = part.text if part and not part.level else None
-        snippets.append(Snippet(text.count("\n", 0, start) + 1, shown, heading, marks, card))
+        number += text.count("\n", counted, start)
+        counted = start
+        snippets.append(Snippet(number, shown, heading, marks, card))
     if best_first:
         return [snippets[n] for n in sorted(range(len(snippets)), key=lambda n: -len(words[n]))]
     return snippets
@@ -424,11 +428,12 @@ def _part_of(headings: Sequence[HeadingFact], start: int) -> HeadingFact | None:
     return headings[above] if above >= 0 else None
 
 
-def on_page(snippet: Snippet, text: str, pages: Sequence[HeadingFact]) -> Snippet:
-    """Return a line of a PDF as a line of its page, whose number stands in the place of a card (PDF-1)."""
-    page = int(snippet.card or "1")
-    above = text.count("\n", 0, pages[page - 1].start)
-    return replace(snippet, line=snippet.line - above, page=page, card=None)
+def _on_pages(snippets: Iterable[Snippet], text: str, pages: Sequence[HeadingFact]) -> Iterator[Snippet]:
+    """Yield lines of a PDF as lines of their pages, whose numbers stand in the place of cards (PDF-1)."""
+    above = cache(lambda page: text.count("\n", 0, pages[page - 1].start))
+    for snippet in snippets:
+        page = int(snippet.card or "1")
+        yield replace(snippet, line=snippet.line - above(page), page=page, card=None)
 
 
 def around(
