@@ -81,7 +81,7 @@ def page_end(text: str, start: int, end: int, room: int = PAGE) -> int:
 def cut_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
     """Return differences one after the other, cut after so many characters."""
     shown = ""
-    for diff in filter(None, diffs):
+    for diff in diffs:
         shown += diff
         if len(shown) > most and not current_call.get().wants_all:
             return f"{shown[:most]}\n… (cut)\n"

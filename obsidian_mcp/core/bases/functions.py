@@ -15,6 +15,7 @@ from obsidian_mcp.core.expressions.limits import ITEM_UNITS
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.note.links import split_subpath
+from obsidian_mcp.core.text.text import write_count
 
 from .dates import parse_date, parse_duration
 from .values import (
@@ -101,9 +102,9 @@ def check(name: str, method: Method, arguments: Sequence[Value]) -> Sequence[Val
 
 def _count(least: int, most: int | None) -> str:
     if most is None:
-        return f"at least {least} argument{'s' * (least != 1)}"
+        return f"at least {write_count(least, 'argument')}"
     if least == most:
-        return f"{least} argument{'s' * (least != 1)}"
+        return write_count(least, "argument")
     return f"{least} to {most} arguments"
 
 

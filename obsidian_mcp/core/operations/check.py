@@ -17,6 +17,7 @@ from obsidian_mcp.core.graph.results import Reference, TagUse
 from obsidian_mcp.core.note import canvas, counts
 from obsidian_mcp.core.search.similar import near_duplicates
 from obsidian_mcp.core.tasks.listing import ListRequest
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note, parent
 from obsidian_mcp.core.vault.vault import Vault
 
@@ -111,7 +112,7 @@ def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> Iterator[partial[CheckFind
         if len(own) < 1_000 and not any(mark[1] for mark in marks):
             words = counts.count(_headings_and_embeds.sub("", own)).words
             if words < STUB_WORDS:
-                yield partial(CheckFinding, path, None, f"{words} word{'' if words == 1 else 's'}")
+                yield partial(CheckFinding, path, None, write_count(words, "word"))
 
 
 def _find_near_duplicates(vault: Vault) -> Findings:
