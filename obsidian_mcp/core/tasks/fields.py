@@ -77,7 +77,7 @@ def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list
     found: list[Field] = []
     passes, last = 1, -1
     while pending or has_tags:
-        end = _trim_end(line, start, end)
+        end = trim_end(line, start, end)
         while pending and pending[-1].span.end > end:
             pending.pop()
         at_end = [pending[-1]] if pending and pending[-1].span.end == end else []
@@ -96,7 +96,8 @@ def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list
     return found
 
 
-def _trim_end(line: str, start: int, end: int) -> int:
+def trim_end(line: str, start: int, end: int) -> int:
+    """Return where `line[start:end]` ends without the spaces at its end."""
     while end > start and line[end - 1] in SPACES:
         end -= 1
     return end

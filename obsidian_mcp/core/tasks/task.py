@@ -14,7 +14,19 @@ from obsidian_mcp.core.calendar.iso import calendar_day
 from obsidian_mcp.core.expressions.javascript import SPACES
 
 from . import recurrence
-from .fields import DATES, ORDER, RANK, Field, Notation, find_tags, leftmost, read_fields, write_field, write_value
+from .fields import (
+    DATES,
+    ORDER,
+    RANK,
+    Field,
+    Notation,
+    find_tags,
+    leftmost,
+    read_fields,
+    trim_end,
+    write_field,
+    write_value,
+)
 from .recurrence import Rule, write_rule
 from .settings import ReadNotation, Status, TaskSettings
 
@@ -65,10 +77,10 @@ def read_line(text: str, notation: ReadNotation) -> Line | None:
     if match is None:
         return None
     start, end = match.span(4)
-    body_end = start + len(text[start:end].rstrip(SPACES))
+    body_end = trim_end(text, start, end)
     block = _BLOCK_ID.search(text[start:body_end])
     if block is not None:
-        body_end = start + len(text[start : start + block.start()].rstrip(SPACES))
+        body_end = trim_end(text, start, start + block.start())
     fields = tuple(read_fields(text, start, body_end, notation))
     first = fields[-1].span.start if fields else body_end
     words = text[start:first].strip(SPACES)
@@ -81,7 +93,7 @@ def read_line(text: str, notation: ReadNotation) -> Line | None:
         symbol_at=match.start(3),
         body_start=start,
         body_end=body_end,
-        description_end=start + len(text[start:first].rstrip(SPACES)),
+        description_end=trim_end(text, start, first),
         description=" ".join([words, *tags]) if tags and words else words or " ".join(tags),
         fields=fields,
         block_id=block[1] if block else None,
@@ -303,14 +315,8 @@ def _insertion_point(line: Line, name: str) -> int:
     lower = [field.span.end for field in fields if RANK[field.name] < RANK[name]]
     if lower:
         return max(lower)
-    return _spaces_before(line.text, fields[0].span.start, line.body_start) if fields else line.body_end
+    return trim_end(line.text, line.body_start, fields[0].span.start) if fields else line.body_end
 
 
 def _without(text: str, field: Field, body_start: int) -> str:
-    return text[: _spaces_before(text, field.span.start, body_start)] + text[field.span.end :]
-
-
-def _spaces_before(text: str, at: int, first: int) -> int:
-    while at > first and text[at - 1] in SPACES:
-        at -= 1
-    return at
+    return text[: trim_end(text, body_start, field.span.start)] + text[field.span.end :]
