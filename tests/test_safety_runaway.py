@@ -65,6 +65,13 @@ FILES = {
     "Blanks.md": "---\na: |\n" + "  x" + " \t" * 100_000 + "\n---\n",
     "Cards.canvas": canvas([{"text": "x", "y": 100 * n, "width": 250, "height": 60} for n in range(30_000)]),
     "Groups.canvas": canvas([{"type": "group", "width": 10_000 - n, "height": 9_000 - n} for n in range(8_000)]),
+    "Full.canvas": canvas(
+        [
+            {"type": "group", "width": 40_000, "height": 40_000},
+            *({"text": "x", "x": 44 * n, "y": 44 * n, "width": 9, "height": 9} for n in range(900)),
+            {"text": "x", "x": 20, "y": 20, "width": 39_960, "height": 39_960},
+        ]
+    ),
     "One place.canvas": canvas([{"type": "group", "width": 9, "height": 9}] * 4_000),
 }
 
@@ -122,6 +129,7 @@ CALLS: Calls = [
     ("read_canvas", {"name": "Groups.canvas"}),
     ("read_canvas", {"name": "One place.canvas"}),
     ("edit_canvas", {"name": "Cards.canvas", "operations": [{"op": "remove", "card": f"n{n}"} for n in range(5_000)]}),
+    ("edit_canvas", {"name": "Full.canvas", "operations": [{"op": "add", "type": "text", "text": "x", "group": "n0"}]}),
     ("replace", {"find": "ab", "content": "b" * 600, "names": ["Ab"]}),
     ("replace", {"find": "a", "content": "$`" * 50, "regex": True, "names": ["Ab"]}),
     ("edit_note", {"name": "Ab", "operation": "replace_text", "find": "a", "all": True, "content": "b" * 2_000}),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import Literal, NamedTuple
+
+from obsidian_mcp.core.text.call import checkpoint
 
 GAP = 40
 GRID = 10
@@ -89,9 +91,8 @@ def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable
     lefts = sorted({corner.x, *(_near(rect.x) for rect in known), *(_up(rect.right + GAP) for rect in known)})
     taken = [around([rect], GAP) for rect in known] + others
     room = Rect(group.x + PADDING, group.y + PADDING, group.width - 2 * PADDING, group.height - 2 * PADDING)
-    for placed in (corner._replace(x=left, y=top) for top in tops for left in lefts):
-        if room.holds(placed) and not any(map(placed.overlaps, taken)):
-            return placed
+    if (free := _first_free(room, size, tops, lefts, taken)) is not None:
+        return free
     right = at_the_end(known, size) if known else corner
     below = corner._replace(y=_up(max((rect.bottom for rect in known), default=group.bottom) + GAP))
 
@@ -100,6 +101,28 @@ def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable
         return sum(frame.overlaps(rect) and not group.overlaps(rect) for rect in others)
 
     return min(_moved_on(right, "right", others), _moved_on(below, "below", others), key=newly_covered)
+
+
+def _first_free(
+    room: Rect, size: Rect, tops: Iterable[float], lefts: Iterable[float], taken: Sequence[Rect]
+) -> Rect | None:
+    """Return the first place that is free, row by row; `lefts` ascend."""
+    columns = [left for left in lefts if room.holds(size._replace(x=left, y=room.y))]
+    for top in tops:
+        if not room.holds(size._replace(x=room.x, y=top)):
+            continue
+        row = [rect for rect in taken if rect.y < top + size.height and top < rect.bottom]
+        beyond = room.x
+        for left in columns:
+            if left < beyond:
+                continue
+            checkpoint()
+            placed = size._replace(x=left, y=top)
+            hit = [rect.right for rect in row if rect.overlaps(placed)]
+            if not hit:
+                return placed
+            beyond = max(hit)  # up to there it is in the way of every place
+    return None
 
 
 def facing(start: Rect, end: Rect) -> tuple[EdgeSide, EdgeSide]:
