@@ -8,6 +8,7 @@ A message is served in the era in which it is written, so nothing binds a connec
 of a tool needs the standard library alone: a client's first messages wait neither for pydantic nor for the SDK.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -140,7 +141,7 @@ class Peer(NamedTuple):
         }
 
 
-class Dispatcher:
+class Dispatcher(ABC):
     """Answers the requests of clients; what is offered to them is the matter of a subclass. Safe to share between
     threads."""
 
@@ -156,28 +157,29 @@ class Dispatcher:
 
     # --- what is offered
 
+    @abstractmethod
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
         """Return the tools that a peer is told of. Raises: InvalidArguments for a profile that names no tools."""
-        raise NotImplementedError
 
+    @abstractmethod
     def call(self, name: str, arguments: Mapping[str, Any]) -> "Result":
         """Return the result of a call. Raises: AppError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def instructions(self) -> str:
         """Return what the server says of itself to models. Raises: InvalidArguments for a profile without tools."""
-        raise NotImplementedError
 
+    @abstractmethod
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return what the server can do, in the form of the protocol."""
 
+    @abstractmethod
     def list_can_change(self) -> bool:
         """Whether the list of tools depends on more than how this process was started."""
-        raise NotImplementedError
 
+    @abstractmethod
     def writes(self, message: object) -> bool:
         """Whether a request calls one of the tools to change a vault (TOOL-15)."""
-        raise NotImplementedError
 
     # --- how it is told
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from obsidian_mcp.errors import UnknownTool
 from obsidian_mcp.serve.dispatch import (
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
@@ -14,7 +18,22 @@ from obsidian_mcp.serve.jsonrpc import Message
 
 
 class SdkDispatcher(Dispatcher):
-    """The SDK answers everything."""
+    """The SDK answers everything; nothing is offered here."""
+
+    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:  # noqa: ARG002
+        return []
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
+        raise UnknownTool(f"There is no tool {name!r} here.", tool=name)
+
+    def instructions(self) -> str:
+        return ""
+
+    def capabilities(self, *, is_modern: bool) -> dict[str, Any]:  # noqa: ARG002
+        return {}
+
+    def list_can_change(self) -> bool:
+        return False
 
     def peer(self, message: Message, introduced: Peer | None) -> Peer | Message:
         return Peer((MODERN_VERSIONS if is_modern(message, introduced) else HANDSHAKE_VERSIONS)[-1])
