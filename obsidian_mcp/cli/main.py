@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from obsidian_mcp import logger
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
@@ -23,8 +26,21 @@ SERVERS: Final = ((), ("serve",), ("bridge",))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of the command `obsidian-mcp`; ends the process with the status of specs/cli.md."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    """Entry point of the servers; ends the process with the status of specs/cli.md, without dismantling Python: a
+    thread that still works in the background would be ended in the middle of compiled code, and some of that, such as
+    pydantic's, aborts the process then (END-09). Threads that are to be waited for have ended before."""
+    status = InternalError.exit_status
+    atexit.register(lambda: _end_process(status))  # before any other, so that it is called last
+    status = run(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(status)
+
+
+def _end_process(status: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError, ValueError):  # its reader has gone, or it is closed
+                stream.flush()
+    os._exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -150,8 +150,9 @@ def test_the_first_answers_need_little_of_the_standard_library_and_nothing_else(
 def test_a_session_of_a_thousand_calls_never_loads_the_sdk(vault: Path, era: str) -> None:
     # DISPATCH-04: a process prints its modules when it ends
     code = (
-        "import atexit, sys; atexit.register(lambda: print('loaded:', *sys.modules, file=sys.stderr, flush=True)); "
-        "sys.argv[1:] = ['--vault', sys.argv[1]]; import runpy; runpy.run_module('obsidian_mcp', run_name='__main__')"
+        "import runpy, sys; sys.argv[1:] = ['--vault', sys.argv[1]]\n"
+        "try: runpy.run_module('obsidian_mcp', run_name='__main__')\n"
+        "finally: print('loaded:', *sys.modules, file=sys.stderr, flush=True)"
     )
     own = {"OBSIDIAN_MCP_CACHE": str(vault.parent / "cache"), "OBSIDIAN_MCP_STATE": str(vault.parent / "state")}
     with RawServer([sys.executable, "-c", code, str(vault)], env=own) as server:
