@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -40,6 +41,16 @@ def test_a_uri_finds_its_note(app: App, basic: Path, form: Callable[[Path, str],
 
 NAMED = {"name", "note", "into", "names", "like", "this", "id"}
 """Arguments that name a note that is there."""
+BESIDE: dict[str, dict[str, Any]] = {
+    "obsidian_edit_note": {"content": "x"},
+    "obsidian_edit_table": {"operations": [{"op": "add_row", "values": ["x"]}]},
+    "obsidian_insert_template": {"template": "Home"},
+    "obsidian_update_task": {"line": 15},
+    "obsidian_edit_canvas": {"operations": [{"op": "add", "type": "text", "text": "x"}]},
+    "obsidian_add_attachment": {"name": "x.csv", "data": "eA=="},
+    "obsidian_graph": {"question": "unresolved"},
+}
+"""What a call is given besides, so that it gets as far as to look for its note."""
 
 
 @pytest.mark.parametrize("tool", [name for name, tool in TOOLS.items() if NAMED & tool.parameters.keys()])
@@ -51,17 +62,21 @@ def test_every_tool_takes_a_uri_as_it_takes_the_path(app: App, basic: Path, tool
             given[argument] = [named] if is_list else named
         if "name" in given and "names" in given:
             del given["names"]
+        given |= BESIDE.get(tool, {})
         try:
             return call(app, tool, given | ({"dry_run": True} if "dry_run" in TOOLS[tool].parameters else {})).data
         except AppError as error:
             return error.message
 
-    text = (basic / "Projects/Alpha.md").read_bytes()
-    plain = ask("Projects/Alpha.md")
-    (basic / "Projects/Alpha.md").write_bytes(text)  # it was deleted, moved or changed
-    by_uri = ask(f"obsidian://open?vault={basic.name}&file=Projects%2FAlpha")
+    path = "Board.canvas" if tool.endswith("canvas") else "Projects/Alpha.md"
+    text = (basic / path).read_bytes()
+    plain = ask(path)
+    (basic / path).write_bytes(text)  # it was deleted, moved or changed
+    by_uri = ask(f"obsidian://open?vault={basic.name}&file={quote(path.removesuffix('.md'), safe='')}")
     assert "obsidian:/" not in str(by_uri)
     assert type(plain) is type(by_uri), (plain, by_uri)
+    assert isinstance(plain, dict) or plain == by_uri
+    assert "is of the vault 'Other'" in str(ask(f"obsidian://open?vault=Other&file={path}"))  # the name is looked at
 
 
 def test_a_heading_in_a_uri_is_answered_as_in_a_link(app: App, basic: Path) -> None:  # NAME-10, NAME-16
