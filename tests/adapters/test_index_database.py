@@ -100,12 +100,15 @@ def test_a_closed_database_that_is_begun_anew_stays_closed(
 
 
 @pytest.mark.parametrize("place", ["v.db", None])
-def test_a_database_that_cannot_be_copied_leaves_no_copy_open(tmp_path: Path, place: str | None) -> None:
+def test_a_database_that_cannot_be_copied_leaves_no_copy_open(
+    tmp_path: Path, place: str | None, unclosed: Callable[[], list[sqlite3.Connection]]
+) -> None:
     database = opened(tmp_path / place if place else None)
     database.close()
     shutil.rmtree(tmp_path)
     with pytest.raises(Replaced):
         database.copied()
+    assert unclosed() == []
 
 
 # INDEX-10
