@@ -73,6 +73,8 @@ class UnlinkedMentions:
     names: list[str]
     """The name and aliases that were looked for."""
     mentions: list[UnlinkedMention]
+    total: int | None = None
+    """With limit 0."""
     next_offset: int | None = None
     incomplete: str | None = None
     """Says that the answer is not complete: while the index is being built, and where too many files have the name."""
@@ -137,7 +139,8 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
     vault.indexer.complete()  # a mention in a file that is not indexed would be missed (INDEX-47)
     notice = vault.indexer.freshness.notice
     notes, more = mentions.notes_with(vault, entry, names)
-    found = list(islice(mentions.unlinked_mentions(vault, notes, names), offset, offset + limit + 1))
+    every = mentions.unlinked_mentions(vault, notes, names)
+    found = list(islice(every, offset, offset + limit + 1)) if limit else []
     if more:
         unread = f"Not looked through: {write_count(more, 'more file')} with the name; obsidian_search finds them."
         notice = f"{notice} {unread}" if notice else unread
@@ -145,6 +148,7 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
         entry.path,
         names,
         [UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context) for mention in found[:limit]],
+        total=None if limit else sum(1 for _ in every),
         next_offset=offset + limit if len(found) > limit else None,
         incomplete=notice,
     )
@@ -170,7 +174,12 @@ MOST_COMPARED = 200
 
 
 @tool(title="Similar notes and duplicates")
-def similar(app: App, name: Name, limit: Limit = 10, vault: VaultName = "") -> SimilarNotes:
+def similar(
+    app: App,
+    name: Name,
+    limit: Annotated[int, Argument(ge=1, le=MOST_COMPARED, pages=True)] = 10,
+    vault: VaultName = "",
+) -> SimilarNotes:
     """Find notes similar to a note, the most alike first, and duplicates."""
     from obsidian_mcp.core.search.similar import DUPLICATE_OVERLAP, overlap
 

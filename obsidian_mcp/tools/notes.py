@@ -515,13 +515,15 @@ def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote)
 
     links = call_tool("obsidian_get_links")
     names = mentions.names_of(vault, entry)
-    found = mentions.unlinked_mentions(vault, mentions.notes_with(vault, entry, names)[0], names)
+    notes, unread = mentions.notes_with(vault, entry, names)
+    counted = sum(1 for _ in islice(mentions.unlinked_mentions(vault, notes, names), MENTIONS_COUNTED + 1))
     open_tasks = VaultTasks(vault).list(ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
     found_around = {
         **plain(structure),
         "open_tasks": [{"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks],
         **links,
-        "unlinked_mentions": sum(1 for _ in islice(found, MENTIONS_COUNTED)),
+        "unlinked_mentions": min(counted, MENTIONS_COUNTED),
+        "more_unlinked_mentions": True if counted > MENTIONS_COUNTED or unread else None,
         "similar": call_tool("obsidian_similar")["similar"] if is_note(entry.path) else [],
     }
-    return {name: value for name, value in found_around.items() if value not in ([], {})}
+    return {name: value for name, value in found_around.items() if value not in ([], {}, None)}

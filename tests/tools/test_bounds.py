@@ -13,7 +13,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.errors import StaleEtag, UndoConflict
+from obsidian_mcp.errors import InvalidArguments, StaleEtag, UndoConflict
 from obsidian_mcp.tools import TOOLS, call
 from obsidian_mcp.tools.paging import MOST_BYTES
 from tests.conftest import app_on
@@ -155,11 +155,15 @@ def test_no_error_repeats_what_is_long(basic: Path, text: str) -> None:  # ERR-0
         ("search", {"query": "brass", "group": "folder"}, 3),
         ("search", {"query": "brass", "name": "N0"}, 1),
         ("list_tasks", {}, 3),
-        ("list_files", {}, 3),
+        ("list_files", {}, 4),
         ("tags", {}, 1),
         ("get_properties", {}, 1),
         ("graph", {"question": "orphans"}, 3),
         ("graph", {"question": "unresolved"}, 3),
+        ("graph", {"question": "neighbours", "name": "N0"}, 0),
+        ("get_links", {"name": "N0", "unlinked": True}, 2),
+        ("attachments", {}, 1),
+        ("history", {}, 0),
         ("query", {"query": "LIST FROM #t"}, 3),
         ("query", {"query": "not done", "language": "tasks"}, 3),
     ],
@@ -168,8 +172,22 @@ def test_no_entries_are_answered_with_their_number(
     opened: Opened, tool: str, arguments: dict[str, Any], total: int
 ) -> None:
     # TOOL-33
-    app = opened({f"N{number}.md": "---\nkind: x\n---\nbrass #t\n- [ ] do\n\n[[Gone]]\n" for number in range(3)})
+    notes = {f"N{number}.md": "---\nkind: x\n---\nbrass #t\n- [ ] do N0\n\n[[Gone]]\n" for number in range(3)}
+    app = opened({**notes, "a.png": "x"})
     answer = call(app, f"obsidian_{tool}", {**arguments, "limit": 0}).data
     assert answer["total"] == total
     assert "next_offset" not in answer
-    assert not any(value for name, value in answer.items() if isinstance(value, list) and name != "columns")
+    listed = {name for name, value in answer.items() if value and isinstance(value, list)}
+    assert listed <= {"columns", "names"}
+
+
+def test_every_list_that_says_so_counts_and_the_other_has_at_least_one_entry(app: App) -> None:
+    # TOOL-33
+    for tool in TOOLS.values():
+        limit = tool.input_schema["properties"].get("limit")
+        if limit is not None and limit.get("description") == "0: count":
+            schema = tool.published.get("outputSchema")
+            assert schema is None or '"total"' in json.dumps(schema), tool.name
+        elif limit is not None:
+            with pytest.raises(InvalidArguments, match="limit"):
+                call(app, tool.name, {"name": "Home", "limit": 0})

@@ -77,6 +77,7 @@ def test_the_context_is_what_a_person_sees_around_a_note(app: App, basic: Path) 
     assert found["backlinks_total"] == len(found["backlinks"])
     assert found["outgoing_total"] == len(found["outgoing"])
     assert found["unlinked_mentions"] >= 1
+    assert "more_unlinked_mentions" not in found
     assert "Talk.md" in [near["path"] for near in found["similar"]]
 
 
@@ -93,6 +94,7 @@ def test_the_context_is_bounded_whatever_surrounds_a_note(app: App, basic: Path)
     assert len(answer.data["open_tasks"]) == len(answer.data["backlinks"]) == 10
     assert answer.data["backlinks_total"] == 150
     assert answer.data["unlinked_mentions"] == 100
+    assert answer.data["more_unlinked_mentions"]
 
 
 @pytest.mark.parametrize("link", ["[[Alpha]]", "[[Alpha|the plan]]", "![[projects/alpha.md]]", " [[Alpha]] "])
