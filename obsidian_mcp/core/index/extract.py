@@ -54,7 +54,9 @@ def unreadable(error: AppError) -> Facts:
 
 
 def read_facts(path: str, data: bytes, size: int) -> Facts:
-    """The facts of a note or canvas from its first BODY_LIMIT bytes; `size` is the whole file's. It never raises."""
+    """The facts of a note or canvas from its first BODY_LIMIT bytes; `size` is the whole file's.
+
+    Raises: OperationTimeout."""
     warnings = []
     if size > BODY_LIMIT:
         warnings.append(f"Only the first {BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")
