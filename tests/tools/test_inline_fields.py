@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,23 @@ def test_a_hit_by_an_inline_field_shows_its_value(app: App, query: str, path: st
     """SEARCH-73"""
     (hit,) = call(app, "obsidian_search", {"query": query}).data["hits"]
     assert (hit["path"], [(one["line"], one["text"]) for one in hit["snippets"]]) == (path, [(line, shown)])
+
+
+def test_all_fields_of_a_note_are_listed_and_in_proportionate_time(tmp_path: Path) -> None:
+    """SEARCH-80: also those that are written twice, and in lists, which the index has first."""
+    count = 10_000
+    lines = [f"- **done**:: {'yes' if n % 2 else f'in {n} days'}" for n in range(count)]
+    (tmp_path / "Long.md").write_text("\n".join(["done:: yes", "", *lines, "", "done:: yes"]), encoding="utf-8")
+    app = vault_of(tmp_path, ["dataview"])
+    assert not found(app, "[done:never]", name="Long")
+
+    start = time.process_time()
+    answer = call(app, "obsidian_search", {"query": "[done:yes]", "name": "Long", "limit": 3}).data
+    assert time.process_time() - start < 3  # measured: 0.1 s; 10 s where each field is looked for from the start
+    app.vaults.close()
+
+    assert answer["total"] == count // 2 + 2
+    assert [line["line"] for line in answer["hits"][0]["snippets"]] == [1, 4, 6]
 
 
 def test_without_dataview_inline_fields_are_text(app_without: App) -> None:

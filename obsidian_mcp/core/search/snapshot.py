@@ -26,6 +26,8 @@ from obsidian_mcp.errors import AppError
 
 from .vocabulary import Vocabulary
 
+_field_mark = re.compile(r"[*_~`]*\s*::\s*").match
+
 
 @dataclass(eq=False)
 class FileTable:
@@ -223,10 +225,11 @@ class StoredDocument(Document):
         for _, _, name, value, *span in rows.column("properties", "name, value, start, end", files=own):
             yield name, json.loads(value), Span(*span)
         if "inline_fields" in self._snapshot.property_tables:
+            at = 0  # the index keeps what fields are, and in which order, not where
             for _, _, name, value, written in rows.column("inline_fields", "name, value, text", files=own):
-                field = rf"{re.escape(name)}[*_~`]*\s*::\s*{re.escape(written)}"
-                if found := re.search(field, self.text):  # the index keeps what they are, not where
-                    yield name, json.loads(value), Span(*found.span())
+                if found := _find_field(self.text, name, written, at) or _find_field(self.text, name, written, 0):
+                    at = found.end
+                    yield name, json.loads(value), found
 
     @cached_property
     def properties(self) -> Mapping[str, object]:
@@ -235,3 +238,13 @@ class StoredDocument(Document):
             for _, _, name, value in self._snapshot.rows.column(table, "name, value", files=[self.number]):
                 found.setdefault(name, []).append(json.loads(value))
         return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def _find_field(text: str, name: str, written: str, at: int) -> Span | None:
+    """Return where an inline field is written in a text, from a place on."""
+    while (start := text.find(name, at)) >= 0:
+        mark = _field_mark(text, start + len(name))
+        if mark and text.startswith(written, mark.end()):
+            return Span(start, mark.end() + len(written))
+        at = start + 1
+    return None
