@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
@@ -302,7 +302,7 @@ def _file_name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Extraction:
     """A part, `span` of `parsed`, that goes from `source` to `target`; `names` are those `before` with `target`."""
 
@@ -371,10 +371,15 @@ class Extraction:
 
     def _segments_needed(self, subpath: str) -> int:
         """How many of the last headings of a chain are enough in the part alone."""
-        moved = parse(self.span.slice(self.parsed.body))
         parts = segments(subpath)
         counts = range(len(parts), 0, -1)
-        return next((n for n in counts if resolve_subpath(moved, "#" + "#".join(parts[-n:])) is not None), len(parts))
+        found = (n for n in counts if resolve_subpath(self._alone, "#" + "#".join(parts[-n:])) is not None)
+        return next(found, len(parts))
+
+    @cached_property
+    def _alone(self) -> Note:
+        """The part as a note of its own."""
+        return parse(self.span.slice(self.parsed.body))
 
     def _holds(self, subpath: str) -> bool:
         """Whether a heading or block of the note is in the part."""
