@@ -365,10 +365,10 @@ def run_table(query: str, note: File, located: LocatedTable, context: Context, p
     """Return the rows of a table that a base, a filter, or nothing but all rows, asks for. Raises: QueryInvalid."""
     base = read(query) if _IS_YAML.search(query) else _read_filter(query)
     columns = tuple(located.table.columns)
-    known = {name.lower() for name in columns}
+    known = {name.lower() for name in columns} | context.vault.properties(note.path).keys()
     for name in _named_properties(base, base.view(view or None)):
         key = name.removeprefix("note.").lower()
-        if not name.startswith(("file.", "formula.")) and key not in known | context.vault.properties(note.path).keys():
+        if not name.startswith(("file.", "formula.")) and key not in known:
             raise QueryInvalid(f"The table has no column {name!r}. Its columns are {', '.join(map(repr, columns))}.")
     return run_view(base, context, page, view or None, partial(_table_rows, note, located), default_columns=columns)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
+from os.path import commonprefix
 
 from obsidian_mcp.core.calendar.days import FORMS, read_coming_day, read_shifted_day
 from obsidian_mcp.core.calendar.iso import calendar_day
@@ -185,9 +186,7 @@ def _section(note: Note, heading: str) -> Span:
 
 def _added_line(before: str, after: str, text: str) -> int:
     """The 0-based line of the text that was added."""
-    same = 0
-    while same < min(len(before), len(after)) and before[same] == after[same]:
-        same += 1
+    same = len(commonprefix((before, after)))  # noqa: RUF071 - of characters
     at = after.rindex(text, 0, same + len(text) + 2)
     return after.count("\n", 0, at)
 
