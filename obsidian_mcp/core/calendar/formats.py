@@ -80,13 +80,14 @@ NUMBERS: Mapping[str, Number] = {
 
 
 def offset(separator: str) -> Writer:
-    """Return a writer of how far a time is ahead of UTC: `+02:00`."""
+    """Return a writer of how far a time is ahead of UTC."""
+    return lambda at, _, __: write_offset(at, separator)
 
-    def write_one(at: datetime, _: Locale, __: str) -> str:
-        ahead = offset_minutes(at)
-        return f"{'-' if ahead < 0 else '+'}{abs(ahead) // 60:02}{separator}{abs(ahead) % 60:02}"
 
-    return write_one
+def write_offset(at: datetime, separator: str = ":") -> str:
+    """Return how far a time is ahead of UTC: `+02:00`."""
+    ahead = offset_minutes(at)
+    return f"{'-' if ahead < 0 else '+'}{abs(ahead) // 60:02}{separator}{abs(ahead) % 60:02}"
 
 
 def offset_minutes(at: datetime) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from obsidian_mcp.core.calendar.formats import offset_minutes
+from obsidian_mcp.core.calendar.formats import offset_minutes, write_offset
 from obsidian_mcp.core.dataview.comparison import ExternalLink
 from obsidian_mcp.core.dataview.durations import duration_text
 from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
@@ -33,8 +33,7 @@ def date_text(date: Date) -> str:
     )
     if moment.tzinfo is None:
         return written.removesuffix("T00:00:00")
-    offset = offset_minutes(moment)
-    return written + (f"{'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}" if offset else "Z")
+    return written + (write_offset(moment) if offset_minutes(moment) else "Z")
 
 
 def _text(text: str, context: Context) -> str:
