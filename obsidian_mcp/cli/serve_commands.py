@@ -11,7 +11,6 @@ from obsidian_mcp.errors import InvalidArguments
 from .options import Options
 
 if TYPE_CHECKING:
-    from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
 
 
@@ -32,22 +31,12 @@ def serve_vaults(options: Options, start_log: Callable[[], None] = lambda: None)
     app = compose.build(settings, serving=True)
     entries.profile(app.config.tools)  # one without tools is refused before the first message is read
 
-    def prepare(conversation: Conversation) -> None:
-        start_log()
-        app.config.require_folders()
-        conversation.reader.wait_until_idle(stdio.READ_FIRST_SECONDS)
-        app.vaults.warm()
-        from obsidian_mcp.tools import registry  # noqa: F401  for the first call
-
     def load() -> SdkServer:
         from obsidian_mcp.serve.mcp import server
 
         return server.build_sdk_server(app)
 
-    try:
-        return stdio.run(load, VaultDispatcher(app), prepare=prepare)
-    finally:
-        app.vaults.close()
+    return stdio.run(load, VaultDispatcher(app), app=app, prepare=lambda _: start_log())
 
 
 def bridge(options: Options, *, host: str = "", port: int = 0) -> int:

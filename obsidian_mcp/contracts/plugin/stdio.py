@@ -234,18 +234,9 @@ def run(
     def prepare(conversation: Conversation) -> None:
         start_log()
         client.start(conversation.tools_changed)
-        if app is not None:
-            app.config.require_folders()
-            conversation.reader.wait_until_idle(stdio.READ_FIRST_SECONDS)
-            app.vaults.warm()
-            from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 
-    try:
-        vault = None if app is None else VaultDispatcher(app)
-        return stdio.run(partial(_load, app), PluginDispatcher(client, config, vault), prepare=prepare)
-    finally:
-        if app is not None:
-            app.vaults.close()
+    vault = None if app is None else VaultDispatcher(app)
+    return stdio.run(partial(_load, app), PluginDispatcher(client, config, vault), app=app, prepare=prepare)
 
 
 def _load(app: App | None) -> SdkServer:

@@ -22,6 +22,8 @@ from .conversation import Conversation
 from .pipes import Writer
 
 if TYPE_CHECKING:
+    from obsidian_mcp.app import App
+
     from .sdk import SdkServer
 
 SIGNAL_DRAIN_SECONDS: Final = 5.0
@@ -34,16 +36,18 @@ def run(
     load: Callable[[], SdkServer],
     dispatcher: Dispatcher,
     *,
+    app: App | None = None,
     prepare: Callable[[Conversation], None] = lambda _: None,
     drain_timeout: float = 30.0,
     grace: float = GRACE_SECONDS,
 ) -> int:
     """Serve on stdin and stdout until end of input, the `exit` notification, SIGTERM or SIGINT; return the exit status
     0. `load`, called in a thread at most once, makes what serves the messages that the `dispatcher` does not answer.
-    `prepare` imports what calls need meanwhile. Fd 0 becomes the null device and fd 1 stderr. At the end, calls in
-    flight get `drain_timeout` seconds, and the process ends at most `grace` seconds later; a client that has closed our
-    stdout ends everything at once, a second signal the process. Raises what `load`, `prepare` or the server's lifespan
-    raises."""
+    `prepare` is called when the first messages are answered; then what calls need is imported, and the default vault of
+    `app` opened. Fd 0 becomes the null device and fd 1 stderr. At the end, calls in flight get `drain_timeout` seconds,
+    the vaults are closed, and the process ends at most `grace` seconds later; a client that has closed our stdout ends
+    everything at once, a second signal the process. Raises what `load`, `prepare` or the server's lifespan raises, and
+    InvalidArguments for an account without a home folder where one is needed."""
     conversation = Conversation(dispatcher, load, drain_timeout)
     _end_at_signals(conversation)
     conversation.reader.start()
@@ -52,6 +56,8 @@ def run(
     sys.setswitchinterval(IMPORT_SWITCH_SECONDS)
     try:
         prepare(conversation)
+        if app is not None:
+            _warm(app, conversation)
         _collect()
         sys.setswitchinterval(interval)
         conversation.conclude()
@@ -61,6 +67,8 @@ def run(
         _end_process_after(grace, conversation.writer, conversation.drain_timeout)
         conversation.writer.close()
         conversation.writer.join(conversation.patience)
+        if app is not None:
+            app.vaults.close()
     return 0
 
 
@@ -68,6 +76,13 @@ READ_FIRST_SECONDS: Final = 0.5
 """How long importing may wait for answers to what came before."""
 IMPORT_SWITCH_SECONDS: Final = 0.0005
 """How long importing may keep the thread waiting that answers the first messages."""
+
+
+def _warm(app: App, conversation: Conversation) -> None:
+    app.config.require_folders()
+    conversation.reader.wait_until_idle(READ_FIRST_SECONDS)
+    app.vaults.warm()
+    from obsidian_mcp.tools import registry  # noqa: F401  for the first call
 
 
 def _collect() -> None:
