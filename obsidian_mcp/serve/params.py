@@ -9,12 +9,9 @@ MAX_FAULTS: Final = 8
 _MAX_SHOWN: Final = 60
 """Characters."""
 
-Shape = Mapping[str, Any]
-"""Members by name, `?` behind that of one that may be absent or null: a type, or the shape of an object."""
-_WORDS: Final[Mapping[Any, str]] = {
-    str: "a valid string",
-    dict: "a valid dictionary",
-}
+Shape = Mapping[str, type]
+"""The type of each member by its name; `?` ends that of one that may be absent or null."""
+_WORDS: Final[Mapping[type, str]] = {str: "a valid string", dict: "a valid dictionary"}
 
 
 class Fault(NamedTuple):
@@ -28,24 +25,20 @@ class Fault(NamedTuple):
         return f"{self.field} should be {self.expected}, {self.got} came"
 
 
-def faults(value: Any, shape: Shape, path: str = "") -> Iterator[Fault]:
-    """Yield what keeps an object from having a shape; `path` stands before the names of its members."""
+def faults(value: Mapping[str, Any] | None, shape: Shape) -> Iterator[Fault]:
+    """Yield what keeps the params of a request from having a shape."""
     if value is None and any(not name.endswith("?") for name in shape):
         yield missing("params")
         return
+    given = value or {}
     for name, wanted in shape.items():
-        key = name.removesuffix("?")
-        member = (value or {}).get(key)
-        if member is None and (key != name or key not in (value or {})):
-            if key == name:
-                yield missing(path + key)
-        elif isinstance(wanted, Mapping):
-            if isinstance(member, dict):
-                yield from faults(member, wanted, f"{path}{key}.")
-            else:
-                yield Fault(path + key, _WORDS[dict], describe(member))
+        field = name.removesuffix("?")
+        member = given.get(field)
+        if member is None and (field != name or field not in given):
+            if field == name:
+                yield missing(field)
         elif not isinstance(member, wanted):
-            yield Fault(path + key, _WORDS[wanted], describe(member))
+            yield Fault(field, _WORDS[wanted], describe(member))
 
 
 def missing(field: str) -> Fault:
