@@ -27,20 +27,19 @@ async def handle_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext
     except (MCPError, anyio.get_cancelled_exc_class(), GeneratorExit):
         raise
     except AppError as exc:
-        raise MCPError(exc.code, exc.message, exc.payload()) from exc
+        raise _as_mcp(exc) from exc
     except ValidationError as exc:
         # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a fault of ours.
         if not exc.title.endswith(("Request", "RequestParams")):
             logger.exception("%s failed", ctx.method)
-            raise _internal_error(ctx.method) from exc
+            raise _as_mcp(internal(ctx.method)) from exc
         raise _invalid_params(ctx.method, exc) from exc
     except BaseException as exc:  # SystemExit would end the event loop
         logger.exception("%s failed", ctx.method)
-        raise _internal_error(ctx.method) from exc
+        raise _as_mcp(internal(ctx.method)) from exc
 
 
-def _internal_error(method: str) -> MCPError:
-    error = internal(method)
+def _as_mcp(error: AppError) -> MCPError:
     return MCPError(error.code, error.message, error.payload())
 
 
