@@ -106,7 +106,7 @@ def shown_diff(diffs: Iterable[str]) -> str:
 
 def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
     """Return what changes in several files: moved and removed files, then one line of each kind of change with how many
-    lines of how many files change so, the most frequent first."""
+    lines of how many files change so, the most frequent first; blank lines only where nothing else changes."""
     kinds: dict[tuple[str, str], list[tuple[str, str]]] = {}
     """The lines of each kind, with their files."""
     shown = []
@@ -117,6 +117,9 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
         for old, new in _changed_lines(lines):
             kind, sample = _kind(old, new)
             kinds.setdefault(kind, []).append((head.removeprefix("--- a/"), sample))
+    blank = kinds.pop(("", ""), [])
+    if blank and not kinds and not shown:
+        return [f"{write_count(len(blank), 'blank line')} in {write_count(len({path for path, _ in blank}), 'file')}\n"]
     by_file: dict[str, list[str]] = {}
     """The lines of kinds that are in one file only."""
     for alike in sorted(kinds.values(), key=len, reverse=True):

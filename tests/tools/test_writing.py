@@ -276,6 +276,17 @@ def test_a_mark_of_no_newline_counts_with_its_line_and_one_is_one_line(app: App,
     assert "diff_left_out" not in odd
 
 
+def test_blank_lines_are_no_kind_of_change_but_where_nothing_else_changes(app: App, basic: Path) -> None:  # TOOL-31
+    for number in range(3):
+        (basic / f"Old {number}.md").write_text("# Old\none\n\n\ntwo\n", encoding="utf-8", newline="\n")
+
+    spaced = run(app, "replace", query="path:Old", find="one\n", content="one\n\n")
+    written = run(app, "replace", query="path:Old", find="two\n", content="\n\n\nthree\n\n")
+
+    assert spaced["diff"] == "3 blank lines in 3 files\n"
+    assert written["diff"] == "3 lines in 3 files, as in Old 0.md:\n-two\n3 lines in 3 files, as in Old 0.md:\n+three\n"
+
+
 def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(app: App, basic: Path) -> None:  # TOOL-31
     for number in range(30):
         (basic / f"Old {number:02}.md").write_text(f"{number} one\n{number} two\n", encoding="utf-8")
