@@ -42,8 +42,6 @@ MAX_LENGTH = 10_000
 
 def parse(text: str) -> Node:
     """Parse a query. Raises: QueryInvalid with `column`, counted from 1 in code points."""
-    if len(text) > MAX_LENGTH:
-        raise QueryInvalid(f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1)
     tokens = _tokens(text)
     if len(tokens) == 1:
         _fail(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
@@ -125,6 +123,8 @@ class _Token(NamedTuple):
 
 def _tokens(query: str) -> list[_Token]:
     """Return the tokens of a query, the last of kind `end`. Raises: QueryInvalid."""
+    if len(query) > MAX_LENGTH:
+        raise QueryInvalid(f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1)
     lexer = _Lexer(query)
     found = [lexer.token()]
     while found[-1].kind != "end":

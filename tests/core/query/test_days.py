@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from obsidian_mcp.core.query.parser import parse, with_days
+from obsidian_mcp.errors import QueryInvalid
 
 TODAY = date(2026, 11, 25)
 SPAN = "OR (>2026-11-24T23:59:59 <2026-12-02T23:59:59)"
@@ -44,3 +45,8 @@ def test_days_in_words_become_dates(query: str, expected: str) -> None:
 )
 def test_other_values_stay_as_they_are(query: str) -> None:
     assert with_days(query, lambda: TODAY) == query
+
+
+def test_a_query_that_is_too_long_is_refused_before_its_words_are_read() -> None:
+    with pytest.raises(QueryInvalid, match="longer than 10000 characters"):
+        with_days("[due:today] " * 1_000_000, lambda: TODAY)
