@@ -320,6 +320,13 @@ def test_an_earlier_change_is_shown_with_its_lines_and_who_made_it(app: App, bas
     assert run(app, "show_changes", change=2)["undone_by"] == 3
 
 
+def test_a_batch_with_one_move_is_not_said_to_rewrite_links_only(app: App) -> None:
+    """PLAN-07."""
+    edit = {"tool": "edit_note", "name": "No last newline", "operation": "append", "content": "x"}
+    shown = plan(app, "batch", calls=[{"tool": "move_note", **MOVE}, edit])
+    assert shown["summary"] == f"Batch of changes: {shown.get('total') or len(shown['files'])} files"
+
+
 def test_what_cannot_be_planned_is_said(app: App) -> None:
     """PLAN-01."""
     assert plan(app, "replace", find="not there", content="x", query="clock")["summary"] == "This would change nothing."
