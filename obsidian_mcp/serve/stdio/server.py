@@ -30,6 +30,10 @@ SIGNAL_DRAIN_SECONDS: Final = 5.0
 """What work in flight gets after a first SIGTERM or SIGINT; hosts send SIGKILL soon after."""
 GRACE_SECONDS: Final = 5.0
 """Time from the end of serving to the end of the process, whatever still runs."""
+READ_FIRST_SECONDS: Final = 0.5
+"""How long importing may wait for answers to what came before."""
+IMPORT_SWITCH_SECONDS: Final = 0.0005
+"""How long importing may keep the thread waiting that answers the first messages."""
 
 
 def run(
@@ -52,17 +56,10 @@ def run(
     _end_at_signals(conversation)
     conversation.reader.start()
     conversation.reader.wait_until_idle(READ_FIRST_SECONDS)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(IMPORT_SWITCH_SECONDS)
     try:
-        prepare(conversation)
-        if app is not None:
-            _warm(app, conversation)
-        _collect()
-        sys.setswitchinterval(interval)
+        _prepare(conversation, prepare, app)
         conversation.conclude()
     finally:
-        sys.setswitchinterval(interval)
         conversation.reader.stop()
         _end_process_after(grace, conversation.writer, conversation.drain_timeout)
         conversation.writer.close()
@@ -72,26 +69,24 @@ def run(
     return 0
 
 
-READ_FIRST_SECONDS: Final = 0.5
-"""How long importing may wait for answers to what came before."""
-IMPORT_SWITCH_SECONDS: Final = 0.0005
-"""How long importing may keep the thread waiting that answers the first messages."""
-
-
-def _warm(app: App, conversation: Conversation) -> None:
-    app.config.require_folders()
-    conversation.reader.wait_until_idle(READ_FIRST_SECONDS)
-    app.vaults.warm()
-    from obsidian_mcp.tools import registry  # noqa: F401  for the first call
-
-
-def _collect() -> None:
-    """Look for garbage from now on. What was imported stays: keeping it out of collections took the p99 of big answers
-    from 80-300 ms to 19 ms."""
+def _prepare(conversation: Conversation, prepare: Callable[[Conversation], None], app: App | None) -> None:
+    """Import what calls need, and begin to open the default vault, while the first messages are answered."""
     import gc
 
-    gc.freeze()
-    gc.enable()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(IMPORT_SWITCH_SECONDS)
+    try:
+        prepare(conversation)
+        if app is not None:
+            app.config.require_folders()
+            conversation.reader.wait_until_idle(READ_FIRST_SECONDS)
+            app.vaults.warm()
+            from obsidian_mcp.tools import registry  # noqa: F401  for the first call
+        # What was imported stays: keeping it out of collections took the p99 of big answers from 80-300 ms to 19 ms.
+        gc.freeze()
+        gc.enable()
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def _end_at_signals(conversation: Conversation) -> None:
