@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,6 +24,7 @@ from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PATHS, REMOTE, Watcher, filesystem_of, relative_path
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.vault.planned_change import Create, Move
 from obsidian_mcp.core.vault.sync_tree import Scanning
@@ -263,6 +265,21 @@ def slow(root: Path, opened: Opened) -> Iterator[tuple[Vault, Reported, SlowDisk
     vault.refresh()
     yield vault, reported, disk
     vault.close()
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_change_of_links_sees_a_link_whose_report_is_still_on_its_way(
+    root: Path, opened: Opened, dry_run: bool
+) -> None:  # WATCH-10
+    vault = opened(Disk(root), Reported())
+    (root / "Old.md").write_text("", encoding="utf-8")
+    vault.refresh()
+    (root / "Later.md").write_text("[[Old]]", encoding="utf-8")
+    moved = bulk.make(
+        vault, "move_note", partial(move.relocate, vault, "Old", "New.md", update_links=True), dry_run=dry_run
+    )
+    assert [str(file.path) for file in moved.rewritten] == ["Later.md"]
+    assert (root / "Later.md").read_text(encoding="utf-8") == ("[[Old]]" if dry_run else "[[New]]")
 
 
 @contextlib.contextmanager

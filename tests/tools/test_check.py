@@ -27,7 +27,7 @@ def project(number: int, properties: str) -> str:
 
 
 FILES: dict[str, str | bytes] = {
-    "Hub.md": HUB + " ".join(f"[[{n}]]" for n in (1, 2, 3, 4, "Bad", "Heron", "Heron copy", "Tasks", "Stub")),
+    "Hub.md": HUB + " ".join(f"[[{n}]]" for n in (1, 2, 3, 4, "Bad", "Heron", "Heron copy", "Tasks", "Stub", "Bin")),
     **{f"{n}.md": project(n, f"type: project\nstatus: {n}\n") for n in (1, 2, 3)},
     "4.md": project(4, "Type: project\n"),
     "Bad.md": "---\nstatus: [a\n---\n[[Hub]] and some words that are more than a stub.\n",
@@ -35,8 +35,9 @@ FILES: dict[str, str | bytes] = {
     "Heron copy.md": LONG + "It is patient. #bird #ideas",
     "Tasks.md": "Tasks of today:\n\n- [ ] Late 📅 2026-11-20\n- [ ] Later 📅 2026-11-30\n- [x] Done 📅 2026-11-20\n",
     "Stub.md": "---\na: long list of words of properties\n---\n# A heading with many words\nTo do\n",
-    "Alone.md": "Nobody links to this note, which links to [[Nobody]] and has [[Hub#Nothing]].\n",
+    "Alone.md": "Nobody links to this note, which links to [[Nobody]] and has [[Hub#Nothing]], [[Bin#Nothing]].\n",
     "used.png": b"",
+    "Bin.md": "# Too few\n".encode("utf-16"),
     "unused.png": b"",
     "Picture.md": "![[used.png]]\n",
 }
@@ -44,8 +45,12 @@ EXPECTED = {
     "broken_links": [
         ("Alone.md", 1, "[[Nobody]]: no such file"),
         ("Alone.md", 1, "[[Hub#Nothing]]: no such heading"),
+        ("Alone.md", 1, "[[Bin#Nothing]]: no such heading"),
     ],
-    "unreadable": [("Bad.md", 2, "The frontmatter is not readable: line 2: a [ is not closed, or a comma is missing.")],
+    "unreadable": [
+        ("Bad.md", 2, "The frontmatter is not readable: line 2: a [ is not closed, or a comma is missing."),
+        ("Bin.md", None, "'Bin.md' is not a text file (22 bytes of binary data)."),
+    ],
     "overdue_tasks": [("Tasks.md", 3, "Late (due 2026-11-20)")],
     "missing_properties": [("4.md", None, "no status, which 3 of 4 notes of type project have")],
     "alike_tags": [(None, None, "#Bird #bird (2)"), (None, None, "#idea (1), #ideas (1)")],
@@ -157,7 +162,7 @@ def test_the_command_ends_with_1_where_something_is_broken(
     status, text = command(tmp_path / "vault", capfd)
 
     assert status == 1
-    assert text.startswith("broken links: 2 (broken)\n  Alone.md:1: [[Nobody]]: no such file\n")
+    assert text.startswith("broken links: 3 (broken)\n  Alone.md:1: [[Nobody]]: no such file\n")
     assert "\norphans: 2\n  Alone.md\n  Picture.md\nLink to them. `obsidian-mcp link-mentions`" in text
     assert "obsidian_" not in text
     assert command(tmp_path / "vault", capfd, "stubs")[0] == 0

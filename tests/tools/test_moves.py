@@ -254,6 +254,7 @@ def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, b
     broken = b"---\ntags: [Work/x, y\n---\n#work\n"
     (basic / "Broken.md").write_bytes(broken)
     (basic / "Workshop.md").write_bytes(b"---\na: [workshop, homework\n---\n")
+    (basic / "Binary.md").write_bytes("#work".encode("utf-16"))
     answer = run(app, "rename_tag", tag="work", to="job")
 
     assert "Broken.md" in answer["changed"]

@@ -18,6 +18,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
 from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import NotText
 
 from . import app_answers
 
@@ -99,7 +100,10 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
     """Return the most similar heading of a note, or the id of a block with its `^`."""
     from obsidian_mcp.core.note.parser import parse
 
-    note = parse(vault.read_text(vault.catalog[path]).text.body)
+    try:
+        note = parse(vault.read_text(vault.catalog[path]).text.body)
+    except NotText:
+        return None
     if part.startswith("^"):
         parts = {block.id.lower(): f"^{block.id}" for block in note.block_ids}
         part = part[1:].lower()

@@ -88,8 +88,8 @@ def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = Fals
     """Make the change that `plan` plans without holding up other calls; where files change meanwhile it is planned
     again, at last while nobody else may write (SAFE-23). Raises: what `plan` and `Vault.commit` raise; OperationTimeout
     during a first build."""
-    vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
     if dry_run:
+        vault.look_everywhere()
         planned = plan()
         vault.check(tool, planned.operations)
         return planned
@@ -107,7 +107,7 @@ def _made(vault: Vault, tool: str, plan: Callable[[], P]) -> P:
         except AppError as error:  # true only if no other process has moved what it was about
             planned = error
         with vault.changing():
-            vault.look_everywhere()
+            vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
             if vault.catalog.revision == revision:
                 if isinstance(planned, AppError):
                     raise planned

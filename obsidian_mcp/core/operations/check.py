@@ -20,6 +20,7 @@ from obsidian_mcp.core.tasks.listing import ListRequest
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note, parent
 from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import NotText
 
 from .broken_links import broken_links, likely_link, missing_part
 from .tasks import VaultTasks
@@ -76,7 +77,11 @@ def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
 
 def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
     for path in vault.graph.warnings().value:
-        body = vault.read_text(vault.catalog[path]).text.body
+        try:
+            body = vault.read_text(vault.catalog[path]).text.body
+        except NotText as refused:
+            yield partial(CheckFinding, path, None, refused.message)
+            continue
         if extension(path) == CANVAS_EXTENSION:
             error, line = canvas.read(body).error, None
         else:

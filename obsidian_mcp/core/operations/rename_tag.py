@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.tags import covers, key
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault.planned_change import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, NotText
 
 from . import bulk, move
 from .queries import inline_prefix
@@ -65,7 +65,10 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
 def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
     """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
     entry = vault.catalog.get(path)
-    body = vault.read_text(entry).text.body if entry is not None else ""
+    try:
+        body = vault.read_text(entry).text.body if entry is not None else ""
+    except NotText:  # nobody reads a tag in it
+        return False
     found = frontmatter.read(body)
     if found is None or not found.error:
         return False

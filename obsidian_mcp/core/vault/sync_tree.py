@@ -132,10 +132,9 @@ class Listing:
                 raise
 
     def look_everywhere(self) -> None:
-        """As `refresh`, but with a scan where nobody reports changes, even if one was just made (WATCH-10)."""
+        """As `refresh`, but with a scan in any case: on a busy machine a report comes too late (WATCH-10)."""
         with self.lock:
-            if not self._is_frozen and self._dirty.scan_due() is None:
-                self.scanned = False
+            self.scanned = self.scanned and self._is_frozen
             self.refresh()
 
     def _is_much(self, dirty: AbstractSet[str]) -> bool:

@@ -216,7 +216,7 @@ class Vault:
             self._listing.refresh()
 
     def look_everywhere(self) -> None:
-        """As `refresh`; where no watcher reports changes, with a scan of the whole folder in any case (WATCH-10)."""
+        """As `refresh`, with a scan of the whole folder in any case (WATCH-10)."""
         self._listing.look_everywhere()
 
     def catch_up(self) -> float | None:
