@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -469,9 +469,12 @@ def _body_start(text: str) -> int:
 def _densest(places: Sequence[HitPlace], most: int) -> int:
     """Where the part of a line begins that has the most of what the query names."""
     best, found = 0.0, places[0].start
+    order = sorted(range(len(places)), key=lambda n: places[n].start)
+    starts = [places[n].start for n in order]
     for first in places:
         end = first.start + most - most // 3
-        inside = {place.term: place.weight for place in places if first.start <= place.start and place.end <= end}
+        near = sorted(order[bisect_left(starts, first.start) : bisect_right(starts, end)])
+        inside = {places[n].term: places[n].weight for n in near if places[n].end <= end}
         if (total := sum(inside.values())) > best + 1e-6:
             best, found = total, first.start
     return found
