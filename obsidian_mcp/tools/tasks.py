@@ -57,8 +57,9 @@ def list_tasks(
 
     opened = app.vaults.get(vault)
     below = opened.folders.named(folder)
+    wants_closed = any(day.strip().lower() not in ("", "none") for day in (done, cancelled))
     request = ListRequest(
-        status=status or ("all" if query.strip() else "todo"),
+        status=status or ("all" if query.strip() or wants_closed else "todo"),
         dates={
             "due": due,
             "scheduled": scheduled,

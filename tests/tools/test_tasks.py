@@ -43,6 +43,20 @@ def test_overdue_is_before_today(vault: TaskVault) -> None:
     assert found == vault.list(due="before today")
 
 
+def test_tasks_done_or_cancelled_on_a_day_are_listed_without_their_status(tmp_path: Path) -> None:
+    """TASK-131."""
+    lines = "- [x] old ✅ 2026-01-01\n- [-] gone ❌ 2026-01-02\n- [ ] open\n- [x] undated\n"
+    vault = TaskVault(tmp_path, {"A.md": lines}, {})
+
+    def listed(**dates: str) -> list[int]:
+        return [task["line"] for task in vault.list(**dates)["tasks"]]
+
+    assert (listed(done="2026"), listed(cancelled="before 2026-02-01"), listed(done="any")) == ([1], [2], [1])
+    assert (listed(done="none"), listed()) == ([3], [3])
+    assert listed(done="2026", status="todo") == []
+    vault.close()
+
+
 # Measured cases
 
 
