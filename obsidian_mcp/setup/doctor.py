@@ -209,7 +209,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "note", f"{summary}; it can be read but not written.")
     else:
         yield Finding(subject, "fine", summary)
-    yield from count_hidden(name, vault)
+    yield from count_matched(name, vault)
     vault.indexer.begin()
     subject = f"Index of {name}"
     status, progress = vault.indexer.index.status(), vault.indexer.progress
@@ -223,27 +223,33 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "fine", f"{files}, up to date")
 
 
-def count_hidden(name: str, vault: Vault) -> Iterator[Finding]:
-    """What each pattern of the policy hides in a vault (DOC-06)."""
-    patterns = [pattern for globs in vault.policy.hidden for pattern in globs.patterns if not pattern.startswith("!")]
+def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
+    """What the patterns of the policy match in a vault: what they hide, or what alone may be read or changed (DOC-06)."""
+    rules = {"Hidden": vault.policy.hidden, "To read": vault.policy.read, "To change": vault.policy.write}
+    patterns = [
+        (f"{rule} in {name}", pattern)
+        for rule, several in rules.items()
+        for globs in several
+        for pattern in globs.patterns
+        if not pattern.startswith("!")
+    ]
     if not patterns:
         return
     paths = [normal_form(file.disk) for file in vault.files.scan("")]
     folders = {path[:at] for path in paths for at, letter in enumerate(path) if letter == "/"}
-    for pattern in patterns:
+    for subject, pattern in patterns:
         globs = policy.Globs([pattern])
         notes = sum(is_note(path) and globs.match(path) for path in paths)
         files = sum(map(globs.match, paths)) - notes
-        hidden = {folder for folder in folders if globs.match(f"{folder}/")}
-        outermost = sum(folder.rpartition("/")[0] not in hidden for folder in hidden)
+        matched = {folder for folder in folders if globs.match(f"{folder}/")}
+        outermost = sum(folder.rpartition("/")[0] not in matched for folder in matched)
         counts = [(outermost, "folder"), (notes, "note"), (files, "other file")]
         told = ", ".join(write_count(count, noun) for count, noun in counts if count)
-        subject = f"Hidden in {name}"
         if told:
             yield Finding(subject, "fine", f"{pattern}: {told}")
         else:
             yield Finding(
-                subject, "note", f"{pattern} matches nothing.", "Correct the pattern, if it is to hide something."
+                subject, "note", f"{pattern} matches nothing.", "Correct it, unless what it names is still to come."
             )
 
 

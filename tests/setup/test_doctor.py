@@ -109,6 +109,15 @@ def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(
     assert shown[1] == "Privat/ matches nothing."
     assert any(finding.message.startswith('[vaults."Nots"]') and finding.status == "problem" for finding in found)
 
+    file.write_text('read = ["Projj/", "Projects/"]\nwrite = ["Inbocks/"]\n', encoding="utf-8")
+    found = [finding for finding in doctor.examine(settings, system) if finding.subject.endswith(" in basic")]
+    assert [(finding.subject, finding.status) for finding in found] == [
+        ("To read in basic", "note"),
+        ("To read in basic", "fine"),
+        ("To change in basic", "note"),
+    ]
+    assert [finding.message for finding in found][::2] == ["Projj/ matches nothing.", "Inbocks/ matches nothing."]
+
     for broken in ("hidden = [", "hidden = 3", "[vaults.basic]\nreadonly = true"):
         file.write_text(broken, encoding="utf-8")
         assert [finding.status for finding in doctor.check_policy(settings)] == ["problem"]
