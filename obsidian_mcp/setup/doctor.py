@@ -224,7 +224,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
 
 
 def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
-    """What the patterns of the policy match in a vault: what they hide, or what alone may be read or changed (DOC-06)."""
+    """What the patterns of a policy match in a vault: what they hide, or what alone may be read or changed (DOC-06)."""
     rules = {"Hidden": vault.policy.hidden, "To read": vault.policy.read, "To change": vault.policy.write}
     patterns = [
         (f"{rule} in {name}", pattern)

@@ -177,7 +177,7 @@ MOST_COMPARED = 200
 def similar(
     app: App,
     name: Name,
-    limit: Annotated[int, Argument(ge=1, le=MOST_COMPARED, pages=True)] = 10,
+    limit: Annotated[int, Argument(description="Notes", ge=1, le=MOST_COMPARED, pages=True)] = 10,
     vault: VaultName = "",
 ) -> SimilarNotes:
     """Find notes similar to a note, the most alike first, and duplicates."""
