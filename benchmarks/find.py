@@ -18,9 +18,10 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from obsidian_mcp import compose, config, tools
+from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.core.semantic.choice import Choice
+from obsidian_mcp.tools import registry
 from tests import findability
 from tests.check import SHARED
 
@@ -109,7 +110,7 @@ def ours(vault: Path, choice: Choice | None = None) -> Iterator[Way]:
             place.meaning.complete()
 
         def ask(query: str) -> Answer:
-            outcome = tools.call(app, "obsidian_search", {"query": query})
+            outcome = registry.call(app, "obsidian_search", {"query": query})
             return Answer([hit["path"] for hit in outcome.data["hits"]][:FIRST], len(outcome.envelope().encode()))
 
         try:

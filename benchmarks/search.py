@@ -25,8 +25,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from obsidian_mcp import compose, config, tools
+from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
+from obsidian_mcp.tools import registry
 from tests.generate import JAPANESE, generate, words
 
 from .servers import ours
@@ -291,7 +292,7 @@ def _read_index(app: App) -> None:
 def _ask(app: App, query: str, match: Match) -> tuple[float, int]:
     """Seconds that the tool takes, and how many notes it finds."""
     begun = time.perf_counter()
-    outcome = tools.call(app, "obsidian_search", {"query": query, "match": match, "show": "paths"})
+    outcome = registry.call(app, "obsidian_search", {"query": query, "match": match, "show": "paths"})
     seconds = time.perf_counter() - begun
     return seconds, outcome.data["total"]
 

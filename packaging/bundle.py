@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from obsidian_mcp import __version__  # noqa: E402
-from obsidian_mcp.tools import TOOLS  # noqa: E402
+from obsidian_mcp.tools.registry import TOOLS  # noqa: E402
 
 HOMEPAGE = "https://github.com/OWNER/obsidian-mcp"
 VENDOR = "@anthropic-ai/mcpb@2.1.2"

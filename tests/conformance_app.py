@@ -28,7 +28,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.serve.dispatch import Dispatcher
 from obsidian_mcp.serve.http import listener, server
 from obsidian_mcp.serve.mcp.server import build_server
-from obsidian_mcp.tools import Tool
+from obsidian_mcp.tools.registry import Tool
 from tests.conftest import app_on
 
 Context = ServerRequestContext[Any, Any]

@@ -15,7 +15,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.cli.headless.command import run
 from obsidian_mcp.cli.headless.table import COMMANDS
 from obsidian_mcp.cli.options import Options
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.generated import ROOT, check_section
 from tests.tools.conftest import Opened, opened  # noqa: F401  a fixture
 

@@ -13,7 +13,7 @@ import pytest
 
 from obsidian_mcp.adapters.place import RELATIVE_CALLS
 from obsidian_mcp.app import App
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 
 PACKAGE = str(Path(sys.modules["obsidian_mcp"].__file__ or "").parent)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.examples import examples
 from tests.serve.raw import RawServer

@@ -24,7 +24,7 @@ from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.vault.planned_change import Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.serve.raw import PATIENCE, RawServer, tool_call
 from tests.system import needs

@@ -16,7 +16,7 @@ from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.vault.planned_change import Move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteExists
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.disks import OtherDisk, found_on_windows
 from tests.system import can

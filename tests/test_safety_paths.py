@@ -12,7 +12,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import TOOLS, call
+from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import app_on
 from tests.system import needs
 

@@ -18,7 +18,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text import text
 from obsidian_mcp.errors import StorageFailed
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.serve.raw import PATIENCE, Message, RawServer, tool_call
 

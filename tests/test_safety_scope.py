@@ -13,7 +13,7 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.cli import main
 from obsidian_mcp.errors import PolicyInvalid
-from obsidian_mcp.tools import TOOLS, call
+from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import app_on
 from tests.serve.http_client import http_client
 from tests.vaults import answer, contents, write_files

@@ -26,7 +26,7 @@ from obsidian_mcp.adapters.outside import read_allowed
 from obsidian_mcp.app import App, HiddenTextReads
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.core.memory import Always
 from tests.examples import examples
 

@@ -13,7 +13,7 @@ from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 
 from .core.memory import Always
 

@@ -22,7 +22,7 @@ from .jsonrpc import Message, RequestId
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
     from obsidian_mcp.config import Config
-    from obsidian_mcp.tools import Tool
+    from obsidian_mcp.tools.registry import Tool
 
     from .results import Result
 
@@ -300,7 +300,7 @@ class VaultDispatcher(Dispatcher):
         return [*entries.list_tools(audience), *(entries.publish(entry, audience) for entry in others)]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> "Result":
-        from obsidian_mcp.tools import TOOLS, call  # takes 100 ms, which nothing else here needs
+        from obsidian_mcp.tools.registry import TOOLS, call  # takes 100 ms, which nothing else here needs
 
         from . import results
 

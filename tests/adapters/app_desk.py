@@ -35,7 +35,7 @@ from obsidian_mcp.errors import (
     PermissionDenied,
     VaultNotFound,
 )
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests import fake_obsidian
 from tests.conftest import FIXTURES
 

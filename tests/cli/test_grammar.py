@@ -14,7 +14,7 @@ import pytest
 
 from obsidian_mcp.cli import grammar, main
 from obsidian_mcp.cli.completion import completions
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import TOOLS
 from tests.system import needs
 
 COMMANDS = {name: command for name in grammar.names() if (command := grammar.get(name)) is not None}

@@ -23,7 +23,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.cli.main import run
 from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.setup import doctor
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests import tiny_model
 
 NOTES = {

@@ -17,8 +17,7 @@ from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve.dispatch import VaultDispatcher
 from obsidian_mcp.serve.mcp import server as mcp
 from obsidian_mcp.serve.stdio import server as stdio
-from obsidian_mcp.tools import TOOLS
-from obsidian_mcp.tools.registry import Tool
+from obsidian_mcp.tools.registry import TOOLS, Tool
 from tests.serve.sdk_dispatcher import SdkCalls
 
 log = logging.getLogger("slow")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import TOOLS
 from tests.serve.http.test_parity import NAMES, by_bridge, by_envelope, by_registry, by_rpc, by_session
 from tests.serve.http_client import http_client
 from tests.serve.mcp.test_server import started

@@ -22,8 +22,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.serve.dispatch import introduction
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.launcher import Running, command_line
-from obsidian_mcp.tools import TOOLS, call
-from obsidian_mcp.tools.registry import Tool
+from obsidian_mcp.tools.registry import TOOLS, Tool, call
 from tests.conftest import app_on
 from tests.serve.raw import RawServer
 from tests.tools.answer_schema import published

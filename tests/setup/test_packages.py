@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from obsidian_mcp import __version__
-from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.entries import profile
+from obsidian_mcp.tools.registry import TOOLS
 from tests.generated import ROOT, advice
 from tests.release import faults
 from tests.serve.raw import RawServer

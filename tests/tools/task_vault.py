@@ -10,7 +10,7 @@ from typing import Any
 from obsidian_mcp import compose, config
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.tasks.settings import PLUGIN_ID, SETTINGS_FILE
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.core.tasks.vectors import members
 
 TODAY = "2026-11-25"

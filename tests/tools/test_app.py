@@ -21,7 +21,7 @@ from obsidian_mcp.errors import (
     OperationTimeout,
     PermissionDenied,
 )
-from obsidian_mcp.tools import TOOLS, list_tools
+from obsidian_mcp.tools.registry import TOOLS, list_tools
 from tests.adapters.app_desk import Desk, composed, desk, environment
 from tests.serve.raw import RawServer
 

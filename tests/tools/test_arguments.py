@@ -14,9 +14,8 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.errors import AppError, InvalidArguments
-from obsidian_mcp.tools import call
 from obsidian_mcp.tools.arguments import HOST_MEMBERS, NO_VALUES, ToolParameter
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tool
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tool, call
 
 EVERY_TOOL = [tool for table in (TOOLS, PLUGIN_TOOLS, VIEW_TOOLS, RESEARCH_TOOLS) for tool in table.values()]
 SAMPLES: dict[str, Any] = {"string": "Alpha", "integer": 1, "boolean": True, "object": {"a": 1}}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments, NoteNotFound, StaleEtag
-from obsidian_mcp.tools import call, list_tools
+from obsidian_mcp.tools.registry import call, list_tools
 from tests.conftest import app_on
 from tests.examples import examples
 from tests.vaults import contents, write_files

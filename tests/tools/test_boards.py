@@ -8,7 +8,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, NotText
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
 
 HEAD = "---\n\nkanban-plugin: board\n\n---\n\n"

@@ -14,8 +14,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import InvalidArguments, StaleEtag, UndoConflict
-from obsidian_mcp.tools import TOOLS, call
 from obsidian_mcp.tools.paging import MOST_BYTES
+from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import app_on
 from tests.vaults import answer
 

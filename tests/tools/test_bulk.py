@@ -17,8 +17,8 @@ from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.text.call import call_with, current_call, limited_to
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, OperationTimeout, PropertiesUnreadable
-from obsidian_mcp.tools import TOOLS, call, history
-from obsidian_mcp.tools.registry import Tool
+from obsidian_mcp.tools import history
+from obsidian_mcp.tools.registry import TOOLS, Tool, call
 from tests.vaults import contents
 
 

@@ -17,7 +17,7 @@ from obsidian_mcp.errors import (
     SectionNotFound,
     StaleEtag,
 )
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 
 
 def run(app: App, tool: str = "edit_canvas", /, **arguments: Any) -> dict[str, Any]:

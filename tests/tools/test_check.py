@@ -11,7 +11,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.cli import main
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
 
 LONG = "The heron stands in the pond at dawn and waits for frogs, fish and newts near the reeds until noon. "

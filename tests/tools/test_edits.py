@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.examples import examples
 
 from .conftest import Opened

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 
 
 def exclude(vault: Path, filters: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.examples import examples
 from tests.vaults import contents
 

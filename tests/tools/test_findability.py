@@ -10,7 +10,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.search.hits import Hits
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.findability import notes, unpack
 from tests.generated import ROOT, check_text

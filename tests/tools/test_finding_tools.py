@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.tools import TOOLS
 from obsidian_mcp.tools.entries import PREFIX
-from obsidian_mcp.tools.registry import Tool
+from obsidian_mcp.tools.registry import TOOLS, Tool
 
 VECTORS = Path(__file__).parents[2] / "specs" / "vectors"
 FIRST = 5

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 
 NOTES = {

@@ -14,7 +14,7 @@ from obsidian_mcp.core.operations import mentions
 from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.core.vault.content import Content
 from obsidian_mcp.errors import InvalidName, NoteNotFound, PermissionDenied, StorageFailed
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.tools.conftest import Opened
 from tests.vaults import contents, write_files

@@ -15,7 +15,7 @@ from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.errors import AmbiguousName, AppError, InvalidArguments, InvalidName, NoteExists
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.system import needs
 from tests.tools.conftest import Opened
 from tests.vaults import contents

@@ -9,7 +9,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, InvalidName
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.system import needs
 
 from .conftest import Opened

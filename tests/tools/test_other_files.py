@@ -15,7 +15,7 @@ from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.core.note import canvas, rename_tag
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.examples import examples
 
 BASE = 'filters:\n  and:\n    - file.hasTag("work")\nviews:\n  - type: table\n    name: All\n'

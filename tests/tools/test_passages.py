@@ -12,7 +12,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.cli import main
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
 
 NOTE = """---

@@ -13,7 +13,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, SectionNotFound, TemplateFailed
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import DeletingVaults
 from tests.system import needs
 from tests.tools.conftest import Opened

@@ -20,7 +20,7 @@ from obsidian_mcp.errors import (
     StaleEtag,
     UnknownTool,
 )
-from obsidian_mcp.tools import TOOLS, call
+from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import app_on
 
 pytestmark = pytest.mark.usefixtures("each_disk")

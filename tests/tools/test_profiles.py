@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.mcp.server import build_server
-from obsidian_mcp.tools import TOOLS, call, list_tools
 from obsidian_mcp.tools.entries import profile
+from obsidian_mcp.tools.registry import TOOLS, call, list_tools
 from tests.serve.http_client import http_client
 
 from .answer_schema import answer_schema

@@ -11,9 +11,9 @@ import pytest
 
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve import views
-from obsidian_mcp.tools import TOOLS, Tool, entries, table
+from obsidian_mcp.tools import entries, table
 from obsidian_mcp.tools.entries import PREFIX
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, VIEW_TOOLS
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tool
 from tests.generated import ROOT, check_json, check_section
 
 from .answer_schema import published

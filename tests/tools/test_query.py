@@ -15,7 +15,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText, OperationTimeout, QueryInvalid
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 
 NOW = datetime.fromisoformat("2026-11-22T09:05")

@@ -9,7 +9,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 
 
 def run(app: App, **arguments: Any) -> dict[str, Any]:

@@ -63,7 +63,8 @@ def test_texts_of_the_program_name_only_tools_that_there_are() -> None:
 
 def test_a_call_imports_the_module_of_its_tool_alone() -> None:
     program = (
-        "import sys\nfrom obsidian_mcp.tools import TOOLS\nTOOLS['obsidian_read_note'], 'obsidian_undo' in TOOLS\n"
+        "import sys\nfrom obsidian_mcp.tools.registry import TOOLS\n"
+        "TOOLS['obsidian_read_note'], 'obsidian_undo' in TOOLS\n"
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)

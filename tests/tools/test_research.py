@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from obsidian_mcp.app import App
 from obsidian_mcp.config import read
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.tools import list_tools
+from obsidian_mcp.tools.registry import list_tools
 from obsidian_mcp.tools.research import MOST_CHARACTERS
 from tests.conftest import app_on
 from tests.serve.serving import serving

@@ -14,7 +14,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.query import regexp
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, OperationTimeout, QueryInvalid
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 
 pytestmark = pytest.mark.usefixtures("each_disk")

@@ -9,7 +9,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import NotText
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
 
 pytestmark = pytest.mark.usefixtures("each_disk")

@@ -23,7 +23,7 @@ from obsidian_mcp.core.query.nodes import Regex, Word
 from obsidian_mcp.core.query.parser import parse as parse_query
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests import findability
 from tests.conftest import FIXTURES, app_on
 from tests.core.query.test_evaluate import kind_of

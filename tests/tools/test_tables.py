@@ -9,7 +9,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, StaleEtag
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 
 
 def run(app: App, tool: str = "edit_table", /, **arguments: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.tasks.settings import SETTINGS_FILE
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, QueryInvalid, TextNotFound, TextNotUnique
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.core.tasks.vectors import Case, measured, needs_vectors
 from tests.examples import examples
 from tests.tools.task_vault import TaskVault

@@ -11,7 +11,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied, VaultNotFound
-from obsidian_mcp.tools import TOOLS, call
+from obsidian_mcp.tools.registry import TOOLS, call
 from tests.tools.test_arguments import needed
 
 JAPANESE = "Projects/日本語 ノート.md"

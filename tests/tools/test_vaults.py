@@ -15,7 +15,7 @@ from obsidian_mcp import compose
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, PolicyInvalid, VaultNotFound
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.serve.raw import RawServer
 from tests.system import needs

@@ -10,7 +10,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, NotText
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 
 
 def run(app: App, name_: str, /, **arguments: Any) -> dict[str, Any]:

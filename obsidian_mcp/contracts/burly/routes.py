@@ -14,7 +14,7 @@ from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InternalError, ObsidianNotRunning, OperationTimeout, ToolFailed, UnknownTool
 from obsidian_mcp.serve.http.dialect import JSON, Contract, HttpRequest, Reason, Refusal, Reply, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.tools import CONFIRM
+from obsidian_mcp.tools.entries import CONFIRM
 
 from . import METHODS
 

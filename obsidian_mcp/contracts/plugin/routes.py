@@ -22,7 +22,7 @@ from obsidian_mcp.serve.http.dialect import (
 )
 from obsidian_mcp.serve.http.tool_service import ToolService, sort_by_name
 from obsidian_mcp.serve.results import content, text_block
-from obsidian_mcp.tools import Tool
+from obsidian_mcp.tools.registry import Tool
 
 from .table import PLUGIN_TOOLS
 from .tool_hash import tool_hash

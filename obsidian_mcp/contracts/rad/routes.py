@@ -11,7 +11,7 @@ from typing import Any
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
 from obsidian_mcp.serve.http.dialect import Contract, HttpRequest, Reason, Refusal, Reply, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.tools import Tool
+from obsidian_mcp.tools.registry import Tool
 
 from .tools import Bridge
 

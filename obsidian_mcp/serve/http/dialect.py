@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.tools import Tool
+from obsidian_mcp.tools.registry import Tool
 
 JSON: Final = "application/json"
 CORS: Final = {"access-control-allow-origin": "*"}

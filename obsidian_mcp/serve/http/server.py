@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import Client, set_call
 from obsidian_mcp.errors import InvalidArguments, OperationTimeout
-from obsidian_mcp.tools import Tool
+from obsidian_mcp.tools.registry import Tool
 
 from . import listener
 from .auth import AccessControl, declared_length, is_loopback, read_body, too_large

@@ -14,7 +14,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolReply, ToolSpec
 from obsidian_mcp.errors import ObsidianNotRunning, OperationTimeout
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import TOOLS
 from tests.conftest import app_on
 from tests.serve.http.test_documents import contains
 from tests.serve.http_client import http_client

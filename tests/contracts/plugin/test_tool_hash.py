@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.contracts.plugin.tool_hash import hash_input, tool_hash
 from obsidian_mcp.serve.http.tool_service import sort_by_name
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import TOOLS
 from tests.examples import examples
 
 ROOT = Path(__file__).parents[3]

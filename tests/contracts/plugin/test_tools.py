@@ -21,7 +21,8 @@ from obsidian_mcp.errors import (
     SectionNotFound,
     TextNotFound,
 )
-from obsidian_mcp.tools import TOOLS, Outcome, call
+from obsidian_mcp.tools.outcome import Outcome
+from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import DeletingVaults, app_on
 
 DAILY = """\

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
-from obsidian_mcp.tools import call
+from obsidian_mcp.tools.registry import call
 from tests.serve.http_client import http_client
 
 BEFORE = (

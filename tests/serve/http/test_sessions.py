@@ -18,7 +18,7 @@ from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve.mcp import subscriptions
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import TOOLS
 from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.mcp_session import McpSession
 from tests.serve.serving import serving

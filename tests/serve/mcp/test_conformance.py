@@ -20,7 +20,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import TOOLS
 from tests.generated import advice, check_text
 from tests.serve.npm import FOREIGN, missing, problem_of
 from tests.serve.serving import serving

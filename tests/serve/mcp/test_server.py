@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp import __version__
-from obsidian_mcp.tools import TOOLS
+from obsidian_mcp.tools.registry import TOOLS
 from tests.conftest import FIXTURES
 from tests.serve.raw import MODERN, RawServer, initialize_params, notification, request, tool_call
 

@@ -20,8 +20,7 @@ from mcp.client.extension import advertise
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve import views
-from obsidian_mcp.tools import TOOLS
-from obsidian_mcp.tools.registry import VIEW_TOOLS
+from obsidian_mcp.tools.registry import TOOLS, VIEW_TOOLS
 from tests.serve.http_client import http_client
 from tests.serve.mcp.test_server import started
 from tests.serve.mcp_session import EXTENSION, MIME, UI, McpSession
