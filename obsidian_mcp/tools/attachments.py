@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import media, names, picture
+from obsidian_mcp.core.files import media, picture
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import generate
 from obsidian_mcp.core.note.subpath import heading_for_link
@@ -228,7 +228,7 @@ def add_attachment(
     with opened.changing():
         source_path = opened.find(note).path if note else ""
         target, entry = _free(opened, _target(opened, name, source_path), content)
-        path, disk = names.spelled(opened.catalog, target)
+        path, disk = opened.catalog.spelled(target)
         warnings = [*opened.settings.warnings]
         if entry is None:
             warnings += _taken_over(opened, path)
@@ -287,7 +287,7 @@ def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, Fil
     stem, dot, ending = path.rpartition(".")
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
-        disk = names.spelled(vault.catalog, candidate)[1]
+        disk = vault.catalog.spelled(candidate)[1]
         vault.check_target(disk, is_folder=False)
         entry = vault.at(candidate)
         if entry is not None and entry.size == len(content) and vault.read(entry).data == content:

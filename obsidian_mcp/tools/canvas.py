@@ -9,7 +9,6 @@ from functools import partial
 from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
 from obsidian_mcp.core.note.canvas_edits import (
@@ -165,7 +164,7 @@ def edit_canvas(
 
 
 def _create(vault: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
-    path, disk = names.new_path(vault.catalog, _with_extension(name))
+    path, disk = vault.catalog.new_path(_with_extension(name))
     made = _apply(vault, "", wanted)
     data = made.body.encode("utf-8", "surrogateescape")
     (vault.check if dry_run else vault.commit)("edit_canvas", [Create(disk, data)])

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import names as file_names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import (
@@ -139,13 +138,13 @@ def create_note(
 def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
     """Where a new note goes: a name without a folder and extension, which no file of the root has, where the settings
     put new notes (NAME-13); with warnings about these."""
-    path, disk = file_names.new_path(vault.catalog, name)
+    path, disk = vault.catalog.new_path(name)
     settings = vault.settings
     is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
     if not is_bare or vault.at(path) is not None:
         return path, disk, []
     if folder := vault.folders.for_notes(settings):
-        path, disk = file_names.new_path(vault.catalog, f"{folder}/{path}")
+        path, disk = vault.catalog.new_path(f"{folder}/{path}")
     return path, disk, [*settings.warnings]
 
 

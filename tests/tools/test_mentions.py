@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.catalog import Content, FileEntry
 from obsidian_mcp.core.operations import mentions
 from obsidian_mcp.core.text.call import limited_to
-from obsidian_mcp.core.vault.content import Content
 from obsidian_mcp.errors import InvalidName, NoteNotFound, PermissionDenied, StorageFailed
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on

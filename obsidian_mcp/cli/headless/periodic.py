@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
-from obsidian_mcp.core.files import names
 from obsidian_mcp.core.periodic.notes import first_day, note_day
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.errors import NoteNotFound
@@ -137,7 +136,7 @@ def unique(call: DropInCall) -> str:
         path_, template = PeriodicNotes(vault).unique(call.text("name"))
         text = fill_template(call, Templates(vault).find(template), basename(path_)) if template else ""
         content = append_text(text, call.words.content, inline=False)
-        path, disk = names.new_path(vault.catalog, path_)
+        path, disk = vault.catalog.new_path(path_)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"
 

@@ -9,7 +9,6 @@ from itertools import count
 from typing import Any, Literal
 
 from obsidian_mcp.core.calendar.iso import calendar_day, is_datetime
-from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.media import kind_of
 from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.frontmatter import edits as property_edits
@@ -58,7 +57,7 @@ def make_file(
 
     vault = call.vault
     with vault.changing():
-        path, disk = names.spelled(vault.catalog, path)
+        path, disk = vault.catalog.spelled(path)
         entry = vault.at(path) or vault.look_for(disk)
         if entry is not None and overwrite:
             before = vault.read(entry)
@@ -127,7 +126,7 @@ def _find_free_path(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
     suffix = _EXTENSION.search(path)
     stem, end = (path[: suffix.start()], suffix[0]) if suffix else (str(path), "")
     free = (VaultPath(f"{stem} {number}{end}") for number in count(1))
-    return names.spelled(call.vault.catalog, next(name for name in free if call.vault.at(name) is None))
+    return call.vault.catalog.spelled(next(name for name in free if call.vault.at(name) is None))
 
 
 def delete(call: DropInCall) -> str:

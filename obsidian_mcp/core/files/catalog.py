@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
-from obsidian_mcp.core.text.text import printable
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
-from obsidian_mcp.errors import AmbiguousName, AppError
+from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
+from obsidian_mcp.core.text.text import Text, etag_of, printable
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    TEXT_EXTENSIONS,
+    VaultPath,
+    basename,
+    check_creatable,
+    extension,
+    name_key,
+    parse,
+)
+from obsidian_mcp.errors import AmbiguousName, AppError, NoteNotFound
 
 from .ports import Change, DiskFile
 
 CANDIDATES_SHOWN = 10
+NEAR_NAMES_SHOWN = 5
+_LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
 
 
 class FileEntry(NamedTuple):
@@ -46,6 +59,25 @@ def timestamp(nanoseconds: int) -> str:
     # disks know years that calendars do not
     microseconds = min(max(nanoseconds // 1000, _FIRST_MICROSECOND), _LAST_MICROSECOND)
     return (_EPOCH + timedelta(microseconds=microseconds)).isoformat()[: len("2024-05-01T12:00:00")] + "Z"
+
+
+class Content(NamedTuple):
+    """A file as it was read (specs/edits.md, SAFE-07)."""
+
+    entry: FileEntry
+    data: bytes
+
+    @property
+    def etag(self) -> str:
+        return etag_of(self.data)
+
+    @property
+    def text(self) -> Text:
+        return Text.decode(self.data)
+
+    def with_body(self, body: str) -> Content:
+        """Return the file with another text behind its byte order mark."""
+        return Content(self.entry, Text(body, self.text.bom).encode())
 
 
 class Names(Protocol):
@@ -348,6 +380,68 @@ class Catalog:
         """Every file whose path compares equal: several on a case-sensitive disk."""
         key = name_key(path)
         return (path for path in list(self.by_name().get(key.rpartition("/")[2], ())) if name_key(path) == key)
+
+    # -- names that no file has, and where new files go (specs/names.md) ----------------------------------------
+
+    def not_found(self, raw: str, notice: str | None = None) -> NoteNotFound:
+        """The error for a name that no file has, with the nearest names; `notice` says why it may yet be an alias."""
+        path = self.parse(raw)
+        paths = list(map(str, self.near(path)))
+        note, _, part = raw.partition("#")
+        whole = None
+        with suppress(AppError):
+            whole = self.find(note) if part else None
+        if whole is not None:
+            advice = f"{str(whole.path)!r} is one; give {part!r} in the argument for a section or heading."
+        elif name_key(path) in self.folders():
+            advice = "That is a folder; obsidian_list_files shows what is in it."
+        elif paths:
+            advice = f"Did you mean {' or '.join(map(repr, paths))}?"
+        else:
+            advice = "Look with obsidian_search or obsidian_list_files."
+        if notice:
+            advice += f" It may be an alias. {notice}"
+        return NoteNotFound(f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths)
+
+    def near(self, path: str) -> list[VaultPath]:
+        """Return files whose names are near that of a path: those with the name in theirs first, then similar ones."""
+        key = name_key(basename(path))
+        names: dict[str, list[VaultPath]] = {}
+        for name, found in islice(self.by_name().items(), MOST_SEARCHED):
+            names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
+        alike = [name for name in names if key in name or (len(name) > 3 and name in key)]
+        alike = sorted(alike, key=len)[:NEAR_NAMES_SHOWN]
+        alike += [name for name in nearest(key, names, NEAR_NAMES_SHOWN) if name not in alike]
+        return [found for name in alike for found in names[name]][:NEAR_NAMES_SHOWN]
+
+    def new_path(self, raw: str) -> tuple[VaultPath, str]:
+        """The path of a new file of this name, and its spelling for the disk: with `.md` unless it ends as a text file
+        that the app makes, in folders as they are spelled (NAME-07, NAME-08). Raises: InvalidName, PermissionDenied."""
+        path = self.parse(link_target(raw) or raw)
+        if extension(path) not in TEXT_EXTENSIONS:
+            path = VaultPath(path + NOTE_EXTENSION)
+        check_creatable(path, self.known_folder(path))
+        return self.spelled(path)
+
+    def spelled(self, path: VaultPath) -> tuple[VaultPath, str]:
+        """A path with its folders spelled as they exist: in the vault, and on disk."""
+        folder, _, name = path.rpartition("/")
+        if not folder:
+            return path, path
+        vault_folder, disk_folder = self.existing_folder(folder)
+        return VaultPath(f"{vault_folder}/{name}"), f"{disk_folder}/{name}"
+
+    def existing_folder(self, folder: str) -> tuple[str, str]:
+        """The spelling that the longest known part of `folder` has, in the vault and on disk."""
+        known = self.known_folder(folder)
+        spelled = self.folders()[name_key(known)] if known else ("", "")
+        return spelled[0] + folder[len(known) :], spelled[1] + folder[len(known) :]
+
+
+def link_target(raw: str) -> str | None:
+    """Return what a name written as a link names: `[[Alpha|the plan]]` is Alpha (NAME-12). None for any other name."""
+    link = _LINK.fullmatch(raw)
+    return link[1] if link else None
 
 
 def _name(path: str) -> str:

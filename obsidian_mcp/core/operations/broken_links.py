@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from obsidian_mcp.core.files import names
+from obsidian_mcp.core.files.catalog import NEAR_NAMES_SHOWN
 from obsidian_mcp.core.files.settings import LinkFormat
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.graph.results import Reference
@@ -92,7 +92,7 @@ def _near_file(vault: Vault, path: str) -> VaultPath | None:
         return SequenceMatcher(None, name, key).ratio() if numbers.issubset(_numbers(key)) else 0
 
     with vault.lock:
-        best = max(names.near(vault.catalog, path), key=likeness, default=None)
+        best = max(vault.catalog.near(path), key=likeness, default=None)
     return best if best is not None and likeness(best) >= LIKENESS else None
 
 
@@ -110,5 +110,5 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
     else:
         parts = {heading_key(heading.text): heading_for_link(heading.text) for heading in note.outline}
         part = heading_key(part)
-    near = nearest(part, parts, names.NEAR_NAMES_SHOWN)
+    near = nearest(part, parts, NEAR_NAMES_SHOWN)
     return parts[near[0]] if near else None

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
@@ -256,7 +255,7 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
     if "/" not in name:
         folder = vault.folders.for_notes(vault.settings, parent(source.path))
         name = f"{folder}/{name}".strip("/")
-    path, disk = names.new_path(vault.catalog, name)
+    path, disk = vault.catalog.new_path(name)
     entry_there = vault.at(path) or vault.look_for(disk)
     if entry_there is not None:
         raise NoteExists(

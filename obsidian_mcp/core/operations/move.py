@@ -6,9 +6,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from obsidian_mcp.core.files import bookmarks, names
+from obsidian_mcp.core.files import bookmarks
 from obsidian_mcp.core.files.bookmarks import Bookmark
-from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.files.catalog import Content, FileEntry, normal_form
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links import rename_heading as rename_part
 from obsidian_mcp.core.links.resolve import resolve
@@ -28,7 +28,6 @@ from obsidian_mcp.core.text.vault_path import (
     name_key,
     parent,
 )
-from obsidian_mcp.core.vault.content import Content
 from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
@@ -169,7 +168,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
 def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a new name."""
     check_creatable(path, known=f"{source}/{vault.catalog.known_folder(path)}")
-    return names.spelled(vault.catalog, path)
+    return vault.catalog.spelled(path)
 
 
 def _links_after(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> PlannedChange:

@@ -9,8 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.calendar.periods import Period
-from obsidian_mcp.core.files import names
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.catalog import Content, FileEntry
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.periodic.notes import TRIES, period_notes, unique_path
 from obsidian_mcp.core.periodic.settings import PeriodRule
@@ -24,7 +23,6 @@ from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound
 from .templates import Filled, Templates
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.vault.content import Content
     from obsidian_mcp.core.vault.vault import Vault
 
 
@@ -126,7 +124,7 @@ class PeriodicNotes:
         `open`."""
         filled = self._fill(located)
         body = filled.text if change is None else change(filled.text)
-        disk = names.spelled(self._vault.catalog, located.path)[1]
+        disk = self._vault.catalog.spelled(located.path)[1]
         return filled, Create(disk, body.encode("utf-8", "surrogateescape"))
 
     def _fill(self, located: Located) -> Filled:
@@ -159,7 +157,7 @@ class PeriodicNotes:
             return
         self._vault.folders.configured(folder, f"the folder of {adjective_of(rule.period)} notes")
         with self._vault.lock:
-            _, disk = names.existing_folder(self._vault.catalog, parse(folder))
+            _, disk = self._vault.catalog.existing_folder(parse(folder))
             known = name_key(parse(folder)) in self._vault.catalog.folders()
         if not known and not self._vault.files.exists(disk):
             raise NoteNotFound(f'{failure}Folder "{folder}" not found.', folder=folder)

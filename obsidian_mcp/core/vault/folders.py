@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
@@ -50,7 +49,7 @@ class Folders:
     def spelled(self, path: VaultPath) -> tuple[str, str]:
         """Return a folder's spelling in the vault and on disk."""
         with self._listing.lock:
-            return names.existing_folder(self._listing.catalog, path)
+            return self._listing.catalog.existing_folder(path)
 
     def below(self, disk: str) -> list[str] | None:
         """Return the folders directly below one, as the disk spells them; None if there is no such folder."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from obsidian_mcp.core.files import media
-from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.catalog import Content, normal_form
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.diff import CONTEXT_LINES, diff, merge, short_diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath
 from obsidian_mcp.errors import StaleEtag
-
-from .content import Content
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from obsidian_mcp.core.calendar.calendar import Calendar
-from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files import policy as policy_module
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry, ambiguous, normal_form
+from obsidian_mcp.core.files.catalog import Catalog, Content, FileEntry, ambiguous, link_target, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
 from obsidian_mcp.core.files.settings import (
@@ -24,10 +23,9 @@ from obsidian_mcp.core.files.settings import (
     property_types,
 )
 from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 
-from .content import Content, check_is_note
 from .folders import Folders
 from .sync_tree import Dirty, Listing
 
@@ -50,6 +48,11 @@ Kept = TypeVar("Kept")
 
 ATTEMPTS = 4
 """Times that an edit is made while another program keeps changing the same file."""
+_EDITORS = {
+    ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
+    ".base": "obsidian_create_note with overwrite replaces a base by a whole new text, which is checked first.",
+}
+_NO_EDITOR = "No tool changes files of this kind; obsidian_move_note and obsidian_delete_note work on every file."
 
 
 class Vault:
@@ -185,7 +188,7 @@ class Vault:
         from .located import PeriodicNames
 
         def look_up(path: VaultPath) -> FileEntry | None:
-            return self.at(path) or self.look_for(names.spelled(self.catalog, path)[1])
+            return self.at(path) or self.look_for(self.catalog.spelled(path)[1])
 
         return PeriodicNames(self.files, self.policy, self.catalog, self.calendar, look_up)
 
@@ -257,14 +260,14 @@ class Vault:
             entry = self.catalog.find(raw)
             if entry is not None:
                 return entry, None
-        if (target := names.link_target(raw)) is not None:
+        if (target := link_target(raw)) is not None:
             return self.resolve(target)
         if ":" in raw and (located := self.periodic.named(raw)) is not None:
             if located.entry is None:
                 raise self.periodic.missing(located)
             return located.entry, None
         with self.lock:
-            path, disk = names.spelled(self.catalog, self.catalog.parse(raw))
+            path, disk = self.catalog.spelled(self.catalog.parse(raw))
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
                 return unnoticed, None
@@ -280,7 +283,7 @@ class Vault:
             if (entry := self.catalog.find(raw)) is not None:
                 return entry, None
             self._listing.check_downloaded((path, path + NOTE_EXTENSION))
-            raise names.not_found(self.catalog, path, answer.notice)
+            raise self.catalog.not_found(path, answer.notice)
 
     def _read_uri(self, raw: str) -> str:
         from obsidian_mcp.core.files import uri
@@ -363,7 +366,12 @@ class Vault:
 
     def read_note(self, entry: FileEntry) -> Content:
         """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change the file."""
-        check_is_note(entry.path)
+        if not is_note(entry.path):
+            raise NotText(
+                f"{str(entry.path)!r} is not a note, so its text and properties cannot be edited: that could break "
+                f"the file. {_EDITORS.get(extension(entry.path), _NO_EDITOR)}",
+                path=entry.path,
+            )
         return self.read_text(entry)
 
     def shown(self, entry: FileEntry) -> Content:

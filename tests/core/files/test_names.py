@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.files import names
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.errors import AmbiguousName
@@ -83,7 +82,7 @@ def test_a_part_of_a_name_is_not_the_name(raw: str) -> None:
 
 def test_a_missing_name_is_answered_with_the_nearest() -> None:
     # NAME-10
-    error = names.not_found(VAULT, "Aplha")
+    error = VAULT.not_found("Aplha")
 
     assert error.data["near"] == ["Projects/Alpha.md"]
     assert "Projects/Alpha.md" in error.message
@@ -91,7 +90,7 @@ def test_a_missing_name_is_answered_with_the_nearest() -> None:
 
 def test_a_folder_taken_for_a_note_is_said_to_be_one() -> None:
     # NAME-10
-    assert "folder" in names.not_found(VAULT, "projects").message
+    assert "folder" in VAULT.not_found("projects").message
 
 
 @pytest.mark.parametrize(
@@ -108,18 +107,18 @@ def test_a_folder_taken_for_a_note_is_said_to_be_one() -> None:
 )
 def test_a_new_note_goes_into_the_folder_as_it_is_spelled(raw: str, path: str, disk: str) -> None:
     # NAME-07, NAME-08
-    assert names.new_path(VAULT, raw) == (path, disk)
+    assert VAULT.new_path(raw) == (path, disk)
 
 
 def test_a_folder_stored_decomposed_is_used_as_the_disk_has_it() -> None:
     # NAME-08, NAME-09
     vault = catalog("Cafe\u0301/x.md")
 
-    assert names.new_path(vault, "Caf\u00e9/y") == ("Caf\u00e9/y.md", "Cafe\u0301/y.md")
+    assert vault.new_path("Caf\u00e9/y") == ("Caf\u00e9/y.md", "Cafe\u0301/y.md")
 
 
 @pytest.mark.parametrize("part", ["^id", "A heading", "A#B"])
 def test_a_name_with_a_part_is_answered_with_the_note(part: str) -> None:
     # NAME-10
-    error = names.not_found(VAULT, f"alpha#{part}")
+    error = VAULT.not_found(f"alpha#{part}")
     assert f"'Projects/Alpha.md' is one; give '{part}' in the argument for a section or heading" in error.message
