@@ -21,7 +21,7 @@ from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.operations.move import relocate
 from obsidian_mcp.core.operations.undo import made_by, undo
 from obsidian_mcp.core.text.call import Client, Deadline, call_with, current_call, set_call
-from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, Remove, Write, removal
+from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppError,

@@ -22,7 +22,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.operations import move
-from obsidian_mcp.core.vault.planned_change import Operation, Write
+from obsidian_mcp.core.vault.changes import Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on

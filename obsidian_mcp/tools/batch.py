@@ -11,8 +11,8 @@ from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.operations import batch as core_batch
 from obsidian_mcp.core.text import json_codec
+from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write, difference
 from obsidian_mcp.core.vault.draft import DraftVault
-from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, Write, difference
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 

@@ -21,7 +21,7 @@ from .params import MOST_RESULTS, VaultName
 from .registry import tool
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.vault.planned_change import Operation
+    from obsidian_mcp.core.vault.changes import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]
 
 
 def _operation(data: bytes | None, after: str) -> Operation:
-    from obsidian_mcp.core.vault.planned_change import Create, Write  # lists of bookmarks load none of it
+    from obsidian_mcp.core.vault.changes import Create, Write  # lists of bookmarks load none of it
 
     disk = f"{SETTINGS_FOLDER}/{stored.FILE}"
     written = after.encode() if data is None else Text(after, Text.decode(data).bom).encode()

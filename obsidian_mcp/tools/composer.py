@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.insertion import End, Left
-from obsidian_mcp.core.vault.planned_change import Create
+from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument

@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.operations import bulk, move
-from obsidian_mcp.core.vault.planned_change import PlannedChange, stale
+from obsidian_mcp.core.vault.changes import PlannedChange, stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

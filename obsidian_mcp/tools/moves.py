@@ -10,7 +10,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.text.vault_path import link_warning
-from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.changes import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

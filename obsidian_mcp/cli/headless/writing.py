@@ -16,7 +16,7 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwritten
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
-from obsidian_mcp.core.vault.planned_change import Write, removal
+from obsidian_mcp.core.vault.changes import Write, removal
 from obsidian_mcp.errors import NoteExists
 
 from .call import DropInCall
@@ -168,7 +168,7 @@ def _relocate(call: DropInCall, source: VaultPath, target: str) -> str:
     """Move a file with the links to it; return its new path. Raises: DropInRefused."""
     from obsidian_mcp.core.operations import bulk
     from obsidian_mcp.core.operations.move import relocate
-    from obsidian_mcp.core.vault.planned_change import PlannedChange
+    from obsidian_mcp.core.vault.changes import PlannedChange
 
     target = parsed_path(target)
     if target == source:

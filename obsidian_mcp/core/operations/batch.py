@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.vault.changes import Operation
 from obsidian_mcp.core.vault.draft import DraftVault
-from obsidian_mcp.core.vault.planned_change import Operation
 from obsidian_mcp.core.vault.vault import Vault
 
 Answer = TypeVar("Answer")

@@ -12,7 +12,7 @@ from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
-from obsidian_mcp.core.vault.planned_change import PlannedChange, rewritten
+from obsidian_mcp.core.vault.changes import PlannedChange, rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag, StorageFailed
 

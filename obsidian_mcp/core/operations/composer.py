@@ -27,7 +27,7 @@ from obsidian_mcp.core.text.vault_path import (
     link_warning,
     parent,
 )
-from obsidian_mcp.core.vault.planned_change import Create, PlannedChange, removal, rewritten
+from obsidian_mcp.core.vault.changes import Create, PlannedChange, removal, rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 

@@ -28,7 +28,7 @@ from obsidian_mcp.core.text.vault_path import (
     name_key,
     parent,
 )
-from obsidian_mcp.core.vault.planned_change import Create, Move, Operation, PlannedChange, Rewritten
+from obsidian_mcp.core.vault.changes import Create, Move, Operation, PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AmbiguousName,

@@ -16,8 +16,8 @@ from obsidian_mcp.core.periodic.settings import PeriodRule
 from obsidian_mcp.core.periodic.template import fill_periodic
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename, check_creatable, is_note, name_key, parse
+from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.located import Located, adjective_of, can_be_made, not_set_up
-from obsidian_mcp.core.vault.planned_change import Create
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound
 
 from .templates import Filled, Templates

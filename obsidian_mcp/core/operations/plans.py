@@ -17,9 +17,9 @@ from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.diff import Hunk, hunks
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault.changes import Done
-from obsidian_mcp.core.vault.planned_change import (
+from obsidian_mcp.core.vault.changes import (
     Create,
+    Done,
     Move,
     Operation,
     Planned,

@@ -12,9 +12,9 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import merge, short_diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault.changes import Done
-from obsidian_mcp.core.vault.planned_change import (
+from obsidian_mcp.core.vault.changes import (
     Create,
+    Done,
     Move,
     Operation,
     PlannedChange,

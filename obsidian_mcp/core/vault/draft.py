@@ -16,8 +16,7 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.vault_path import basename, name_key
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, StaleEtag
 
-from .changes import Changes, Done
-from .planned_change import Create, Move, Operation, Remove, RemoveFolder, Write
+from .changes import Changes, Create, Done, Move, Operation, Remove, RemoveFolder, Write
 from .vault import Vault
 
 

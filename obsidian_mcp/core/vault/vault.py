@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
-    from .changes import Changes, Done
+    from .changes import Changes, Done, Operation, Rewritten
     from .located import PeriodicNames
-    from .planned_change import Operation, Rewritten
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
@@ -402,7 +401,7 @@ class Vault:
 
     def check(self, tool: str, operations: Sequence[Operation]) -> None:
         """Raise what `commit` would raise, but for a person's consent; nothing is written (POL-17)."""
-        from .planned_change import Planned
+        from .changes import Planned
 
         if operations:
             with call_with(is_planning=True, has_consent=True), suppress(Planned):
@@ -416,7 +415,7 @@ class Vault:
         StaleEtag, NotText, and what `change` raises, with nothing written."""
         from dataclasses import replace
 
-        from .planned_change import edited
+        from .changes import edited
 
         version = partial(self.journal.version, entry.disk)
         if dry_run:
