@@ -623,7 +623,7 @@ def test_a_folder_that_bears_the_name_of_a_note_is_in_the_way(
     real_open = os.open
     (root / "Clip.md").mkdir()
     monkeypatch.setattr(os, "open", open_as_windows)
-    vault = opened()
+    vault = opened(Disk(root, relative_calls=False))
 
     with pytest.raises(NoteExists):
         vault.commit("test", [Create("Clip.md", b"text")])

@@ -31,6 +31,7 @@ class Disk(VaultFolder):
                 with self._open(place, disk) as (old, _):
                     temporary = temporary_file(place, data, old)
             else:
+                self.check()
                 self._check_stub(place, disk)
                 temporary = temporary_file(place, data)
             try:
@@ -115,6 +116,7 @@ class Disk(VaultFolder):
 
     def remove_folder(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:
+            place.real(disk)
             os.rmdir(place.name, dir_fd=place.folder)
 
     def sweep(self, disk: str) -> None:

@@ -42,9 +42,6 @@ STUB = ".icloud"
 
 _READING = os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC
 
-_RECALL_ON_OPEN = os.name == "nt"
-"""Whether opening a file is enough to have the cloud download it."""
-
 
 def in_cloud(facts: os.stat_result) -> bool:
     """Whether a file's content is only in a cloud: reading would download it or wait forever (SAFE-14)."""
@@ -80,8 +77,12 @@ class VaultFolder:
 
     def absolute_path(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
+        return self._joined(disk.split("/"), disk)
+
+    def _joined(self, parts: Iterable[str], disk: str) -> str:
+        """Return the absolute path of folders one below the other. Raises: PermissionDenied if one is a link."""
         path = long_path(self.root)
-        for part in disk.split("/"):
+        for part in parts:
             path = os.path.join(path, part)
             if part in ("", ".", "..") or os.path.islink(path):
                 raise symbolic_link_error(disk)
@@ -90,35 +91,36 @@ class VaultFolder:
     @contextlib.contextmanager
     def place(self, disk: str, *, make: bool = False) -> Iterator[DiskPlace]:
         """Open the folders to a file one below the other, so that none of them can become a link meanwhile; links are
-        not followed (semantics 8.2). On systems without such calls (Windows) every part is checked instead. Raises:
+        not followed (semantics 8.2). On systems without such calls (Windows) every folder is checked instead. Raises:
         PermissionDenied; InvalidName if `make` is set and one of the folders is a file; OSError, also for a folder that
-        is not there unless `make` is set."""
-        self.check()
-        if make and "~" in disk:
-            self._check_long_names(disk)
-        if not self._relative_calls:
-            path = self.absolute_path(disk)
-            if make:
-                try:
-                    os.makedirs(os.path.dirname(path), exist_ok=True)
-                except OSError as error:  # each system has another one for it
-                    if any(above.is_file() for above in Path(path).parents):
-                        raise below_a_file(disk) from error
-                    raise
-            yield DiskPlace(None, path)
-            return
+        is not there unless `make` is set; VaultNotFound instead of an OSError where the vault's disk is gone."""
         *folders, name = disk.split("/")
         if name in ("", ".", ".."):
             raise symbolic_link_error(disk)
-        folder = os.open(self.root, FOLDER)
+        if make:
+            self.check()
+            if "~" in disk:
+                self._check_long_names(disk)
+        folder = None
         try:
-            for part in folders:
-                below = self._below(folder, part, disk, make=make)
-                os.close(folder)
-                folder = below
-            yield DiskPlace(folder, name)
+            if self._relative_calls:
+                folder = os.open(self.root, FOLDER)
+                for part in folders:
+                    below = self._below(folder, part, disk, make=make)
+                    os.close(folder)
+                    folder = below
+                yield DiskPlace(folder, name)
+            else:
+                path = self._joined(folders, disk)
+                if make:
+                    _make_folders(path, disk)
+                yield DiskPlace(None, os.path.join(path, name))
+        except OSError:
+            self.check()
+            raise
         finally:
-            os.close(folder)
+            if folder is not None:
+                os.close(folder)
 
     @contextlib.contextmanager
     def listing(self, disk: str) -> Iterator[Iterator[os.DirEntry[str]]]:
@@ -277,6 +279,7 @@ class VaultFolder:
                 if place.there():
                     place.real(disk)
                     return True
+                self.check()
                 self._check_stub(place, disk)
         except OSError as error:
             _check_absent(error, disk)
@@ -307,29 +310,28 @@ class VaultFolder:
     def _open(self, place: DiskPlace, disk: str) -> Iterator[tuple[int, int]]:
         """Open the regular file at a place for reading: its descriptor and its size in bytes. Raises: OSError,
         StorageFailed, PermissionDenied."""
-        opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
         try:
-            if _RECALL_ON_OPEN and self._in_cloud(place.facts()):
-                raise _not_downloaded(disk)
-            try:
-                descriptor = opening()
-            except PermissionError:
-                if stat_module.S_ISDIR(place.facts().st_mode):  # Windows opens no folder as a file
-                    raise FileNotFoundError(errno.ENOENT, "not a regular file") from None
-                descriptor = patiently(opening, PATIENCE_SECONDS / 10)
+            # without relative calls (Windows), opening a file follows a link, and has the cloud download it
+            before = None if self._relative_calls else self._readable(place.real(disk), disk)
+            opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
+            descriptor = patiently(opening, PATIENCE_SECONDS / 10)
         except OSError as error:
             if error.errno == errno.ENOENT:
                 self._check_stub(place, disk)
             raise
         try:
-            facts = os.fstat(descriptor)
-            if self._in_cloud(facts):
-                raise _not_downloaded(disk)
-            if not stat_module.S_ISREG(facts.st_mode):
-                raise FileNotFoundError(errno.ENOENT, "not a regular file")
-            yield descriptor, facts.st_size
+            yield descriptor, (before or self._readable(os.fstat(descriptor), disk)).st_size
         finally:
             os.close(descriptor)
+
+    def _readable(self, facts: os.stat_result, disk: str) -> os.stat_result:
+        """Return the status of a file that can be read. Raises: StorageFailed, FileNotFoundError where it is no regular
+        file."""
+        if self._in_cloud(facts):
+            raise _not_downloaded(disk)
+        if not stat_module.S_ISREG(facts.st_mode):
+            raise FileNotFoundError(errno.ENOENT, "not a regular file")
+        return facts
 
     def _check_stub(self, place: DiskPlace, disk: str) -> None:
         """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""
@@ -342,6 +344,16 @@ class VaultFolder:
             return (self.root / SETTINGS_FOLDER / name).read_bytes()
         except OSError:
             return None
+
+
+def _make_folders(path: str, disk: str) -> None:
+    """Create the folders of a path. Raises: InvalidName where one of them is a file; OSError."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:  # each system has another one for it
+        if any(above.is_file() for above in (Path(path), *Path(path).parents)):
+            raise below_a_file(disk) from error
+        raise
 
 
 def _check_absent(error: OSError, disk: str) -> None:

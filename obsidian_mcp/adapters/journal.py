@@ -113,6 +113,9 @@ class SqliteJournal:
         if not self._writers.acquire(timeout=self._patience):
             raise self._too_long()
         try:
+            if self._lock.is_locked:  # by this thread
+                yield
+                return
             try:
                 self._make_folder()
                 held = self._lock.acquire(poll_interval=POLL_SECONDS)
