@@ -14,9 +14,9 @@ import errno
 import io
 import os
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -177,3 +177,42 @@ class OtherDisk:
                 return rename
 
         return Library
+
+
+class _Junction(NamedTuple):
+    """What Windows says of a folder that leads to another one: the facts or the entry of a folder, with its tag."""
+
+    real: Any
+
+    @property
+    def st_reparse_tag(self) -> int:
+        return 0xA000_0003
+
+    def stat(self, **named: Any) -> _Junction:
+        return _Junction(self.real.stat(**named))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+def make_junctions(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
+    """Have the system say of folders that they are junctions, as Windows does. They exist already."""
+    paths = {str(folder) for folder in folders}
+
+    def marked(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(path: Any, **named: Any) -> Any:
+            found = function(path, **named)
+            return _Junction(found) if str(path) in paths else found
+
+        return call
+
+    @contextlib.contextmanager
+    def scandir(path: Any) -> Iterator[Iterator[Any]]:
+        with scan(path) as entries:
+            yield (_Junction(entry) if entry.path in paths else entry for entry in entries)
+
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", scandir)
+    for name in ("stat", "lstat"):
+        monkeypatch.setattr(os, name, marked(getattr(os, name)))
+    monkeypatch.setattr("os.path.isjunction", lambda path: str(path) in paths, raising=False)

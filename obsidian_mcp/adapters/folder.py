@@ -28,6 +28,8 @@ from .place import (
     DiskPlace,
     below_a_file,
     disconnected_error,
+    is_link,
+    leads_elsewhere,
     long_path,
     patiently,
     real_path,
@@ -84,7 +86,7 @@ class VaultFolder:
         path = long_path(self.root)
         for part in parts:
             path = os.path.join(path, part)
-            if part in ("", ".", "..") or os.path.islink(path):
+            if part in ("", ".", "..") or is_link(path):
                 raise symbolic_link_error(disk)
         return path
 
@@ -196,7 +198,7 @@ class VaultFolder:
                         if is_wanted is None or is_wanted(disk):
                             facts = entry.stat(follow_symlinks=False)
                             yield DiskFile(disk, facts.st_size, facts.st_mtime_ns)
-                    elif entry.is_dir(follow_symlinks=False):
+                    elif self._is_folder(entry):
                         pending.append(disk)
                 except OSError:  # gone or locked between listing and stat: the next scan sees it as it is then
                     continue
@@ -208,7 +210,7 @@ class VaultFolder:
             above = f"{folder}/" if folder else ""
             with contextlib.suppress(OSError), self.listing(folder) as entries:
                 for entry in entries:
-                    if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    if entry.name[0] != "." and self._is_folder(entry):
                         folders.append(above + entry.name)
                     elif entry.name.startswith(".") and entry.name.endswith(STUB):
                         yield above + entry.name[1 : -len(STUB)]
@@ -222,7 +224,7 @@ class VaultFolder:
             return [
                 f"{disk}/{entry.name}" if disk else entry.name
                 for entry in self._entries(disk)
-                if entry.is_dir(follow_symlinks=False)
+                if self._is_folder(entry)
             ]
         except OSError as error:
             if error.errno in ABSENT:
@@ -238,6 +240,12 @@ class VaultFolder:
         except OSError as error:
             if not folder or error.errno not in NOT_LISTED:
                 raise translate_error(error, folder or self.root.name, "listing") from error
+
+    def _is_folder(self, entry: os.DirEntry[str]) -> bool:
+        """Whether an entry is a folder and no link. Where there are junctions, a listing shows them."""
+        return entry.is_dir(follow_symlinks=False) and (
+            self._relative_calls or not leads_elsewhere(entry.stat(follow_symlinks=False))
+        )
 
     def _lists(self, disk: str) -> bool:
         """Whether a folder lists a file by this name, not only by another case or normal form."""

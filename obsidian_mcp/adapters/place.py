@@ -112,6 +112,27 @@ def long_path(folder: Path) -> str:
     return f"\\\\?\\UNC{path[1:]}" if path.startswith("\\\\") else f"\\\\?\\{path}"
 
 
+_JUNCTION = 0xA000_0003
+"""The tag of a folder of Windows that leads to another one (`mklink /J`), and needs no privilege to make."""
+
+
+def leads_elsewhere(facts: os.stat_result) -> bool:
+    """Whether a file is a symbolic link or a junction, which Windows and Python take for a folder."""
+    return stat_module.S_ISLNK(facts.st_mode) or getattr(facts, "st_reparse_tag", 0) == _JUNCTION
+
+
+def is_link(path: str) -> bool:
+    """Whether a symbolic link or a junction has this path."""
+    if os.path.islink(path):
+        return True
+    if sys.version_info >= (3, 12):
+        return os.path.isjunction(path)
+    try:
+        return leads_elsewhere(os.lstat(path))
+    except (OSError, ValueError):
+        return False
+
+
 class DiskPlace(NamedTuple):
     """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
 
@@ -128,7 +149,7 @@ class DiskPlace(NamedTuple):
     def real(self, disk: str) -> os.stat_result:
         """Return the status of the file. Raises: OSError, PermissionDenied for a symbolic link."""
         facts = self.facts()
-        if stat_module.S_ISLNK(facts.st_mode):
+        if leads_elsewhere(facts):
             raise symbolic_link_error(disk)
         return facts
 
@@ -154,10 +175,10 @@ class DiskPlace(NamedTuple):
 
 
 def symbolic_link_error(disk: str) -> PermissionDenied:
-    """Return the error for a path with a symbolic link in it."""
+    """Return the error for a path with a symbolic link or a junction in it."""
     return PermissionDenied(
-        f"{printable(disk)!r} passes through a symbolic link, which may lead out of the vault and is not followed. "
-        "Give the path of the real file inside the vault.",
+        f"{printable(disk)!r} passes through a symbolic link or junction, which may lead out of the vault and is not "
+        "followed. Give the path of the real file inside the vault.",
         path=printable(disk),
     )
 

@@ -27,6 +27,7 @@ from obsidian_mcp.errors import (
     StorageFailed,
     VaultNotFound,
 )
+from tests.disks import make_junctions
 from tests.system import can, needs
 
 
@@ -254,6 +255,36 @@ def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_fac
         disk.move("a/n.md", "folder/n.md")
     assert (outside / "secret.md").read_bytes() == b"secret"
     assert sorted(path.name for path in outside.iterdir()) == ["secret.md"]
+
+
+def test_junctions_of_windows_are_neither_listed_nor_followed(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    # SAFE-15: `mklink /J` needs no privilege, and Python takes what it makes for a folder
+    (disk.root / "j").mkdir()
+    (disk.root / "j" / "secret.md").write_bytes(b"secret")
+    (disk.root / "empty").mkdir()
+    disk = Disk(disk.root, relative_calls=False)
+    make_junctions(monkeypatch, disk.root / "j", disk.root / "empty")
+
+    assert listing(disk) == ["a/n.md"]
+    assert disk.subfolders("") == ["a"]
+    assert list(disk.scan("j")) == []
+    for action in (
+        disk.read,
+        disk.stat,
+        disk.exists,
+        disk.delete,
+        lambda path: disk.write(path, b"x"),
+        lambda path: disk.create(path, b""),
+        lambda path: disk.move(path, "moved.md"),
+        lambda path: disk.move("a/n.md", path),
+        lambda path: disk.trash(path, system=False),
+        lambda path: disk.trash(path, system=True),
+    ):
+        with pytest.raises(PermissionDenied, match="Give the path of the real file"):
+            action("j/secret.md")
+    disk.remove_folder("empty")
+    assert (disk.root / "empty").is_dir()
+    assert (disk.root / "j" / "secret.md").read_bytes() == b"secret"
 
 
 @needs("permissions that bind us")
