@@ -12,10 +12,9 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
-from .arguments import Argument
+from .arguments import Argument, Name, VaultName
 from .outcome import DocumentAnswer
 from .paging import PAGE
-from .params import Name, VaultName
 from .registry import tool
 
 SHOWN = 200

@@ -57,6 +57,23 @@ class Argument(NamedTuple):
     """A size of pages: `le` holds for models only, because a person gets everything (CLI-10)."""
 
 
+# Parameters that several tools share. Their descriptions are read by models: every word costs tokens.
+
+MOST_RESULTS: Final = 500
+"""Entries of one page for a model."""
+
+Name = Annotated[str, Argument(description="Name or path", min_length=1)]
+Query = Annotated[str, Argument(description="Instead: notes that a search finds")]
+VaultNames = Annotated[str, Argument(description="Vault; * all")]
+VaultName = Annotated[str, Argument(description="Vault")]
+Etag = Annotated[str, Argument(description="Refuse if changed since")]
+TableSection = Annotated[str, Argument(description="The table below this heading")]
+TableNumber = Annotated[int, Argument(description="Which of several, from 1", ge=0)]
+DryRun = Annotated[bool, Argument(description="Preview")]
+Limit = Annotated[int, Argument(description="0: count", ge=0, le=MOST_RESULTS, pages=True)]
+Offset = Annotated[int, Argument(description="Skip", ge=0)]
+
+
 class ToolParameter(NamedTuple):
     """One argument of a tool."""
 

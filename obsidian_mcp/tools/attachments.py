@@ -20,10 +20,9 @@ from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
-from .arguments import Argument
+from .arguments import Argument, Limit, Offset, VaultName
 from .outcome import DocumentAnswer, PictureAnswer
 from .paging import page_of
-from .params import Limit, Offset, VaultName
 from .registry import tool
 
 IMAGE_BYTES = 700_000

@@ -16,11 +16,10 @@ from obsidian_mcp.core.vault.draft import DraftVault
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, VaultName
 from .entries import CONFIRM, PREFIX
 from .outcome import Outcome
 from .paging import FILES_SHOWN, first_of, shown_diff
-from .params import DryRun, VaultName
 from .registry import Tool, call, select_tools, tool
 
 MOST_CALLS = 100

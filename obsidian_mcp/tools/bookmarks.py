@@ -15,9 +15,8 @@ from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 
-from .arguments import Argument
+from .arguments import MOST_RESULTS, Argument, VaultName
 from .paging import first_of
-from .params import MOST_RESULTS, VaultName
 from .registry import tool
 
 if TYPE_CHECKING:

@@ -34,10 +34,9 @@ from obsidian_mcp.core.vault.changes import Create, Write, stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
-from .arguments import Argument, read_array, read_boolean, read_number, read_string
+from .arguments import Argument, DryRun, Etag, Name, VaultName, read_array, read_boolean, read_number, read_string
 from .outcome import DocumentAnswer
 from .paging import PAGE, next_offset, shown_diff
-from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
 
 CARD_CHARACTERS = 1_000

@@ -10,9 +10,8 @@ from obsidian_mcp.core.operations.check import CHECKS, CheckFinding
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, Limit, Offset, VaultName
 from .paging import MOST_BYTES, fitting, next_offset
-from .params import Limit, Offset, VaultName
 from .registry import tool, usable_advice
 
 BYTES_OF_CHECK = 1_200

@@ -10,9 +10,8 @@ from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.vault.changes import Create
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, Name, VaultName
 from .paging import FILES_SHOWN, first_of, shown_diff
-from .params import DryRun, Name, VaultName
 from .registry import tool
 
 

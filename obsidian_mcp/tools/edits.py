@@ -16,9 +16,8 @@ from obsidian_mcp.core.vault.changes import PlannedChange, stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, Etag, Name, VaultName
 from .paging import FILES_SHOWN, first_of, shown_diff
-from .params import DryRun, Etag, Name, VaultName
 from .registry import tool
 
 Operation = Literal[

@@ -15,9 +15,8 @@ from obsidian_mcp.core.text.vault_path import extension as extension_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-from .arguments import Argument
+from .arguments import Argument, Limit, Offset, VaultName, VaultNames
 from .paging import page_of
-from .params import Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
 HASHED_BYTES = 1 << 20

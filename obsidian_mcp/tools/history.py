@@ -15,9 +15,8 @@ from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
-from .arguments import Argument
+from .arguments import Argument, Limit, Offset, VaultName
 from .paging import FILES_SHOWN, cut_diff, first_of, next_offset
-from .params import Limit, Offset, VaultName
 from .registry import tool
 
 FILES_OF_A_CHANGE = 20

@@ -15,9 +15,8 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, Limit, Name, Offset, VaultName
 from .paging import count_fitting, fitting, next_offset, page_of
-from .params import Limit, Name, Offset, VaultName
 from .registry import tool
 
 

@@ -15,9 +15,8 @@ from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, Name, Offset, VaultName
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Name, Offset, VaultName
 from .registry import tool
 
 

@@ -14,9 +14,8 @@ from obsidian_mcp.core.vault.changes import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, Query, VaultName
 from .paging import FILES_SHOWN, LINES_SHOWN, first_of, shown_diff
-from .params import DryRun, Query, VaultName
 from .registry import tool
 
 

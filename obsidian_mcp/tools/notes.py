@@ -38,10 +38,9 @@ from obsidian_mcp.core.text.vault_path import (
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
 
-from .arguments import Argument
+from .arguments import MOST_RESULTS, Argument, Name, VaultName
 from .outcome import DocumentAnswer
 from .paging import PAGE, first_of, fitting, page_end
-from .params import MOST_RESULTS, Name, VaultName
 from .registry import TOOLS, plain, tool
 
 if TYPE_CHECKING:

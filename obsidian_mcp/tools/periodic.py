@@ -12,10 +12,9 @@ from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, VaultName
 from .outcome import DocumentAnswer
 from .paging import PAGE
-from .params import VaultName
 from .registry import tool
 
 PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]

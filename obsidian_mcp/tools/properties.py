@@ -14,10 +14,9 @@ from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, Etag, Limit, Offset, Query, VaultName
 from .changed import ChangedFiles, changed_files
 from .paging import count_fitting, next_offset, page_of
-from .params import DryRun, Etag, Limit, Offset, Query, VaultName
 from .registry import tool
 
 

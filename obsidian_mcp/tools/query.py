@@ -14,9 +14,8 @@ from obsidian_mcp.core.tasks.answer import TaskPage, shortened
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, Limit, Offset, TableNumber, TableSection, VaultNames
 from .paging import PAGE, fitting, next_offset
-from .params import Limit, Offset, TableNumber, TableSection, VaultNames
 from .registry import plain, tool
 
 T = TypeVar("T")

@@ -18,9 +18,8 @@ from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Span, check_size
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, Query, VaultName
 from .changed import ChangedFiles, changed_files
-from .params import DryRun, Query, VaultName
 from .registry import tool
 
 _CRLF = re.compile("\r\n")

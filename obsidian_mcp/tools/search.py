@@ -19,8 +19,7 @@ from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
-from .params import Limit, Offset, VaultNames
+from .arguments import Argument, Limit, Offset, VaultNames
 from .registry import tool
 
 EVERYTHING = '""'

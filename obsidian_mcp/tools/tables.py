@@ -12,9 +12,19 @@ from obsidian_mcp.core.note.table import LocatedTable, Table
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
-from .arguments import Argument, read_boolean, read_integer, read_json
+from .arguments import (
+    Argument,
+    DryRun,
+    Etag,
+    Name,
+    TableNumber,
+    TableSection,
+    VaultName,
+    read_boolean,
+    read_integer,
+    read_json,
+)
 from .paging import shown_diff
-from .params import DryRun, Etag, Name, TableNumber, TableSection, VaultName
 from .registry import tool
 
 _KEYS: Mapping[str, tuple[str, ...]] = {

@@ -7,10 +7,9 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 
-from .arguments import Argument
+from .arguments import Argument, DryRun, Limit, Offset, VaultName, VaultNames
 from .changed import ChangedFiles, changed_files
 from .paging import LINES_SHOWN, first_of, page_of
-from .params import DryRun, Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
 

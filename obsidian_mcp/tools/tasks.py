@@ -12,8 +12,7 @@ from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened, wit
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
-from .params import DryRun, Etag, Limit, Offset, VaultName, VaultNames
+from .arguments import Argument, DryRun, Etag, Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
 Action = Literal["update", "add"]

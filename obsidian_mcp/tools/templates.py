@@ -11,10 +11,9 @@ from obsidian_mcp.core.note.edits import Position
 from obsidian_mcp.core.text.text import hidden_text_warnings
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import MOST_RESULTS, Argument, Name, VaultName
 from .outcome import DocumentAnswer
 from .paging import first_of
-from .params import MOST_RESULTS, Name, VaultName
 from .registry import tool
 
 

@@ -18,9 +18,8 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
-from .arguments import Argument
+from .arguments import Argument, Name, Offset
 from .paging import VIEW_BYTES, fitting, page_end
-from .params import Name, Offset
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
