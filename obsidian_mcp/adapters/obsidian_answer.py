@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from obsidian_mcp.core.calendar.iso import DAY
-from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound, PermissionDenied
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    NoteExists,
+    NoteNotFound,
+    ObsidianNotRunning,
+    PermissionDenied,
+    VaultNotFound,
+)
 
 CARRY_BYTES = 3 * 1024
 """Longest value that is sent, measured as the JSON string in which it travels: past about 4 KB the app's main process
@@ -19,6 +27,9 @@ crashes on Windows, and past about 8 KB characters are lost on macOS."""
 
 NOTHING_FOUND = re.compile(r"No [a-z][a-z -]* found\.")
 """An empty list, in any format."""
+DOWN = "The CLI is unable to find Obsidian"
+_DISABLED = "Command line interface is not enabled"
+_NO_VAULT = "Vault not found."
 NO_ACCESS = re.compile(r"EACCES|EPERM|EROFS|(?i:operation not permitted|permission denied)")
 
 OUTCOME_UNKNOWN = "unknown"
@@ -121,7 +132,35 @@ class ProgramAnswer:
         ends = (data, data + b"\n", data + b"\r\n")
         return bool(self.raw) and any(self.raw[cut:] in ends for cut in _cuts(self.raw))
 
-    def own_refusal(self) -> AppError | None:
+    def reject_message(self, vault: str | None) -> None:
+        """Raise the error for an answer that is nothing but a message of the app, which was called for a vault."""
+        text = self.text.strip()
+        if "\n" in text:
+            return
+        if text.startswith(DOWN):
+            raise ObsidianNotRunning
+        if text.startswith(_DISABLED):
+            raise AppCommandFailed(
+                "Obsidian's command line interface is switched off. Turn it on in Obsidian under Settings > General > "
+                "Advanced > Command line interface."
+            )
+        if text == _NO_VAULT:
+            name = "this vault" if vault is None else f"a vault named {vault!r}"
+            raise VaultNotFound(
+                f"Obsidian does not know {name}. Open the folder as a vault in Obsidian, or give the name that "
+                "Obsidian shows for it.",
+                vault=vault,
+            )
+        if self.is_cold:
+            raise AppCommandFailed(
+                f"This Obsidian does not know the command {self.request.command!r}. Update Obsidian, or enable the "
+                "core plugin that the command belongs to.",
+                command=self.request.command,
+            )
+        if refusal := self._own_refusal():
+            raise refusal
+
+    def _own_refusal(self) -> AppError | None:
         """Return the error if the whole answer names exactly the path of this request, else None."""
         named = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
         if self.text == f'Error: File "{named}" not found.':
@@ -138,7 +177,7 @@ class ProgramAnswer:
 
     def refusal_error(self) -> AppError:
         """Return the error for an answer whose first line says that the app refused."""
-        if own := self.own_refusal():
+        if own := self._own_refusal():
             return own
         line = self.lines[0]
         parameters = self.request.parameters

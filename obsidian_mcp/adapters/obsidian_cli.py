@@ -1,22 +1,41 @@
-"""Obsidian through its official `obsidian` command (specs/obsidian-command.md)."""
+"""One vault of the app through its official `obsidian` command: one call at a time, a limit for each turn, and answers
+that must have the form of a success (specs/obsidian-command.md)."""
 
 from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
-from typing import Any
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text import vault_path
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, InvalidName, NoteNotFound
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    InvalidArguments,
+    InvalidName,
+    NoteNotFound,
+    ObsidianNotRunning,
+    OperationTimeout,
+    PermissionDenied,
+    VaultNotFound,
+)
 
 from .obsidian_answer import (
+    DOWN,
+    NO_ACCESS,
     NOTHING_FOUND,
+    OUTCOME_UNKNOWN,
     ProgramAnswer,
     ProgramRequest,
+    can_carry,
     is_expanded,
     is_numbered_sibling,
     json_optional,
@@ -25,21 +44,60 @@ from .obsidian_answer import (
     same_path,
     unexpected_error,
 )
-from .obsidian_channel import Channel, ChannelTurn
+
+if TYPE_CHECKING:
+    from .obsidian_program import ProgramResult
 
 _UNRESOLVED = " (unresolved)"
 _SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
+_VERSION = re.compile(r"(\d\S*)(?: \(installer \S+\))?")
+_VALUE = re.compile(r"^=> ?", re.MULTILINE)
+"""Begins the value of JavaScript; lines that plugins log come first."""
+
+SameFolder = Callable[[str, Callable[[], Sequence[str]]], bool]
+"""Whether the app's vault is the one that is meant: by the path of its folder, and by its files where that says
+nothing."""
 
 
-class ObsidianCommand(Channel):
+class Program(Protocol):
+    """Runs the program once (`adapters.obsidian_program.ObsidianProgram`)."""
+
+    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult: ...
+
+
+class ObsidianCommand:
     """One vault of the running app, for threads: one call at a time reaches the app. Every method raises
     ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for an answer that it
     does not recognise or a value that does not arrive whole (`can_carry`); with the path of a file also NoteNotFound
     and InvalidName."""
 
+    def __init__(
+        self,
+        program: Program,
+        vault: str | None = None,
+        timeout: float = 30.0,
+        *,
+        running: Callable[[], bool] = lambda: True,
+        same_folder: SameFolder | None = None,
+    ) -> None:
+        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one turn;
+        `running` returns whether the app may be running, and is called before each call, so that none ever starts the
+        app; `same_folder`, called once, whether its vault is the one that is meant."""
+        if vault is not None and (not vault.strip() or not can_carry(vault)):
+            raise VaultNotFound(f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault)
+        self._program = program
+        self._vault = vault
+        self._timeout = timeout
+        self._is_app_running = running
+        self._same_folder = same_folder
+        self._is_verified = same_folder is None
+        self._lock = threading.Lock()
+        self._deadline = 0.0
+        """When the current turn ends, of `time.monotonic`."""
+
     def check(self, seconds: float | None = None) -> None:
         """Check that this vault of the app answers within `seconds`. Raises as every method."""
-        with self.turn(seconds):
+        with self._turn(seconds):
             pass
 
     # Notes
@@ -47,16 +105,16 @@ class ObsidianCommand(Channel):
     def shows(self, path: str, data: bytes) -> bool:
         """Return whether the app shows exactly these bytes as the text of a note (CMD-06)."""
         target = vault_path.parse(path)
-        with self.turn() as turn:
-            for _ in range(2):  # twice: the vault had to be opened first
-                answer = turn.call(ProgramRequest("read", {"path": target}))
-                if answer.holds(data):
-                    return True
-                if not answer.is_cold:
-                    break
-            turn.reject_message(answer)
+        with self._turn():
+            request = ProgramRequest("read", {"path": target})
+            answer = self._call(request)
+            if answer.is_cold and not answer.holds(data):
+                answer = self._call(request)
+            if answer.holds(data):
+                return True
+            answer.reject_message(self._vault)
             if not answer.text or answer.is_refusal:
-                raise turn.failure(answer)
+                raise self._failure(answer)
         return False
 
     def create(self, path: str, content: str = "", *, overwrite: bool = False) -> None:
@@ -68,17 +126,17 @@ class ObsidianCommand(Channel):
         parameters = {"path": str(target)} | ({"content": content} if content else {})
         request = ProgramRequest("create", parameters, ("overwrite",) if overwrite else ())
         request.arguments(None)  # a text that cannot be carried is refused before the first call
-        with self.turn() as turn:
-            if not overwrite and _exists(turn, target):
+        with self._turn():
+            if not overwrite and self._exists(target):
                 raise note_exists(target)
-            made = _read_success(turn, turn.change(request), "Created", "Overwrote")
+            made = self._make(request, "Created", "Overwrote")
             if same_path(made, target):
                 return
             if not is_numbered_sibling(made, target):
                 raise _elsewhere(made, target)
             leftover: str | None = made  # our own call has just made it; to the trash with it
             with suppress(AppError):
-                _delete(turn, vault_path.parse(made), permanent=False)
+                self._delete(vault_path.parse(made), permanent=False)
                 leftover = None
         raise note_exists(target, leftover=leftover)
 
@@ -86,8 +144,8 @@ class ObsidianCommand(Channel):
         """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
         target = vault_path.parse(path)
         parameters = {"path": str(target), "content": _require(content, "content")}
-        with self.turn() as turn:
-            _change(turn, ProgramRequest("append", parameters, ("inline",) if inline else ()), target, "Appended to")
+        with self._turn():
+            self._change(ProgramRequest("append", parameters, ("inline",) if inline else ()), target, "Appended to")
 
     def move(self, path: str, to: str) -> None:
         """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say. Raises:
@@ -97,32 +155,30 @@ class ObsidianCommand(Channel):
             raise InvalidName(
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
-        with self.turn() as turn:
-            _read_success(turn, turn.change(ProgramRequest("move", {"path": source, "to": target})), "Moved")
+        with self._turn():
+            self._make(ProgramRequest("move", {"path": source, "to": target}), "Moved")
 
     def delete(self, path: str, *, permanent: bool = False) -> None:
         """Move a file to the trash that the vault's settings name, or delete it for good."""
         target = vault_path.parse(path)
-        with self.turn() as turn:
-            _delete(turn, target, permanent=permanent)
+        with self._turn():
+            self._delete(target, permanent=permanent)
 
     def open(self, path: str) -> VaultPath:
         """Show a file in the app and return its path."""
         target = vault_path.parse(path)
-        with self.turn() as turn:
-            _change(turn, ProgramRequest("open", {"path": target}), target, "Opened")
+        with self._turn():
+            self._change(ProgramRequest("open", {"path": target}), target, "Opened")
         return target
 
     # Questions
 
     def version(self) -> str:
         """Return the version of the app."""
-        with self.turn() as turn:
-            answer = turn.ask(ProgramRequest("version", any_vault=True))
-            match = re.fullmatch(r"(\d\S*)(?: \(installer \S+\))?", answer.text)
-            if match is None:
-                raise turn.failure(answer)
-        return match[1]
+        answer = self._answer(
+            ProgramRequest("version", any_vault=True), lambda answer: _VERSION.fullmatch(answer.text) is not None
+        )
+        return answer.text.partition(" ")[0]
 
     def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
         """Return the paths of the notes, below a folder if given, that match a query of the app, in the app's order."""
@@ -136,53 +192,53 @@ class ObsidianCommand(Channel):
 
     def backlinks(self, path: str) -> tuple[str, ...]:
         """Return the notes that link to a file."""
-        rows = self._rows(ProgramRequest("backlinks", {"path": vault_path.parse(path), "format": "json"}))
+        rows = self._rows("backlinks", path=vault_path.parse(path))
         return tuple(json_text(row, "file") for row in rows)
 
     def links(self, path: str) -> tuple[str, ...]:
         """Return the files that a note links to, without repetition."""
-        lines = self._list(ProgramRequest("links", {"path": vault_path.parse(path)}))
+        lines = self._list("links", path=vault_path.parse(path))
         return tuple(line for line in lines if not line.endswith(_UNRESOLVED))
 
     def unresolved(self) -> dict[str, tuple[str, ...]]:
         """Return the names that links lead to and no file has, with the notes that contain them."""
-        rows = self._rows(ProgramRequest("unresolved", {"format": "json"}, ("verbose", "counts")))
+        rows = self._rows("unresolved", "verbose", "counts")
         return {json_text(row, "link"): _sources(row.get("sources")) for row in rows}
 
     def orphans(self) -> tuple[str, ...]:
         """Return the files that nothing links to, sorted."""
-        return tuple(sorted(self._list(ProgramRequest("orphans"))))
+        return tuple(sorted(self._list("orphans")))
 
     def deadends(self) -> tuple[str, ...]:
         """Return the files that link to nothing, sorted."""
-        return tuple(sorted(self._list(ProgramRequest("deadends"))))
+        return tuple(sorted(self._list("deadends")))
 
     # What only the app has
 
     def commands(self) -> tuple[str, ...]:
         """Return the ids of the commands that the app and its plugins offer, sorted."""
-        return tuple(sorted(self._list(ProgramRequest("commands"))))
+        return tuple(sorted(self._list("commands")))
 
     def run_command(self, command_id: str) -> str:
         """Run a command of the app or of a plugin and return the app's answer. Raises: AppCommandFailed, also for an id
         that does not exist."""
         identifier = _require(command_id, "command id")
-        with self.turn() as turn:
-            answer = turn.ask(ProgramRequest("command", {"id": identifier}))
+
+        def is_done(answer: ProgramAnswer) -> bool:
             if re.match(r'(Error: )?Command ".*" not found', answer.text):
                 raise AppCommandFailed(
                     f"Obsidian has no command {identifier!r}. List the commands to find its id; a plugin's command "
                     "is there only while the plugin is enabled.",
                     command=identifier,
                 )
-            if answer.is_refusal or identifier not in answer.text:  # it says "Executed: <id>"
-                raise turn.failure(answer)
-        return answer.text
+            return not answer.is_refusal and identifier in answer.text  # it says "Executed: <id>"
+
+        return self._answer(ProgramRequest("command", {"id": identifier}), is_done).text
 
     def history(self, path: str) -> tuple[Version, ...]:
         """Return the versions of a file that the app keeps (File recovery), newest first."""
         versions: list[Version] = []
-        for line in self._list(ProgramRequest("history", {"path": vault_path.parse(path)})):
+        for line in self._list("history", path=vault_path.parse(path)):
             match = re.match(r"\s*#?(\d+)[\s.:)]", line)
             versions.append(Version(int(match[1]) if match else len(versions) + 1, line.strip()))
         return tuple(versions)
@@ -193,18 +249,18 @@ class ObsidianCommand(Channel):
         target = vault_path.parse(path)
         if version < 1:
             raise InvalidArguments(f"There is no version {version}: the newest is version 1.", argument="version")
-        with self.turn() as turn:
-            answer = turn.ask(ProgramRequest("history:read", {"path": target, "version": str(version)}))
-            if not answer.text or (
-                len(answer.lines) == 1 and (answer.is_refusal or NOTHING_FOUND.fullmatch(answer.text))
-            ):
-                raise turn.failure(answer)
-        return answer.text
+
+        def is_version(answer: ProgramAnswer) -> bool:
+            is_message = answer.is_refusal or NOTHING_FOUND.fullmatch(answer.text) is not None
+            return bool(answer.text) and not (is_message and len(answer.lines) == 1)
+
+        request = ProgramRequest("history:read", {"path": target, "version": str(version)})
+        return self._answer(request, is_version).text
 
     def plugins(self) -> tuple[Plugin, ...]:
         """Return the installed plugins, core and community."""
-        installed = self._rows(ProgramRequest("plugins", {"format": "json"}, ("versions",)))
-        enabled = {json_text(row, "id") for row in self._rows(ProgramRequest("plugins:enabled", {"format": "json"}))}
+        installed = self._rows("plugins", "versions")
+        enabled = {json_text(row, "id") for row in self._rows("plugins:enabled")}
         return tuple(
             Plugin(
                 json_text(row, "id"),
@@ -217,85 +273,182 @@ class ObsidianCommand(Channel):
 
     def sync_status(self) -> str:
         """Return the state of Obsidian Sync in the app's words."""
-        return "\n".join(self._list(ProgramRequest("sync:status")))
+        return "\n".join(self._list("sync:status"))
 
     def evaluate(self, code: str) -> str:
         """Run JavaScript in the app and return the printed value. Raises: AppCommandFailed with what the code threw."""
         sent = _require(code, "code")
         if is_expanded(sent):  # without a backslash on the way there is nothing to expand
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
-        with self.turn() as turn:
-            answer = turn.ask(ProgramRequest("eval", {"code": sent}))
-            value = re.search(r"(?m)^=> ?", answer.text)  # lines that plugins log come first
-            if value is None:
-                raise turn.failure(answer)
-        return answer.text[value.end() :]
+        request = ProgramRequest("eval", {"code": sent})
+        answer = self._answer(request, lambda answer: _VALUE.search(answer.text) is not None)
+        return _VALUE.split(answer.text, maxsplit=1)[1]
 
     # Kinds of requests
 
-    def _list(self, request: ProgramRequest) -> list[str]:
+    def _answer(self, request: ProgramRequest, is_whole: Callable[[ProgramAnswer], bool]) -> ProgramAnswer:
+        """Return the answer to a request, which must have the right form."""
+        with self._turn():
+            answer = self._ask(request)
+            if not is_whole(answer):
+                raise self._failure(answer)
+        return answer
+
+    def _list(self, command: str, **parameters: str) -> list[str]:
         """The lines of a list, [] for a sentence like "No links found."."""
-        with self.turn() as turn:
-            answer = turn.ask(request)
+
+        def is_list(answer: ProgramAnswer) -> bool:
             # A signal (-6, or 134 as a shell says it) or -1 ended the program: its output may be incomplete.
-            is_crash = answer.status < 0 or answer.status > 127
-            if not answer.text or is_crash or answer.is_refusal:
-                raise turn.failure(answer)
+            return bool(answer.text) and 0 <= answer.status <= 127 and not answer.is_refusal
+
+        answer = self._answer(ProgramRequest(command, parameters), is_list)
         return [] if NOTHING_FOUND.fullmatch(answer.text) else answer.lines
 
     def _json(self, request: ProgramRequest) -> Any:
         """The list that a request for JSON is answered with."""
-        with self.turn() as turn:
-            answer = turn.ask(request)
+        with self._turn():
+            answer = self._ask(request)
             if NOTHING_FOUND.fullmatch(answer.text):  # although the request is for JSON
                 return []
             try:
                 return json.loads(answer.text)
             except ValueError as error:
-                raise turn.failure(answer) from error
+                raise self._failure(answer) from error
 
-    def _rows(self, request: ProgramRequest) -> list[dict[str, object]]:
+    def _rows(self, command: str, *flags: str, **parameters: str) -> list[dict[str, object]]:
         """The same, of objects; [] for null."""
-        rows = self._json(request)
+        rows = self._json(ProgramRequest(command, {**parameters, "format": "json"}, flags))
         if rows is None:
             return []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise unexpected_error(rows)
         return rows
 
+    # Parts of a turn
 
-# Answers
+    @contextmanager
+    def _turn(self, limit: float | None = None) -> Iterator[None]:
+        """Reserve the vault for one operation, whose calls share one time limit of at most `limit` seconds; the first
+        turn checks which folder the vault is (CMD-11). Raises: OperationTimeout, VaultNotFound."""
+        allowed = self._timeout if limit is None else min(limit, self._timeout)
+        if (ending := current_call.get().limit) is not None:
+            allowed = min(allowed, ending.remaining)
+        end = time.monotonic() + allowed
+        if not self._lock.acquire(timeout=allowed):
+            raise OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
+        try:
+            self._deadline = end
+            if not self._is_verified:
+                self._verify()
+            yield
+        except ObsidianNotRunning:
+            self._is_verified = self._same_folder is None  # names may lead elsewhere after a new start
+            raise
+        finally:
+            self._lock.release()
 
+    def _verify(self) -> None:
+        path = self._folder()
 
-def _read_success(turn: ChannelTurn, answer: ProgramAnswer, *verbs: str) -> str:
-    """What stands behind the verb in the success line that a change must have, such as `Created: a.md` (CMD-04)."""
-    begins = tuple(f"{verb}: " for verb in verbs)
-    for line in answer.lines:
-        if line.startswith(begins):
-            return line.partition(": ")[2]
-    raise turn.failure(answer)
+        def files() -> Sequence[str]:
+            answer = self._ask(ProgramRequest("files"))
+            if not answer.text or answer.is_refusal:
+                raise self._failure(answer)
+            return answer.lines
 
+        if self._same_folder is not None and not self._same_folder(path, files):
+            raise VaultNotFound(
+                f"What Obsidian calls {self._vault!r} is another folder: {path or 'it holds other files'}. Open this "
+                "vault in Obsidian, and give the two vaults different names.",
+                vault=self._vault,
+                folder=path,
+            )
+        self._is_verified = True
 
-def _change(turn: ChannelTurn, request: ProgramRequest, target: VaultPath, verb: str) -> None:
-    """Make a change to a file, whose success line must name that file."""
-    path = _read_success(turn, turn.change(request), verb)
-    if not same_path(path, target):
-        raise _elsewhere(path, target)
+    def _folder(self) -> str:
+        """Return the path of the vault's folder, "" if the app answers without it."""
+        try:
+            answer = self._ask(ProgramRequest("vault", {"info": "path"}))
+        except AppCommandFailed as error:
+            if error.data.get("command") != "vault":
+                raise
+            return ""
+        reported = answer.fields.get("path", answer.text)
+        return reported if "\n" not in reported and not answer.is_refusal else ""
 
+    def _call(self, request: ProgramRequest) -> ProgramAnswer:
+        """Run the program once; its answer is checked only for what cannot be the text of a note. Raises:
+        OperationTimeout, ObsidianNotRunning, PermissionDenied."""
+        arguments = request.arguments(self._vault)
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
+            raise OperationTimeout(
+                f"Obsidian needed more than {self._timeout:g} seconds for this. Try again in a moment."
+            )
+        if not self._is_app_running():
+            raise ObsidianNotRunning
+        outcome = self._program.run(arguments, remaining)
+        answer = ProgramAnswer(request, outcome.stdout, outcome.status)
+        stderr = outcome.stderr.decode("utf-8", "replace").strip()
+        if DOWN in stderr:
+            raise ObsidianNotRunning
+        if not answer.text and NO_ACCESS.search(stderr):
+            raise PermissionDenied(f"The system kept the obsidian command from reaching Obsidian: {stderr}")
+        return answer
 
-def _exists(turn: ChannelTurn, target: VaultPath) -> bool:
-    try:
-        answer = turn.ask(ProgramRequest("file", {"path": target}))
-    except NoteNotFound:
-        return False
-    if not same_path(answer.fields.get("path", ""), target):
-        raise turn.failure(answer)
-    return True
+    def _ask(self, request: ProgramRequest) -> ProgramAnswer:
+        """`_call`, repeated once if the vault had to be opened first (CMD-08). Raises also as
+        `ProgramAnswer.reject_message`."""
+        answer = self._call(request)
+        if answer.is_cold:
+            answer = self._call(request)
+        answer.reject_message(self._vault)
+        return answer
 
+    def _failure(self, answer: ProgramAnswer) -> AppError:
+        """Return the error for an answer of the wrong form; no output is a failure too (CMD-04)."""
+        if answer.text:
+            return answer.unknown_error()
+        if not self._is_app_running():
+            return ObsidianNotRunning()
+        return AppCommandFailed(
+            f"The obsidian command gave no answer to {answer.request.command!r} (exit status {answer.status}). "
+            "Whether it was carried out is not known: look before trying again. If this repeats, update the Obsidian "
+            "installer and see that the command is the command-line program and not the app itself.",
+            command=answer.request.command,
+            status=answer.status,
+            reason=OUTCOME_UNKNOWN,
+        )
 
-def _delete(turn: ChannelTurn, target: VaultPath, *, permanent: bool) -> None:
-    flags, verb = (("permanent",), "Deleted permanently") if permanent else ((), "Moved to trash")
-    _change(turn, ProgramRequest("delete", {"path": target}, flags), target, verb)
+    def _make(self, request: ProgramRequest, *verbs: str) -> str:
+        """Make a change; return what stands behind the verb in the success line that it must have, such as
+        `Created: a.md` (CMD-04)."""
+        answer = self._ask(request)
+        if answer.is_refusal:
+            raise answer.refusal_error()
+        for line in answer.lines:
+            if line.startswith(tuple(f"{verb}: " for verb in verbs)):
+                return line.partition(": ")[2]
+        raise self._failure(answer)
+
+    def _change(self, request: ProgramRequest, target: VaultPath, verb: str) -> None:
+        """Make a change to a file, whose success line must name that file."""
+        path = self._make(request, verb)
+        if not same_path(path, target):
+            raise _elsewhere(path, target)
+
+    def _exists(self, target: VaultPath) -> bool:
+        try:
+            answer = self._ask(ProgramRequest("file", {"path": target}))
+        except NoteNotFound:
+            return False
+        if not same_path(answer.fields.get("path", ""), target):
+            raise self._failure(answer)
+        return True
+
+    def _delete(self, target: VaultPath, *, permanent: bool) -> None:
+        flags, verb = (("permanent",), "Deleted permanently") if permanent else ((), "Moved to trash")
+        self._change(ProgramRequest("delete", {"path": target}, flags), target, verb)
 
 
 def _elsewhere(written: str, target: VaultPath) -> AppCommandFailed:
@@ -309,9 +462,6 @@ def _elsewhere(written: str, target: VaultPath) -> AppCommandFailed:
 def _sources(value: object) -> tuple[str, ...]:
     """Return the notes that the command joined with commas. A comma after an extension ends a name."""
     return tuple(_SOURCE_END.split(value)) if isinstance(value, str) and value else ()
-
-
-# Values
 
 
 def _require(value: str, argument: str) -> str:
