@@ -265,7 +265,7 @@ def value_of(given: str, kind: str) -> Any:
 
 def _compose(call: DropInCall, action: Literal["merge", "extract"]) -> str:
     """Merge a note or take a part out of it, by the MCP tool; return `a -> b`, from which note to which."""
-    from obsidian_mcp.tools.composer import compose_notes  # only for these commands
+    from obsidian_mcp.tools.moves import compose_notes  # only for these commands
 
     given: dict[str, Any] = {name: call.text(name) for name in ("part", "position", "leave") if call.text(name)}
     entry, into = call.note(), call.text("into")
