@@ -315,7 +315,7 @@ def vault_folders(config: Config) -> dict[str, Path]:
         )
     paths = config.vaults
     if not paths:
-        from obsidian_mcp.adapters.app_registry import registered_vaults
+        from obsidian_mcp.adapters.app_access import registered_vaults
 
         paths = registered_vaults(config.app_folders)
     if not paths:

@@ -1,17 +1,17 @@
-"""The app on this computer: whether it runs, which vaults it has open, and the command that reaches one of them."""
+"""The app on this computer: whether it runs, which vaults it has registered (`obsidian.json`, semantics 6.1) and open,
+and the command that reaches one of them."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from obsidian_mcp.core.files.settings import RegisteredVault, parse_registry
 from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
-
-from .app_registry import find_registered, is_same_folder
 
 if TYPE_CHECKING:
     from .app_process import AppProcess
@@ -131,3 +131,36 @@ def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -
     names = files()
     here = sum((folder / name).is_file() for name in names)
     return bool(names) and here >= SAME_FILES * len(names)
+
+
+def registries(app_folders: Iterable[Path]) -> Iterator[tuple[RegisteredVault, ...]]:
+    """Yield the vaults of every registry that can be read, in the order of the file."""
+    for folder in app_folders:
+        try:
+            text = (folder / "obsidian.json").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            continue
+        yield parse_registry(text)
+
+
+def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the folders of the vaults that exist, open ones first, then the last used; empty without the app."""
+    for vaults in registries(app_folders):
+        rows = sorted(vaults, key=lambda row: (not row.open, -row.opened))
+        if found := tuple(path for row in rows if (path := Path(row.path)).is_dir()):
+            return found
+    return ()
+
+
+def find_registered(folder: Path, app_folders: Iterable[Path]) -> RegisteredVault | None:
+    """Return what the app has registered about the vault in this folder, None if it does not know the vault."""
+    rows = (row for vaults in registries(app_folders) for row in vaults)
+    return next((row for row in rows if is_same_folder(row.path, folder)), None)
+
+
+def is_same_folder(path: str, folder: Path) -> bool:
+    """Whether the path in the registry leads to this folder."""
+    try:
+        return folder.samefile(path)
+    except OSError:
+        return False

@@ -168,9 +168,9 @@ def _print_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> N
     if sys.stdout.isatty():
         import shutil
 
-        from obsidian_mcp.adapters import console
+        from obsidian_mcp.adapters import terminal
 
-        screen = render.Screen(shutil.get_terminal_size().columns, colours and console.obeys_colours())
+        screen = render.Screen(shutil.get_terminal_size().columns, colours and terminal.obeys_colours())
     paths_only = screen is None and arguments.get("show") == "paths"
     listed = render.listing(found, arguments["query"], screen, paths_only=paths_only)
     remarks = render.remarks(found, int(arguments.get("offset", 0)), in_one="name" in arguments)

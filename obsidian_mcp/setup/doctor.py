@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Literal
 
 from obsidian_mcp import __version__, compose
+from obsidian_mcp.adapters.app_access import registered_vaults
 from obsidian_mcp.adapters.app_process import AppProcess
-from obsidian_mcp.adapters.app_registry import registered_vaults
 from obsidian_mcp.adapters.embedding_model import missing_packages
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program, this_environment

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from obsidian_mcp.adapters.app_registry import registries
+from obsidian_mcp.adapters.app_access import registries
 
 
 @dataclass(frozen=True, slots=True)

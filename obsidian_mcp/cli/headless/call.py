@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
-from obsidian_mcp.adapters.app_registry import registered_vaults, registries
+from obsidian_mcp.adapters.app_access import registered_vaults, registries
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, last_open_files, read_json
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
 from obsidian_mcp.errors import PermissionDenied

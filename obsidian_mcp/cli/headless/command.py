@@ -62,9 +62,9 @@ def run(arguments: Sequence[str], options: Options) -> int:
         return answer
     write(answer if not answer or answer.endswith("\n") else f"{answer}\n")
     if words.copy:
-        from obsidian_mcp.adapters import clipboard
+        from obsidian_mcp.adapters import terminal
 
-        if not clipboard.copy(answer):
+        if not terminal.copy(answer):
             print("There is no clipboard here; nothing was copied.", file=sys.stderr)
     failed = answer == NOT_FOUND or answer.startswith("Error:")
     return 1 if failed and os.environ.get("OBSIDIAN_MCP_STRICT_EXIT") == "1" else status

@@ -23,7 +23,7 @@ def version() -> str:
 
 
 def vaults(words: Words, settings: Config) -> str:
-    from obsidian_mcp.adapters.app_registry import registries  # imports the reader of settings
+    from obsidian_mcp.adapters.app_access import registries  # imports the reader of settings
 
     paths = [Path(vault.path) for vault in next(registries(settings.app_folders), ())]
     if not paths:

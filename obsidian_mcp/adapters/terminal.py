@@ -1,12 +1,11 @@
-"""The system's clipboard, through the program that each system brings for it (HEADLESS-19)."""
+"""What the command line uses of the system: its clipboard, and the colours of its terminal."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+import sys
 
-SECONDS = 5.0
-_PROGRAMS = (
+COPY_SECONDS = 5.0
+_COPY_PROGRAMS = (
     ("pbcopy",),
     ("termux-clipboard-set",),
     ("wl-copy",),
@@ -15,11 +14,17 @@ _PROGRAMS = (
     ("clip.exe",),
 )
 """macOS, Android, Wayland, X11, Windows and WSL."""
+STANDARD_OUTPUT, OBEYS_SEQUENCES = -11, 0x0004
+"""Of Windows: the number of the stream, and the bit of a console that obeys escape sequences."""
 
 
 def copy(text: str) -> bool:
-    """Put a text on the clipboard; return False where there is none."""
-    for command in _PROGRAMS:
+    """Put a text on the clipboard, through the program that each system brings for it; return False where there is none
+    (HEADLESS-19)."""
+    import shutil
+    import subprocess
+
+    for command in _COPY_PROGRAMS:
         program = shutil.which(command[0])
         if program is None:
             continue
@@ -31,7 +36,7 @@ def copy(text: str) -> bool:
                 input=text.encode(encoding, "replace"),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                timeout=SECONDS,
+                timeout=COPY_SECONDS,
                 check=True,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window that flashes up
             )
@@ -39,3 +44,17 @@ def copy(text: str) -> bool:
             continue
         return True
     return False
+
+
+def obeys_colours() -> bool:
+    """Return whether the terminal obeys the sequences of colours; a console of Windows must be told to (CLI-07)."""
+    if sys.platform != "win32":
+        return True
+    import ctypes
+
+    kernel, mode = ctypes.windll.kernel32, ctypes.c_ulong()
+    console = kernel.GetStdHandle(STANDARD_OUTPUT)
+    return bool(
+        kernel.GetConsoleMode(console, ctypes.byref(mode))
+        and kernel.SetConsoleMode(console, mode.value | OBEYS_SEQUENCES)
+    )
