@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.adapters.app_access import AppAccess
     from obsidian_mcp.adapters.disk import Disk
     from obsidian_mcp.adapters.watcher import Watcher
-    from obsidian_mcp.core.calendar.calendar import Calendar
+    from obsidian_mcp.core.calendar.clock import Calendar
     from obsidian_mcp.core.files import policy
     from obsidian_mcp.core.files.ports import Changer, Obsidian
     from obsidian_mcp.core.index.index import Index
@@ -167,7 +167,7 @@ def calendar(config: Config) -> Calendar:
 
     from datetime import datetime
 
-    from obsidian_mcp.core.calendar.calendar import Calendar
+    from obsidian_mcp.core.calendar.clock import Calendar
 
     fixed = datetime.fromisoformat(config.today).replace(tzinfo=None) if config.today else None
 

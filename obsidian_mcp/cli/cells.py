@@ -133,11 +133,11 @@ def _local_time(text: str) -> str:
     """A moment of UTC as the local time; any other text as it is."""
     from datetime import datetime
 
-    from obsidian_mcp.core.calendar import iso, zones
+    from obsidian_mcp.core.calendar import clock, iso
 
     if not iso.read(text):
         return text
-    return zones.local(zones.instant(datetime.fromisoformat(text))).isoformat(" ", "minutes")
+    return clock.local(clock.instant(datetime.fromisoformat(text))).isoformat(" ", "minutes")
 
 
 # Rows

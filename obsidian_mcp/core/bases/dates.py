@@ -7,8 +7,9 @@ import re
 from datetime import datetime
 
 from obsidian_mcp.core.calendar import iso
-from obsidian_mcp.core.calendar.zones import read_zone
-from obsidian_mcp.core.expressions.dates import (
+from obsidian_mcp.core.calendar.clock import read_zone
+from obsidian_mcp.core.expressions.javascript import round_half_up
+from obsidian_mcp.core.expressions.values import (
     DAY_MS,
     MONTH_DAYS,
     UNIT_MS,
@@ -16,11 +17,10 @@ from obsidian_mcp.core.expressions.dates import (
     YEAR_DAYS,
     Date,
     Duration,
+    ExpressionError,
     from_milliseconds,
     shift,
 )
-from obsidian_mcp.core.expressions.javascript import round_half_up
-from obsidian_mcp.core.expressions.values import ExpressionError
 
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?", re.ASCII)
 _TERM = re.compile(r"\s*+([+-]?)\s*+(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)

@@ -6,19 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
-from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
+from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, File, LinkValue, Value
 
-from .file_methods import FILE_FIELDS, FILES, LINKS, TAGS, properties
-from .functions import ANY, GLOBALS, Method, body_of, check, find
-from .list_methods import LIST, LIST_FIELDS, OBJECT
-from .operators import BINARY, LAZY, UNARY
-from .text_methods import DATE_FIELDS, DATES, DURATION_FIELDS, NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
-from .values import Html, Icon, Image, RelativeTime, TagValue, is_true, type_name, wrap_property
+from .functions import ANY, FILE_FIELDS, FILES, GLOBALS, LINKS, TAGS, Method, body_of, check, find, properties
+from .methods import DATE_FIELDS, DATES, DURATION_FIELDS, LIST, LIST_FIELDS, NUMBERS, OBJECT, REGEXPS, TEXT, TEXT_FIELDS
+from .values import BINARY, LAZY, UNARY, Html, Icon, Image, RelativeTime, TagValue, is_true, type_name, wrap_property
 
 
 def _on_target(method: Method) -> Method:

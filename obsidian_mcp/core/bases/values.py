@@ -1,23 +1,36 @@
-"""The values of Bases: types, truth, texts, and properties as values (BASE-20 to BASE-23)."""
+"""The values of Bases: types, truth, texts, properties as values (BASE-20 to BASE-23), operators, equality and order
+(BASE-30 to BASE-37)."""
 
 from __future__ import annotations
 
 import json
+import operator
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from obsidian_mcp.core.calendar import iso
-from obsidian_mcp.core.expressions.dates import Date, Duration
-from obsidian_mcp.core.expressions.evaluate import Context
-from obsidian_mcp.core.expressions.javascript import number_text
-from obsidian_mcp.core.expressions.limits import ITEM_UNITS
+from obsidian_mcp.core.expressions.evaluate import Context, Evaluate, Scope
+from obsidian_mcp.core.expressions.javascript import divide, number_text, remainder
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value, from_json
+from obsidian_mcp.core.expressions.values import (
+    ITEM_UNITS,
+    UNITS,
+    Date,
+    Duration,
+    ExpressionError,
+    File,
+    LinkValue,
+    Value,
+    day_of,
+    from_json,
+)
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
+from obsidian_mcp.core.text.collation import natural_key
 
-from .dates import humanize, parse_date
+from .dates import add, difference, humanize, parse_date, parse_duration
 
 MAX_TEXT_DEPTH = 40
 """Lists inside each other that a text may show."""
@@ -207,3 +220,232 @@ def with_display(link: LinkValue, display: str | None) -> LinkValue:
 def local(moment: datetime) -> Date:
     """A local date and time, to the millisecond."""
     return Date(moment.replace(microsecond=moment.microsecond // 1000 * 1000))
+
+
+Operator = Callable[[Value, Value, Context], Value]
+
+MAX_DEPTH = 40
+"""Lists inside each other that are compared."""
+
+
+def _invalid_operation(left: Value, right: Value) -> ExpressionError:
+    return ExpressionError(f"Invalid operator between {type_name(left)} and {type_name(right)}")
+
+
+def plus(left: Value, right: Value, context: Context) -> Value:
+    if type(left) is float and type(right) is float:
+        return left + right
+    if isinstance(left, Date):
+        duration = _duration(right)
+        if duration is not None:
+            return add(left, duration)
+    if isinstance(left, str) or isinstance(right, str):
+        first, second = text_of(left, context), text_of(right, context)
+        context.budget.charge(len(first) + len(second))
+        return first + second
+    if left is None or right is None:
+        return None
+    if isinstance(left, list) and isinstance(right, list):
+        context.budget.charge_items(len(left) + len(right))
+        return left + right
+    if isinstance(left, Duration) and isinstance(right, Duration):
+        return left.plus(right)
+    raise _invalid_operation(left, right)
+
+
+def minus(left: Value, right: Value, _: Context) -> Value:
+    if type(left) is float and type(right) is float:
+        return left - right
+    if left is None or right is None:
+        return None
+    if isinstance(left, Date):
+        if isinstance(right, Date):
+            return difference(left, right)
+        duration = _duration(right)
+        if duration is not None:
+            return add(left, duration.scaled(-1))
+    if isinstance(left, Duration) and isinstance(right, Duration):
+        return left.plus(right.scaled(-1))
+    raise _invalid_operation(left, right)
+
+
+def _duration(value: Value) -> Duration | None:
+    return parse_duration(value) if isinstance(value, str) else value if isinstance(value, Duration) else None
+
+
+def _arithmetic(numbers: Callable[[float, float], float], *, scales_durations: bool) -> Operator:
+    def operate(left: Value, right: Value, _: Context) -> Value:
+        if type(left) is float and type(right) is float:
+            return numbers(left, right)
+        if left is None or right is None:
+            return None
+        if scales_durations and isinstance(left, Duration) and type(right) is float:
+            parts = (getattr(left, unit) for unit in UNITS)
+            return Duration(*(numbers(part, right) if part else part for part in parts))
+        raise _invalid_operation(left, right)
+
+    return operate
+
+
+def _compare(test: Callable[[Any, Any], bool]) -> Operator:
+    def compare(left: Value, right: Value, _: Context) -> Value:
+        if type(left) is float and type(right) is float:
+            return test(left, right)
+        if isinstance(left, Date) or isinstance(right, Date):
+            first, second = _date(left), _date(right)
+            return first is not None and second is not None and test(first.moment, second.moment)
+        if isinstance(left, str) and isinstance(right, str):
+            return test(str(left), str(right))
+        if isinstance(left, Duration) or isinstance(right, Duration):
+            longer, shorter = _duration(left), _duration(right)
+            return longer is not None and shorter is not None and test(longer.total_ms, shorter.total_ms)
+        return False
+
+    return compare
+
+
+def _date(value: Value) -> Date | None:
+    return parse_date(value) if isinstance(value, str) else value if isinstance(value, Date) else None
+
+
+def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
+    """`==` (BASE-34)."""
+    kind = type(left)
+    if kind is type(right) and (kind is str or kind is float):
+        return bool(left == right)
+    if left is None or right is None:
+        return left is right
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, float) or isinstance(right, float):
+        return type(left) is type(right) and bool(left == right)
+    if isinstance(left, Date) or isinstance(right, Date):
+        return _same_date(_date(left), _date(right))
+    if isinstance(left, LinkValue | File) or isinstance(right, LinkValue | File):
+        return _same_file(left, right, context)
+    if isinstance(left, str) and isinstance(right, str):
+        return str(left) == str(right)
+    if isinstance(left, Duration) and isinstance(right, Duration):
+        return left.total_ms == right.total_ms
+    if depth >= MAX_DEPTH:
+        raise ExpressionError(f"The values are nested more than {MAX_DEPTH} deep.")
+    context.budget.tick()
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(
+            equals(one, other, context, depth + 1) for one, other in zip(left, right, strict=True)
+        )
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(
+            equals(value, right[key], context, depth + 1) for key, value in left.items()
+        )
+    return type(left) is type(right) and bool(left == right)
+
+
+def _same_date(left: Date | None, right: Date | None) -> bool:
+    if left is None or right is None:
+        return False
+    if not (left.has_time and right.has_time):
+        return day_of(left).moment == day_of(right).moment
+    return left.moment == right.moment
+
+
+def _same_file(left: Value, right: Value, context: Context) -> bool:
+    """Whether two of Link, File and String mean one file; links that lead nowhere by their target."""
+    if isinstance(left, str) or isinstance(right, str):
+        text, link = (left, right) if isinstance(left, str) else (right, left)
+        if not isinstance(link, LinkValue):
+            return False
+        return text in (link.target, f"[[{link.target}]]", link_text(link))
+    if not isinstance(left, LinkValue | File) or not isinstance(right, LinkValue | File):
+        return False
+    first, second = path_of(left, context), path_of(right, context)
+    if first is None and second is None:
+        return isinstance(left, LinkValue) and isinstance(right, LinkValue) and left.target == right.target
+    return first == second
+
+
+def path_of(value: LinkValue | File, context: Context) -> str | None:
+    """Path of the file that it means; None for a link that leads nowhere."""
+    if isinstance(value, File):
+        return value.path
+    return None if is_external(value) else context.follow(value)
+
+
+def negate(value: Value, _: Context) -> Value:
+    return None if value is None else not is_true(value)
+
+
+def minus_sign(value: Value, _: Context) -> Value:
+    if value is None:
+        return None
+    if type(value) is float:
+        return -value
+    if isinstance(value, Duration):
+        return value.scaled(-1)
+    raise ExpressionError(f"Invalid operator on {type_name(value)}")
+
+
+def _logic(stop_at: bool) -> Callable[[Evaluate, Evaluate], Evaluate]:
+    """`&&` stops at a false left side, `||` at a true one."""
+
+    def join(left: Evaluate, right: Evaluate) -> Evaluate:
+        def evaluate(scope: Scope) -> Value:
+            return stop_at if is_true(left(scope)) == stop_at else is_true(right(scope))
+
+        return evaluate
+
+    return join
+
+
+BINARY: dict[str, Operator] = {
+    "+": plus,
+    "-": minus,
+    "*": _arithmetic(operator.mul, scales_durations=True),
+    "/": _arithmetic(divide, scales_durations=True),
+    "%": _arithmetic(remainder, scales_durations=False),
+    "==": equals,
+    "!=": lambda left, right, context: not equals(left, right, context),
+    "<": _compare(operator.lt),
+    ">": _compare(operator.gt),
+    "<=": _compare(operator.le),
+    ">=": _compare(operator.ge),
+}
+UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": negate, "-": minus_sign}
+LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {"&&": _logic(False), "||": _logic(True)}
+
+
+def order_key(value: Value, context: Context, *, descending: bool = False) -> tuple[Any, ...]:
+    """What sorting compares: booleans, numbers, durations, dates, texts; null last in both directions (BASE-36)."""
+    if value is None:
+        return (-1,) if descending else (9,)
+    match value:
+        case bool():
+            return 0, value
+        case float():
+            return (1, value) if value == value else (2,)
+        case Duration():
+            return 3, value.total_ms
+        case Date() | RelativeTime():
+            return 4, value.milliseconds
+        case LinkValue():
+            return 5, natural_key(value.display if value.display is not None else value.target)
+    return 5, natural_key(text_of(value, context))
+
+
+def identity(value: Value, context: Context) -> Any:
+    """What two values of one group share; hashable (BASE-37)."""
+    match value:
+        case None | bool():
+            return value is not None, value is True
+        case float():
+            return "number", value
+        case LinkValue() | File():
+            path = path_of(value, context)
+            return (
+                ("file", path) if path is not None else ("link", value.target if isinstance(value, LinkValue) else "")
+            )
+        case Date():
+            return "date", value.moment, value.has_time
+        case Duration():
+            return "duration", value.total_ms
+    return "text", type_name(value), text_of(value, context)

@@ -10,19 +10,22 @@ from itertools import chain
 from typing import Any
 
 from obsidian_mcp.core.expressions.answer import Cell, Cells, Column, Page, QueryAnswer, RowGroup, cell_of
-from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import (
     Context,
     Evaluate,
+    KeyedRows,
     Scope,
+    SortBy,
     compile_expression,
     evaluate_or_error,
+    filter_rows,
+    group_rows,
+    sort_rows,
 )
 from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
-from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
+from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.note.table import LocatedTable, number_of
 from obsidian_mcp.core.text.table_file import read_rows
 from obsidian_mcp.core.text.text import write_count
@@ -30,12 +33,10 @@ from obsidian_mcp.errors import QueryInvalid
 
 from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
 from .dates import difference, humanize
-from .file_methods import FILE_FIELDS
-from .functions import GLOBALS, find
+from .functions import FILE_FIELDS, GLOBALS, find
 from .language import BASES, BODIES, BaseRow, file_field, formula_value, note_property
-from .list_methods import deviation, mean, median
-from .operators import identity, order_key
-from .values import Image, date_text, is_empty, is_true, link_text, text_of, wrap_property
+from .methods import deviation, mean, median
+from .values import Image, date_text, identity, is_empty, is_true, link_text, order_key, text_of, wrap_property
 
 FILE_LABELS: Mapping[str, str] = dict(read_rows(__file__, "file_labels"))
 """What the app calls the columns of a file's fields."""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from obsidian_mcp.core.text.table_file import read_rows
 
-from . import zones
+from . import clock
 from .locale import Locale
 
 Part = tuple[str, bool]
@@ -92,7 +92,7 @@ def write_offset(at: datetime, separator: str = ":") -> str:
 
 def offset_minutes(at: datetime) -> int:
     """Return how many minutes a time is ahead of UTC."""
-    return round(zones.offset(at).total_seconds() / 60)
+    return round(clock.offset(at).total_seconds() / 60)
 
 
 COMMON: Mapping[str, Writer] = {
@@ -102,7 +102,7 @@ COMMON: Mapping[str, Writer] = {
     **numbers("s", (1, 2), lambda at, _: at.second),
     **numbers("M", (1, 2), NUMBERS["month"]),
     **numbers("W", (1, 2), lambda at, _: at.isocalendar().week),
-    "X": number(1, lambda at, _: zones.instant(at) // 1_000_000),
-    "x": number(1, lambda at, _: zones.instant(at) // 1000),
+    "X": number(1, lambda at, _: clock.instant(at) // 1_000_000),
+    "x": number(1, lambda at, _: clock.instant(at) // 1000),
 }
 """What `H`, `m`, `W` and the like mean in either table."""

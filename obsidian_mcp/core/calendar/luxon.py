@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from obsidian_mcp.core.text.table_file import read_rows
 
-from . import formats, zones
+from . import clock, formats
 from .formats import (
     COMMON,
     NUMBERS,
@@ -79,7 +79,7 @@ def _short_offset(at: datetime) -> str:
 def _zone(at: datetime) -> str:
     """The name of the zone: `UTC`, `UTC+2`, `Europe/Paris`; of a local time what the system calls it."""
     if at.tzinfo is None:
-        return zones.name(at)
+        return clock.name(at)
     key = getattr(at.tzinfo, "key", None)
     return str(key) if key else f"UTC{_short_offset(at)}" if offset_minutes(at) else "UTC"
 
@@ -150,21 +150,21 @@ def _resolve(fields: Mapping[str, str], now: datetime) -> datetime:
     if at.isoweekday() != _weekday(fields, at) or not fields.keys() - {"meridiem"}:
         raise ValueError
     given = bool(fields.keys() & _DAY_FIELDS)
-    clock: dict[str, int] = {}
+    parts: dict[str, int] = {}
     for unit in ("hour", "minute", "second"):
         given = given or unit in fields
-        clock[unit] = int(fields.get(unit, "0")) if given else getattr(now, unit)
-    if "hour" in fields and "meridiem" in fields and clock["hour"] <= 12:
-        clock["hour"] = clock["hour"] % 12 + 12 * (fields["meridiem"].upper() == "PM")
+        parts[unit] = int(fields.get(unit, "0")) if given else getattr(now, unit)
+    if "hour" in fields and "meridiem" in fields and parts["hour"] <= 12:
+        parts["hour"] = parts["hour"] % 12 + 12 * (fields["meridiem"].upper() == "PM")
     fraction = int(float(f"0.{fields.get('fraction', '0')}") * 1000)
-    at = at.replace(**clock, microsecond=int(fields.get("milli", fraction)) * 1000)  # type: ignore[arg-type]
+    at = at.replace(**parts, microsecond=int(fields.get("milli", fraction)) * 1000)  # type: ignore[arg-type]
     written = fields.get("zone") or fields.get("offset")
     if not written:
-        return zones.on_the_clock(at)
-    zone = zones.read_zone(written)
+        return clock.on_the_clock(at)
+    zone = clock.read_zone(written)
     if zone is None:
         raise ValueError
-    return zones.local(zones.instant(at.replace(tzinfo=zone)))
+    return clock.local(clock.instant(at.replace(tzinfo=zone)))
 
 
 def _weekday(fields: Mapping[str, str], default: datetime) -> int:

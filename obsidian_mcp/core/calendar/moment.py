@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any
 
-from . import formats, zones
+from . import clock, formats
 from .formats import COMMON, NUMBERS, Number, Part, Writer, compile_format, number, numbers, offset, read_symbols, text
 from .locale import ENGLISH, Locale
 from .periods import week_of, week_start
@@ -236,7 +236,7 @@ def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
     elif symbol[0] in "xX":
         fields["epoch"] = round(float(text) * (1000 if symbol == "X" else 1))
     elif symbol[0] == "Z":
-        fields["offset"] = zones.read_zone(text)
+        fields["offset"] = clock.read_zone(text)
     if symbol[0] == "h":
         fields["of_twelve"] = 1
 
@@ -251,17 +251,17 @@ def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None 
     """Return the time that numbers of `parse_fields` name; None where there is no such time."""
     try:
         if "epoch" in fields:
-            return zones.local(fields["epoch"] * 1000)
+            return clock.local(fields["epoch"] * 1000)
         day = _resolve_day(fields, locale, today)
-        clock = _resolve_time(fields, locale)
-        if day is None or clock is None:
+        passed = _resolve_time(fields, locale)
+        if day is None or passed is None:
             return None
         expected = fields.get("weekday")
         if expected is not None and expected != day.isoweekday() % 7:
             return None
-        moment = datetime.combine(day, time()) + clock
+        moment = datetime.combine(day, time()) + passed
         if "offset" in fields:
-            moment = zones.local(zones.instant(moment.replace(tzinfo=fields["offset"])))
+            moment = clock.local(clock.instant(moment.replace(tzinfo=fields["offset"])))
     except (ValueError, OverflowError):
         return None
     return moment

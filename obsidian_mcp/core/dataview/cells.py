@@ -7,17 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.formats import offset_minutes, write_offset
-from obsidian_mcp.core.dataview.comparison import ExternalLink
-from obsidian_mcp.core.dataview.durations import duration_text
-from obsidian_mcp.core.dataview.list_records import ItemRecord, TaskRow
-from obsidian_mcp.core.dataview.objects import Extended, Identified, ObjectRecord
 from obsidian_mcp.core.dataview.pages import NotePage, PageFile, Run
-from obsidian_mcp.core.dataview.text import link_text
+from obsidian_mcp.core.dataview.records import Extended, Identified, ItemRecord, ObjectRecord, TaskRow
+from obsidian_mcp.core.dataview.values import ExternalLink, duration_text, link_text
 from obsidian_mcp.core.expressions.answer import Cell, Cells, Column, Page, QueryAnswer, RowGroup, cell_of
-from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context, Function
-from obsidian_mcp.core.expressions.limits import ITEM_UNITS
-from obsidian_mcp.core.expressions.values import LinkValue, Value
+from obsidian_mcp.core.expressions.values import ITEM_UNITS, Date, Duration, LinkValue, Value
 
 
 def make_cell(value: Value, context: Context) -> Cell:

@@ -9,12 +9,10 @@ from typing import TypeVar
 import regex
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.characters import EMOJI, NUMBER, SPACE, TAG
-from obsidian_mcp.core.dataview.literals import Now
+from obsidian_mcp.core.dataview.literals import EMOJI, NUMBER, SPACE, TAG, Now
 from obsidian_mcp.core.expressions import syntax
-from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.syntax import Node
-from obsidian_mcp.core.expressions.values import LinkValue
+from obsidian_mcp.core.expressions.values import Date, Duration, LinkValue
 from obsidian_mcp.errors import QueryInvalid
 
 _SPACES = regex.compile(f"{SPACE}*")

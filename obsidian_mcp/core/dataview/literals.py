@@ -1,5 +1,5 @@
-"""Values written in text: dates, durations, links, and the values of inline and frontmatter fields
-(specs/dataview.md, DV-06 to DV-11)."""
+"""Values written in text: dates, durations, links, and the values of inline and frontmatter fields (specs/dataview.md,
+DV-06 to DV-12); the plugin's classes of characters, for `regex`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,54 @@ from functools import partial
 import regex
 
 from obsidian_mcp.core.calendar import luxon
-from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.clock import on_the_clock, read_zone, shift
 from obsidian_mcp.core.calendar.locale import ENGLISH
 from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
-from obsidian_mcp.core.calendar.zones import on_the_clock, read_zone
-from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
-from obsidian_mcp.core.dataview.durations import normalized
-from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.dataview.values import normalized
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value, from_json
+from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, LinkValue, Value, from_json
+
+SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
+"""JavaScript's `\\s`."""
+NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
+TAG = (
+    r"""#[^\u2000-\u206F\u2E00-\u2E7F'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\"""
+    r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]*"
+)
+"""A tag as the plugin reads it in values, list items and queries."""
+_PICTURE = r"(?!\p{ASCII})\p{Emoji}(?:\ufe0f|\p{Emoji_Modifier})?"
+EMOJI = (
+    r"(?:[0-9#*]\ufe0f?\u20e3|\p{Regional_Indicator}{2}"
+    rf"|{_PICTURE}(?:[\U000e0020-\U000e007e]+\U000e007f|(?:\u200d{_PICTURE})*))"
+)
+"""One emoji: a keycap, a flag, or a picture with its modifiers and joined pictures."""
+
+_CANONICAL = regex.compile(rf"({EMOJI})|([0-9\p{{L}}_-]+)|({SPACE}+)|.", regex.DOTALL)
+_HEADING = regex.compile(rf"{EMOJI}|[0-9\p{{L}}_-]+")
+
+
+def canonical_name(name: str) -> str:
+    """The key under which a field is also found: lower case, hyphens for white space, no sign but emoji (DV-12)."""
+    if name.isascii() and name.isalnum():
+        return name.lower()
+    parts: list[str] = []
+    for found in _CANONICAL.finditer(name):
+        emoji, word, space = found.groups()
+        parts.append(emoji or (word.lower() if word else "-" if space else ""))
+    return "".join(parts)
+
+
+def linkable_heading(heading: str) -> str:
+    """A heading as it stands in a link: characters other than letters, digits, `_`, `-` and emoji are spaces, which
+    are collapsed (DV-36)."""
+    at, out = 0, []
+    for found in _HEADING.finditer(heading):
+        if found.start() > at:
+            out.append(" ")
+        out.append(found[0])
+        at = found.end()
+    return "".join(out).strip()
+
 
 Now = datetime
 """The one reading of the clock of a query: naive and local."""

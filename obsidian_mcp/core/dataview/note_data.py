@@ -1,19 +1,19 @@
-"""What a query needs of a note's text beyond its properties, links and tags: inline fields and list items
-(specs/dataview.md, DV-04 to DV-06, DV-15 to DV-17)."""
+"""What a query needs of a note beyond its properties, links and tags: inline fields and list items (specs/dataview.md,
+DV-04 to DV-06, DV-15 to DV-17), and the port that Dataview sees a vault through (DV-13)."""
 
 from __future__ import annotations
 
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import regex
 
-from obsidian_mcp.core.dataview.characters import SPACE, TAG
-from obsidian_mcp.core.dataview.literals import inline_value
+from obsidian_mcp.core.dataview.literals import SPACE, TAG, inline_value
 from obsidian_mcp.core.expressions.javascript import SPACES
+from obsidian_mcp.core.expressions.values import Value, VaultView
 from obsidian_mcp.core.note.parser import Note
 
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
@@ -276,3 +276,45 @@ class _Brackets:
         closers = self._reaching.get(self._depths[first] - 1, [])
         at = bisect_left(closers, first)
         return self._places[closers[at]] if at < len(closers) else -1
+
+
+class RawField(NamedTuple):
+    """A field as it stands in a note: a property with the value of its YAML, or the text of an inline field."""
+
+    key: str
+    value: Value
+    inline: bool
+
+
+class DataviewVault(VaultView, Protocol):
+    """What Dataview asks of a vault beyond the shared view."""
+
+    def expect(self, paths: Sequence[str]) -> None:
+        """Say which notes the query is going to read, so that nothing is read of others."""
+
+    def page_paths(self, folder: str = "") -> Sequence[str]:
+        """The paths of the notes below a folder, or all, in order; also of those that the app excludes."""
+
+    def field_keys(self) -> Collection[str]:
+        """The keys of all properties and inline fields of the vault, in lower case."""
+
+    def fields(self, path: str) -> Sequence[RawField]:
+        """All fields of a note: its properties, those of its list items, those of its other lines."""
+
+    def fields_of_key(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
+        """The fields of a note whose key in lower case is `key`, with numbers that order all fields of the note."""
+
+    def field_column(self, key: str) -> Iterable[tuple[RawField, Sequence[str]]]:
+        """Every different field with this key, and notes of which it is the only one; none where few notes are read."""
+
+    def list_items(self, path: str) -> Sequence[ListItemData]:
+        """The list items of a note."""
+
+    def text_tags(self, path: str) -> Sequence[str]:
+        """Tags of the text alone, in its order, without `#`, repeated as written."""
+
+    def bookmarked(self) -> frozenset[str]:
+        """Paths of the files among the bookmarks, in groups too."""
+
+    def text(self, path: str) -> str | None:
+        """The text of a file that is no note, such as a CSV; None where it cannot be read as text."""

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obsidian_mcp.core.dataview.comparison import compare, equal, is_true, type_name
-from obsidian_mcp.core.dataview.durations import between, in_unit, normalized
-from obsidian_mcp.core.dataview.objects import ObjectRecord
 from obsidian_mcp.core.dataview.pages import run_of
-from obsidian_mcp.core.dataview.text import value_text
+from obsidian_mcp.core.dataview.records import ObjectRecord
+from obsidian_mcp.core.dataview.values import (
+    between,
+    compare,
+    equal,
+    in_unit,
+    is_true,
+    normalized,
+    type_name,
+    value_text,
+)
 from obsidian_mcp.core.expressions import javascript
-from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
-from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
+from obsidian_mcp.core.expressions.values import UNITS, Date, Duration, ExpressionError, LinkValue, Value, shift
 from obsidian_mcp.core.text.collation import same_text
 
 Operate = Callable[[Value, Value, Context], Value]

@@ -12,16 +12,14 @@ from typing import Any
 
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.characters import canonical_name
-from obsidian_mcp.core.dataview.list_records import item_records
-from obsidian_mcp.core.dataview.objects import ABSENT, MISSING, Computed
+from obsidian_mcp.core.dataview.literals import canonical_name
+from obsidian_mcp.core.dataview.note_data import DataviewVault, RawField
+from obsidian_mcp.core.dataview.records import ABSENT, MISSING, Computed, item_records
 from obsidian_mcp.core.dataview.settings import Settings
-from obsidian_mcp.core.dataview.text import file_title
-from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField
-from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
+from obsidian_mcp.core.dataview.values import file_title
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
-from obsidian_mcp.core.expressions.values import File, LinkValue, Value, from_json
+from obsidian_mcp.core.expressions.values import Date, File, LinkValue, Value, day_of, from_json, from_nanoseconds
 from obsidian_mcp.core.note.links import shown
 
 _TAG_KEYS = ("tags", "tag")

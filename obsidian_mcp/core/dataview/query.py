@@ -1,4 +1,5 @@
-"""Runs Dataview queries (specs/dataview.md, DV-01, DV-02, DV-20 to DV-29, DV-42 to DV-44)."""
+"""Runs Dataview queries (specs/dataview.md, DV-01, DV-02, DV-20 to DV-29, DV-42 to DV-44) by Dataview's tables for the
+shared evaluator (DV-32 to DV-35)."""
 
 from __future__ import annotations
 
@@ -9,27 +10,31 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.dataview import query_parser
 from obsidian_mcp.core.dataview.cells import make_cell, task_answer
-from obsidian_mcp.core.dataview.comparison import is_true, order_key, type_name
-from obsidian_mcp.core.dataview.expression_parser import parse_expression
-from obsidian_mcp.core.dataview.language import compile_node
-from obsidian_mcp.core.dataview.list_records import TaskRow
-from obsidian_mcp.core.dataview.objects import Extended, Identified
-from obsidian_mcp.core.dataview.pages import NotePage, PageStore, Run
+from obsidian_mcp.core.dataview.expression_parser import WHOLE_ROW, parse_expression
+from obsidian_mcp.core.dataview.functions import FUNCTIONS
+from obsidian_mcp.core.dataview.functions.overloads import Implementation
+from obsidian_mcp.core.dataview.note_data import DataviewVault
+from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
+from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage, PageStore, Run, run_of
 from obsidian_mcp.core.dataview.query_text import (
     JAVASCRIPT_REFUSED,
     inline_expression,
     is_dql,
     is_javascript,
 )
+from obsidian_mcp.core.dataview.records import Extended, Identified, TaskRow
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import Sources
-from obsidian_mcp.core.dataview.text import value_text
-from obsidian_mcp.core.dataview.vault_view import DataviewVault
+from obsidian_mcp.core.dataview.values import is_true, order_key, type_name, value_text
 from obsidian_mcp.core.expressions.answer import Column, Page, QueryAnswer
-from obsidian_mcp.core.expressions.dates import Date
-from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
-from obsidian_mcp.core.expressions.rows import (
+from obsidian_mcp.core.expressions.evaluate import (
+    Compiler,
+    Evaluate,
+    Function,
+    Language,
+    Scope,
     SortBy,
+    compile_expression,
     evaluate_rows,
     filter_rows,
     flatten_rows,
@@ -37,10 +42,97 @@ from obsidian_mcp.core.expressions.rows import (
     limit_rows,
     sort_rows,
 )
-from obsidian_mcp.core.expressions.syntax import Binary, Node
-from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
+from obsidian_mcp.core.expressions.syntax import Binary, FieldAccess, FunctionCall, IndexAccess, Name, Node
+from obsidian_mcp.core.expressions.values import Date, ExpressionError, LinkValue, Value
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
+
+_MISSING = object()
+
+
+def _name(name: str) -> Evaluate:
+    """A field of the row, else `this`, else null."""
+    if name == WHOLE_ROW.name:
+        return lambda scope: Extended(scope.variables, Extended(scope.row, {"this": scope.context.this}))
+
+    def evaluate(scope: Scope) -> Value:
+        value = scope.row.get(name, _MISSING)
+        if value is _MISSING:
+            return scope.context.this if name == "this" else None
+        return value
+
+    return evaluate
+
+
+def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
+    arguments = [compiler.compile(argument) for argument in node.arguments]
+    if isinstance(node.callee, Name):
+        return _call_named(node.callee.name, arguments)
+    callee = compiler.compile(node.callee)
+
+    def call(scope: Scope) -> Value:
+        function = callee(scope)
+        values = [argument(scope) for argument in arguments]
+        if isinstance(function, Function):
+            return function(*values)
+        if isinstance(function, str):
+            return _function(function)(run_of(scope.context), *values)
+        raise ExpressionError(f"Cannot call type '{type_name(function)}' as a function")
+
+    return call
+
+
+def _call_named(name: str, arguments: list[Evaluate]) -> Evaluate:
+    function = FUNCTIONS.get(name)
+
+    def call(scope: Scope) -> Value:
+        values = [argument(scope) for argument in arguments]
+        return (function or _function(name))(run_of(scope.context), *values)
+
+    return call
+
+
+def _function(name: str) -> Implementation:
+    """Raises: ExpressionError for an unknown name."""
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise ExpressionError(f"Unrecognized function name '{name}'")
+    return function
+
+
+def _file_field(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
+    """`file.name` and the like of a row that is a note, without an object for its file."""
+    if not isinstance(node, FieldAccess) or node.of != _FILE or _FILE.name in compiler.parameters:
+        return None
+    cheap = CHEAP_FILE_FIELDS.get(node.name)
+    if cheap is None:
+        return None
+    of, name = compiler.compile(node.of), node.name
+
+    def evaluate(scope: Scope) -> Value:
+        row = scope.row
+        return cheap(row) if type(row) is NotePage else field_of(of(scope), name, scope)
+
+    return evaluate
+
+
+_FILE = Name("file")
+LANGUAGE = Language(
+    binary=OPERATORS,
+    unary=UNARY,
+    lazy={},
+    name_of=_name,
+    field=field_of,
+    index=index_of,
+    call=_call,
+    compile_field=_file_field,
+)
+
+
+def compile_node(node: Node) -> Evaluate:
+    """The function of an expression. Raises: QueryInvalid when it is nested too deep."""
+    return compile_expression(node, LANGUAGE)
+
 
 SHOWN_ERRORS = 3
 

@@ -12,9 +12,8 @@ from typing import Literal as OneOf
 import regex
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.characters import SPACE
 from obsidian_mcp.core.dataview.expression_parser import ExpressionParser
-from obsidian_mcp.core.dataview.literals import Now
+from obsidian_mcp.core.dataview.literals import SPACE, Now
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.syntax import Node
 from obsidian_mcp.core.text.table_file import read_rows

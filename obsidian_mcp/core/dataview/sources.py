@@ -14,13 +14,12 @@ from itertools import islice, pairwise
 
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals, query_parser
-from obsidian_mcp.core.dataview.characters import canonical_name
-from obsidian_mcp.core.dataview.objects import Identified
+from obsidian_mcp.core.dataview.literals import canonical_name
+from obsidian_mcp.core.dataview.note_data import DataviewVault
 from obsidian_mcp.core.dataview.pages import PageStore, exact_tags
-from obsidian_mcp.core.dataview.vault_view import DataviewVault
-from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
+from obsidian_mcp.core.dataview.records import Identified
 from obsidian_mcp.core.expressions.evaluate import Problems
-from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
+from obsidian_mcp.core.expressions.values import Date, ExpressionError, LinkValue, Value, from_milliseconds
 from obsidian_mcp.errors import QueryInvalid
 
 _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)

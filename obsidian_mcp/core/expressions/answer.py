@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .limits import ITEM_UNITS
-from .values import ExpressionError, Value
+from .values import ITEM_UNITS, ExpressionError, Value
 
 if TYPE_CHECKING:
     from .evaluate import Context

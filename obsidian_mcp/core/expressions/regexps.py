@@ -13,8 +13,7 @@ from obsidian_mcp.core.query.regexp import InvalidRegExp, limited, translate
 from obsidian_mcp.core.query.regexp import RegExp as Compiled
 from obsidian_mcp.core.text.text import Span
 
-from .limits import Budget
-from .values import ExpressionError
+from .values import Budget, ExpressionError
 
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]{0,200})>)")

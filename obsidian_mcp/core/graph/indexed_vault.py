@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from obsidian_mcp.core.expressions.values import File, Value
-from obsidian_mcp.core.expressions.vault_view import Place, WrittenLink
+from obsidian_mcp.core.expressions.values import File, Place, Value, WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.facts import LinkKind
 from obsidian_mcp.core.index.rows import Rows

@@ -94,8 +94,7 @@ class VaultTasks:
             raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
 
         from obsidian_mcp.core.note.parser import parse
-        from obsidian_mcp.core.tasks.naming import find_at, find_named
-        from obsidian_mcp.core.tasks.update import checkboxes, update_card
+        from obsidian_mcp.core.tasks.update import checkboxes, find_at, find_named, update_card
 
         def apply(body: str) -> Updated:
             boxes = checkboxes(str(entry.path), parse(body))
@@ -183,7 +182,7 @@ class VaultTasks:
 
     def _holder(self, wanted: str, settings: TaskSettings) -> FileEntry:
         """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
-        from obsidian_mcp.core.tasks.naming import Checkbox, could_be, find_named
+        from obsidian_mcp.core.tasks.update import Checkbox, could_be, find_named
 
         self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
         boxes = [

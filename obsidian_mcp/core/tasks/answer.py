@@ -68,7 +68,7 @@ class TaskEntry:
 
 def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
     """Return what is answered about a task."""
-    from .fields import DATES
+    from .task import DATES
 
     days = {name: day.isoformat() for name in DATES if (day := task.day(name)) is not None}
     return TaskEntry(

@@ -9,13 +9,13 @@ from datetime import date, datetime, time, timedelta
 
 from dateutil import rrule
 
-from .fields import leftmost
 from .recurrence import Rule, write_rule
 from .settings import Status, TaskSettings
 from .task import (
     Line,
     Task,
     TaskPlace,
+    leftmost,
     notation_of,
     parse_line,
     read_line,

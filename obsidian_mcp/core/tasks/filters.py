@@ -13,10 +13,9 @@ from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS_QUERY, Days, Way
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.errors import QueryInvalid
 
-from .fields import DATES, PRIORITIES
 from .settings import TYPES, Status, TaskSettings
 from .statements import NO_JAVASCRIPT, filename_of, folder_of, root_of
-from .task import Task
+from .task import DATES, PRIORITIES, Task
 
 
 @dataclass(frozen=True)

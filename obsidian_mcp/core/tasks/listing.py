@@ -11,7 +11,6 @@ from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 
-from .fields import PRIORITIES
 from .filters import (
     Environment,
     Explanation,
@@ -26,6 +25,7 @@ from .filters import (
     without_global_filter,
 )
 from .settings import TYPES
+from .task import PRIORITIES
 
 _is_until = re.compile(r"^(?:by|until) ", re.IGNORECASE)
 _UNEXPLAINED = Explanation("")

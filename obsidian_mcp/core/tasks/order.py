@@ -11,12 +11,11 @@ from typing import Any
 
 from obsidian_mcp.core.text.collation import collation_key
 
-from .fields import DATES, PRIORITIES
 from .filters import Environment, without_global_filter
 from .recurrence import WEEKDAYS
 from .settings import TYPES, TaskSettings
 from .statements import filename_of, folder_of, root_of
-from .task import Task
+from .task import DATES, PRIORITIES, Task
 
 Key = Callable[[Task], Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from obsidian_mcp.core.calendar.calendar import Calendar
+from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.policy import Policy

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from obsidian_mcp.core.calendar.calendar import Calendar
+from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import Catalog, Content, FileEntry, ambiguous, link_target, normal_form
 from obsidian_mcp.core.files.policy import Policy

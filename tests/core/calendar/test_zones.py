@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import obsidian_mcp
-from obsidian_mcp.core.calendar import clock, zones
+from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
-from obsidian_mcp.core.expressions.dates import from_nanoseconds
+from obsidian_mcp.core.expressions.values import from_nanoseconds
 from tests.core.expressions.time_zones import time_zone
 
 FAR = int(datetime(3500, 7, 1, 12, tzinfo=UTC).timestamp())
@@ -27,10 +27,10 @@ times = st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31))  # noqa: DTZ001 
 @given(when=times)
 def test_a_local_time_comes_back_from_its_instant(name: str, when: datetime) -> None:
     with time_zone(name):
-        here = zones.on_the_clock(when)
-        assert zones.local(zones.instant(here)) == here
-        assert abs(zones.offset(here)) <= timedelta(days=1)
-        assert zones.name(here)
+        here = clock.on_the_clock(when)
+        assert clock.local(clock.instant(here)) == here
+        assert abs(clock.offset(here)) <= timedelta(days=1)
+        assert clock.name(here)
 
 
 @given(st.integers(2008, 2036), st.integers(0, 365 * 24 * 3600 - 1))
@@ -39,7 +39,7 @@ def test_years_after_those_that_systems_know_are_counted_as_years_that_fall_alik
     when = datetime(year, 1, 1) + timedelta(seconds=second)  # noqa: DTZ001 - local
     for name in ("Europe/Berlin", "America/New_York"):
         with time_zone(name):
-            assert zones.offset(when.replace(year=year + 1200)) == zones.offset(when)
+            assert clock.offset(when.replace(year=year + 1200)) == clock.offset(when)
 
 
 @pytest.mark.parametrize(("seconds", "month", "shown"), [(FAR, "3500-07", "14:00"), (OLD, "1903-07", "13:00")])
@@ -71,18 +71,18 @@ def test_moment_writes_and_reads_instants_of_any_year() -> None:
     [("Z", 0), ("z", 0), ("+2", 2), ("-03:30", -3.5), ("+0530", 5.5), ("Asia/Kolkata", 5.5), ("[Asia/Kolkata]", 5.5)],
 )
 def test_a_zone_is_read_in_every_form(text: str, hours: float) -> None:
-    zone = zones.read_zone(text)
+    zone = clock.read_zone(text)
     assert zone is not None
     assert zone.utcoffset(datetime(2026, 1, 1)) == timedelta(hours=hours)  # noqa: DTZ001 - of that zone
 
 
 @pytest.mark.parametrize("text", ["Nowhere/Else", "+24:00", "[]", "../x", "Europe/Berlin\0"])
 def test_what_names_no_zone_is_none(text: str) -> None:
-    assert zones.read_zone(text) is None
+    assert clock.read_zone(text) is None
 
 
 def test_only_one_file_asks_the_system_for_local_time_and_zones() -> None:
     package = Path(obsidian_mcp.__file__).parent
     asks = re.compile(r"fromtimestamp|time\.localtime|mktime|\.astimezone\(\)|\bZoneInfo\(")
     asking = [path.name for path in package.rglob("*.py") if asks.search(path.read_text(encoding="utf-8"))]
-    assert asking == ["zones.py"]
+    assert asking == ["clock.py"]

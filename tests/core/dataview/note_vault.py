@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview.note_data import ListItemData, NoteData, note_data
+from obsidian_mcp.core.dataview.note_data import ListItemData, NoteData, RawField, note_data
 from obsidian_mcp.core.dataview.pages import is_page
 from obsidian_mcp.core.dataview.query import read_query, run_query
 from obsidian_mcp.core.dataview.settings import Settings
-from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.answer import Cell, Page, QueryAnswer
 from obsidian_mcp.core.note.query_blocks import unfenced
 from obsidian_mcp.errors import QueryInvalid

@@ -8,9 +8,20 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.expressions.evaluate import Compiler, Context, Evaluate, Language, Scope, compile_expression
-from obsidian_mcp.core.expressions.limits import Budget
-from obsidian_mcp.core.expressions.rows import SortBy, filter_rows, flatten_rows, group_rows, limit_rows, sort_rows
+from obsidian_mcp.core.expressions.evaluate import (
+    Compiler,
+    Context,
+    Evaluate,
+    Language,
+    Scope,
+    SortBy,
+    compile_expression,
+    filter_rows,
+    flatten_rows,
+    group_rows,
+    limit_rows,
+    sort_rows,
+)
 from obsidian_mcp.core.expressions.syntax import (
     Binary,
     FieldAccess,
@@ -24,7 +35,7 @@ from obsidian_mcp.core.expressions.syntax import (
     SyntaxProblem,
     Unary,
 )
-from obsidian_mcp.core.expressions.values import ExpressionError, Value
+from obsidian_mcp.core.expressions.values import Budget, ExpressionError, Value
 from obsidian_mcp.errors import QueryInvalid
 
 from .text_vault import TextVault

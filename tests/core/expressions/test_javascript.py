@@ -17,9 +17,8 @@ from obsidian_mcp.core.expressions.javascript import (
     slice_text,
     to_fixed,
 )
-from obsidian_mcp.core.expressions.limits import Budget
 from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
-from obsidian_mcp.core.expressions.values import ExpressionError, from_json
+from obsidian_mcp.core.expressions.values import Budget, ExpressionError, from_json
 from obsidian_mcp.core.text.text import utf16_length
 
 

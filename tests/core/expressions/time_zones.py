@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
 
-from obsidian_mcp.core.calendar import zones
+from obsidian_mcp.core.calendar import clock
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def time_zone(name: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not hasattr(time, "tzset"):
             try:
-                patch.setattr(zones, "local_zone", ZoneInfo(name))
+                patch.setattr(clock, "local_zone", ZoneInfo(name))
             except ZoneInfoNotFoundError:
                 pytest.skip(f"only a process that can change its time zone knows {name}")
             yield

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.operations.tasks import file_date
-from obsidian_mcp.core.tasks.fields import DATES
 from obsidian_mcp.core.tasks.recurrence import write_rule
 from obsidian_mcp.core.tasks.settings import (
     DEFAULT_PRESETS,
@@ -24,7 +23,7 @@ from obsidian_mcp.core.tasks.settings import (
     parse_settings,
     read,
 )
-from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_line, read_task
+from obsidian_mcp.core.tasks.task import DATES, Task, TaskPlace, read_line, read_task
 
 from .vectors import FOLDER, TODAY, measured, needs_vectors, settings_of, tasks_of
 

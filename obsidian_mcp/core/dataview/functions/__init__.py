@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from obsidian_mcp.core.dataview.functions import constructors, lists, numbers, texts, utilities
+from obsidian_mcp.core.dataview.functions import constructors, lists, texts
 from obsidian_mcp.core.dataview.functions.overloads import Implementation
 
 FUNCTIONS: Mapping[str, Implementation] = {
     **constructors.FUNCTIONS,
-    **numbers.FUNCTIONS,
     **lists.FUNCTIONS,
     **texts.FUNCTIONS,
-    **utilities.FUNCTIONS,
 }
 """Names are case-sensitive. A function takes the run and its arguments and raises ExpressionError."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obsidian_mcp.core.dataview.comparison import type_name
 from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.values import type_name
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 
 Implementation = Callable[..., Value]
