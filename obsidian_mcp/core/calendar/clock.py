@@ -1,6 +1,6 @@
 """The present, local time and time zones, asked of the system here alone (EXPR-10), and dates moved by units of the
 calendar. A time without a zone is local; a year that the system may not know, such as all after 2999, is counted as one
-of 2000 to 2027 whose days fall alike."""
+of 2008 to 2035 whose days fall alike, as V8 does."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def read_zone(text: str) -> tzinfo | None:
 
 
 def _alike(when: datetime) -> datetime:
-    """The same time without a zone in a year of 2000 to 2027 that begins on the same weekday and is as long."""
+    """The same time without a zone in a year of 2008 to 2035 that begins on the same weekday and is as long."""
     kind = (date(when.year, 1, 1).weekday(), isleap(when.year))
-    year = next(year for year in range(2000, 2028) if (date(year, 1, 1).weekday(), isleap(year)) == kind)
+    year = next(year for year in range(2008, 2036) if (date(year, 1, 1).weekday(), isleap(year)) == kind)
     return when.replace(year=year, tzinfo=None)
 
 
