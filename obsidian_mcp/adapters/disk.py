@@ -25,7 +25,7 @@ class Disk(VaultFolder):
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         with _translating(disk, "writing"), self.place(disk) as place:
-            if place.there():
+            if place.found(disk):
                 if not os.access(place.name, os.W_OK, dir_fd=place.folder):  # a rename would replace it all the same
                     os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))  # fails with the reason
                 with self._open(place, disk) as (old, _):
@@ -74,8 +74,7 @@ class Disk(VaultFolder):
     def create(self, disk: str, data: bytes) -> None:
         with _translating(disk, "creating", target=disk), self.place(disk, make=True) as place:
             self._check_stub(place, disk)
-            if place.there():
-                place.real(disk)
+            if place.found(disk):
                 raise FileExistsError(errno.EEXIST, "exists")
             temporary = temporary_file(place, data)
             try:
@@ -96,9 +95,9 @@ class Disk(VaultFolder):
             except FileNotFoundError:
                 self._check_stub(old, source)
                 raise
-            if not new.there():
+            if (other := new.found(target)) is None:
                 self._check_stub(new, target)
-            elif os.path.samestat(facts, new.real(target)) and not self._lists(target):
+            elif os.path.samestat(facts, other) and not self._lists(target):
                 rename(old, new)  # a change of case or normal form
                 if self._lists(source):  # answered, not made
                     _rename_in_two_steps(old, new)

@@ -284,8 +284,7 @@ class VaultFolder:
     def exists(self, disk: str) -> bool:
         try:
             with self.place(disk) as place:
-                if place.there():
-                    place.real(disk)
+                if place.found(disk):
                     return True
                 self.check()
                 self._check_stub(place, disk)

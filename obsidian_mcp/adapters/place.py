@@ -157,6 +157,15 @@ class DiskPlace(NamedTuple):
         """Return the name of another file in the same folder, in the form that `name` has."""
         return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
 
+    def found(self, disk: str) -> os.stat_result | None:
+        """Return the status of the file, None where nothing is. Raises as `real` does."""
+        try:
+            return self.real(disk)
+        except OSError as error:
+            if error.errno in ABSENT:
+                return None
+            raise
+
     def there(self) -> bool:
         """Whether a file or folder exists here. Raises: OSError if that cannot be determined."""
         try:
