@@ -23,8 +23,6 @@ from obsidian_mcp.errors import (
     VaultNotFound,
 )
 
-from .offered import PluginTool, PluginTools
-
 Mode = Literal["auto", "mcp", "v1"]
 
 LIST_SECONDS = 5.0
@@ -55,6 +53,43 @@ Limits = tuple[float, float]
 """Seconds for connecting and for the answer."""
 Exchange = Callable[[str, str, bytes | None, Mapping[str, str], Limits], tuple[int, bytes]]
 """Sends a request: method, path, body, headers and limits. Returns status and body."""
+
+
+class PluginTool(NamedTuple):
+    name: str
+    definition: Mapping[str, Any]
+    """The tool as the plugin describes it, with `name` and an `inputSchema` that says `"type": "object"`."""
+
+    @property
+    def is_read_only(self) -> bool:
+        hints = self.definition.get("annotations")
+        return isinstance(hints, Mapping) and hints.get("readOnlyHint") is True
+
+    def meant(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call without what hosts add to every call, and without null where the plugin
+        describes an optional argument of another type (BRIDGE-19)."""
+        from obsidian_mcp.tools.arguments import HOST_MEMBERS, note_host_member  # for calls only
+
+        schema = self.definition["inputSchema"]
+        properties, required = schema.get("properties"), schema.get("required")
+        known = properties if isinstance(properties, Mapping) else {}
+        kept = {}
+        for name, value in arguments.items():
+            described = known.get(name)
+            kind = described.get("type") if isinstance(described, Mapping) else None
+            if value is None and isinstance(kind, str) and kind != "null" and name not in (required or ()):
+                continue
+            if described is None and known and name in HOST_MEMBERS:
+                note_host_member(self.name, name)
+                continue
+            kept[name] = value
+        return kept
+
+
+class PluginTools(NamedTuple):
+    tools: tuple[PluginTool, ...]
+    hash: str
+    """Never empty; another one means that the tools changed. Where the plugin gives none, the text of the list."""
 
 
 class Unreachable(OSError):
@@ -231,7 +266,10 @@ class BridgeClient:
                 address=self.address,
             ) from error
         except TimeoutError as error:
-            raise self._late(limit) from error
+            raise OperationTimeout(
+                f"The plugin at {self.address} did not answer within {limit:g} seconds. If this was a change, look "
+                "whether it was made before trying again."
+            ) from error
         except OSError as error:
             raise AppCommandFailed(
                 f"The connection to the plugin at {self.address} broke ({type(error).__name__}). Whether a call was "
@@ -239,12 +277,6 @@ class BridgeClient:
                 address=self.address,
             ) from error
         return _Reply(status, _decode(received))
-
-    def _late(self, limit: float) -> OperationTimeout:
-        return OperationTimeout(
-            f"The plugin at {self.address} did not answer within {limit:g} seconds. If this was a change, look whether "
-            "it was made before trying again."
-        )
 
     def _check(self, reply: _Reply) -> None:
         """Raise for a status that is no success; the body is only quoted."""

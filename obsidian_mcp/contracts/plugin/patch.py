@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from obsidian_mcp.core.text.text import BOM, Text, split_lines, write_count
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
@@ -60,18 +61,16 @@ def parse(patch: str) -> list[PatchHunk]:
     at = _skip_file_header(lines, 0)
     hunks: list[PatchHunk] = []
     while at < len(lines):
-        if not lines[at].strip():
+        header = lines[at].rstrip("\r")
+        if not header.strip():
             at += 1
             continue
-        ranges = _RANGES.fullmatch(lines[at].rstrip("\r"))
-        if ranges is not None:
-            hunk, at = _read_counted(lines, at, ranges)
-        elif _BARE.fullmatch(lines[at].rstrip("\r")) or (not hunks and lines[at][0] in _SIGNS):
-            hunk, at = _read_uncounted(lines, at + lines[at].startswith("@@"))
-        elif hunks and _skip_file_header(lines, at) > at:
-            raise _malformed_error(lines, at, "the patch goes on to another file; send one patch for each note")
-        else:
+        ranges = _RANGES.fullmatch(header)
+        if ranges is None and not _BARE.fullmatch(header) and (hunks or header[0] not in _SIGNS):
+            if hunks and _skip_file_header(lines, at) > at:
+                raise _malformed_error(lines, at, "the patch goes on to another file; send one patch for each note")
             raise _malformed_error(lines, at, "expected a line that begins with @@, a space, - or +")
+        hunk, at = _read_hunk(lines, at + header.startswith("@@"), ranges)
         hunks.append(hunk)
     if not any(sign != " " for hunk in hunks for sign, _ in hunk.lines):
         raise InvalidArguments("The patch adds and removes no line. Send a unified diff.", argument="patch")
@@ -91,60 +90,39 @@ def _skip_file_header(lines: Sequence[str], at: int) -> int:
     return at
 
 
-def _read_counted(lines: Sequence[str], at: int, ranges: re.Match[str]) -> tuple[PatchHunk, int]:
-    """The hunk whose header is line `at`, and the number of the line after it."""
-    old, new = int(ranges[2] or 1), int(ranges[4] or 1)
-    hunk = PatchHunk(int(ranges[1]) - (old > 0))
-    header = at
-    at += 1
+def _read_hunk(lines: Sequence[str], first: int, ranges: re.Match[str] | None) -> tuple[PatchHunk, int]:
+    """The hunk whose lines begin at `first`, as many as its ranges say, and the number of the line after it."""
+    old, new = (int(ranges[2] or 1), int(ranges[4] or 1)) if ranges is not None else (inf, inf)
     left = {"-": old, "+": new}
+    hunk = PatchHunk(int(ranges[1]) - (old > 0) if ranges is not None else None)
+    at = first
     while at < len(lines):
         sign, text = lines[at][:1], lines[at][1:]
         if sign == "\\" and hunk.lines:
             hunk.mark()
             at += 1
             continue
-        if not (left["-"] or left["+"]):
-            break
         if not lines[at].strip("\r"):
             sign, text = " ", lines[at]  # an empty line whose leading space got lost on the way
-        if sign not in _SIGNS or any(not left[side] for side in _sides(sign)):
+        sides = "-+" if sign == " " else sign
+        if sign not in _SIGNS or not all(left[side] for side in sides):
             break
-        for side in _sides(sign):
+        for side in sides:
             left[side] -= 1
         hunk.lines.append((sign, text))
         at += 1
+    if ranges is None:
+        while hunk.lines and hunk.lines[-1] in {(" ", ""), (" ", "\r")}:  # blank lines at the end of the message
+            hunk.lines.pop()
+        return hunk, at
     surplus = at < len(lines) and lines[at].strip() and lines[at][0] in _SIGNS and _skip_file_header(lines, at) == at
     if left["-"] or left["+"] or surplus:
         raise _malformed_error(
             lines,
-            header,
+            first - 1,
             f"it announces {old} old and {new} new lines, and other lines follow. Correct the numbers, or leave them "
             "out: a plain @@ takes all lines up to the next one",
         )
-    return hunk, at
-
-
-def _sides(sign: str) -> str:
-    return "-+" if sign == " " else sign
-
-
-def _read_uncounted(lines: Sequence[str], at: int) -> tuple[PatchHunk, int]:
-    """The hunk without ranges that begins at line `at`, and the number of the line after it."""
-    hunk = PatchHunk(None)
-    while at < len(lines) and not lines[at].startswith("@@"):
-        sign, text = lines[at][:1], lines[at][1:]
-        if sign == "\\" and hunk.lines:
-            hunk.mark()
-        elif sign in _SIGNS and sign:
-            hunk.lines.append((sign, text))
-        elif not lines[at].strip("\r"):
-            hunk.lines.append((" ", lines[at]))
-        else:
-            raise _malformed_error(lines, at, "expected a line that begins with @@, a space, - or +")
-        at += 1
-    while hunk.lines and hunk.lines[-1] in {(" ", ""), (" ", "\r")}:  # blank lines at the end of the message
-        hunk.lines.pop()
     return hunk, at
 
 

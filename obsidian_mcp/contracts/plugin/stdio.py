@@ -20,20 +20,34 @@ from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.tools import entries
 
-from .offered import Pause, PluginTool, PluginTools, pause_after
+from .client import BridgeClient, PluginTool, PluginTools
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
     from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
 
-    from .client import BridgeClient
-
 INSTRUCTIONS = "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the plugin."
 PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
 MAX_POLLS = 10
 """Polls that were given up and have not ended."""
+LOUD_TRIES = 30
+LONGEST_PAUSE = 30.0
+
+
+class Pause(NamedTuple):
+    """How long to wait for a plugin that did not answer."""
+
+    seconds: float
+    is_quiet: bool
+    """The failure is not worth a line in the log any more."""
+
+
+def pause_after(failures: int) -> Pause:
+    """The pause after so many failed tries in a row (1 or more): 1, 2, 4, 8, 16, then 30 s for ever (BRIDGE-06)."""
+    doublings = min(failures - 1, 10)
+    return Pause(min(2.0**doublings, LONGEST_PAUSE), failures >= LOUD_TRIES)
 
 
 class Schedule(NamedTuple):

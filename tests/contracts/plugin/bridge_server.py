@@ -13,7 +13,7 @@ import sys
 from obsidian_mcp import compose, config
 from obsidian_mcp.contracts.plugin import stdio as plugin_bridge
 from obsidian_mcp.contracts.plugin.client import BridgeClient
-from obsidian_mcp.contracts.plugin.offered import Pause, pause_after
+from obsidian_mcp.contracts.plugin.stdio import Pause, pause_after
 
 HASTE = 50
 

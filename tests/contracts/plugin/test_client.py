@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from obsidian_mcp.contracts.plugin.client import BridgeClient, Limits, Mode, Unreachable
-from obsidian_mcp.contracts.plugin.offered import pause_after
+from obsidian_mcp.contracts.plugin.stdio import pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
