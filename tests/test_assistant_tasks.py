@@ -13,7 +13,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.cli.headless.command import run
-from obsidian_mcp.cli.headless.table import COMMANDS
+from obsidian_mcp.cli.headless.words import COMMANDS
 from obsidian_mcp.cli.options import Options
 from obsidian_mcp.tools.registry import call
 from tests.generated import ROOT, check_section

@@ -10,8 +10,7 @@ from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename
 
-from .call import WORKSPACE_FILE, DropInCall, shown_file
-from .output import in_order, tree
+from .call import WORKSPACE_FILE, DropInCall, in_order, shown_file, tree
 from .words import DropInRefused
 
 WORKSPACES = "workspaces.json"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, SETTINGS_FOLDER, enabled_plugins
+from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, SETTINGS_FOLDER, Members, enabled_plugins, read_json
 from obsidian_mcp.core.text import json_text
 
-from .call import DropInCall
-from .output import in_order, order, pairs
+from .call import DropInCall, in_order, order, pairs
 from .words import DropInRefused
 
 APPEARANCE = "appearance.json"
@@ -19,64 +17,48 @@ ENABLED, THEME = "enabledCssSnippets", "cssTheme"
 
 
 def _list_folder(call: DropInCall, folder: str) -> list[Path]:
-    """What lies directly in a folder of the settings; nothing where there is no such folder."""
-    try:
+    with suppress(OSError):
         return list((call.root / SETTINGS_FOLDER / folder).iterdir())
-    except OSError:
-        return []
+    return []
 
 
 def _manifest(folder: Path) -> dict[str, Any] | None:
     """What a plugin or theme says of itself; None where it says nothing."""
-    try:
-        found = json.loads((folder / "manifest.json").read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-# Plugins
-
-
-def _core(call: DropInCall) -> dict[str, bool]:
-    """The core plugins by id, and whether each is on; older versions of the app list those that are on."""
-    found = call.settings_file("core-plugins.json")
-    if isinstance(found, list):
-        return {name: True for name in found if isinstance(name, str)}
-    return {name: value is True for name, value in found.items()} if isinstance(found, dict) else {}
-
-
-def _community(call: DropInCall) -> dict[str, str]:
-    """The versions of the installed plugins, by id."""
-    return {
-        str(manifest.get("id") or folder.name): str(manifest.get("version") or "")
-        for folder in _list_folder(call, "plugins")
-        if (manifest := _manifest(folder)) is not None
-    }
+    with suppress(OSError):
+        found = read_json((folder / "manifest.json").read_bytes())
+        return found if isinstance(found, dict) else None
+    return None
 
 
 def plugins(call: DropInCall) -> str:
-    return _plugins(call, dict.fromkeys(_core(call), ""), _community(call))
+    return _plugins(call, only_enabled=False)
 
 
 def plugins_enabled(call: DropInCall) -> str:
-    enabled = enabled_plugins(call.vault.files.config(ENABLED_PLUGINS_FILE))
-    community = {name: version for name, version in _community(call).items() if name in enabled}
-    return _plugins(call, {name: "" for name, is_on in _core(call).items() if is_on}, community)
+    return _plugins(call, only_enabled=True)
 
 
-def _plugins(call: DropInCall, core: Mapping[str, str], community: Mapping[str, str]) -> str:
-    wanted = call.text("filter")
-    found = {**({} if wanted == "community" else core), **({} if wanted == "core" else community)}
+def _plugins(call: DropInCall, *, only_enabled: bool) -> str:
+    wanted, versions = call.text("filter"), dict[str, str]()
+    if wanted != "community":
+        known = read_json(call.vault.files.config("core-plugins.json"))
+        if isinstance(known, list):  # older versions of the app list those that are on
+            known = {name: True for name in known if isinstance(name, str)}
+        stated = known if isinstance(known, dict) else {}
+        versions |= {name: "" for name, is_on in stated.items() if is_on is True or not only_enabled}
+    if wanted != "core":
+        enabled = enabled_plugins(call.vault.files.config(ENABLED_PLUGINS_FILE))
+        for folder in _list_folder(call, "plugins"):
+            if (manifest := _manifest(folder)) is not None:
+                name = str(manifest.get("id") or folder.name)
+                if name in enabled or not only_enabled:
+                    versions[name] = str(manifest.get("version") or "")
     with_versions = call.has("versions")
     table = [
-        {"id": name, **({"version": found[name]} if with_versions and (found[name] or call.words.format) else {})}
-        for name in sorted(found, key=order)
+        {"id": name, **({"version": versions[name]} if with_versions and (versions[name] or call.words.format) else {})}
+        for name in sorted(versions, key=order)
     ]
     return call.format_rows(table, "No plugins found.")
-
-
-# Themes
 
 
 def _themes(call: DropInCall) -> dict[str, dict[str, Any]]:
@@ -87,7 +69,7 @@ def _themes(call: DropInCall) -> dict[str, dict[str, Any]]:
 
 def themes(call: DropInCall) -> str:
     found = _themes(call)
-    versions = {name: str(found[name].get("version") or "") for name in found if call.has("versions")}
+    versions = {name: found[name].get("version") for name in found if call.has("versions")}
     return call.join_lines(
         [f"{name}\t{versions[name]}" if versions.get(name) else name for name in in_order(found)], "No themes found."
     )
@@ -117,24 +99,20 @@ def _existing_theme(call: DropInCall, name: str) -> dict[str, Any]:
     return found[name]
 
 
-# Snippets
-
-
 def snippets(call: DropInCall) -> str:
     return call.join_lines(in_order(_snippets(call)), "No snippets found.")
 
 
 def snippets_enabled(call: DropInCall) -> str:
-    return call.join_lines(in_order(_read_enabled(call)), "No snippets found.")
+    return call.join_lines(in_order(_enabled_snippets(call)), "No snippets found.")
 
 
 def _snippets(call: DropInCall) -> list[str]:
     return [path.stem for path in _list_folder(call, "snippets") if path.suffix == ".css"]
 
 
-def _read_enabled(call: DropInCall) -> list[str]:
-    found = call.config(APPEARANCE).get(ENABLED)
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+def _enabled_snippets(call: DropInCall) -> tuple[str, ...]:
+    return Members(call.config(APPEARANCE)).texts(ENABLED)
 
 
 def snippet_enable(call: DropInCall) -> str:
@@ -146,7 +124,7 @@ def snippet_disable(call: DropInCall) -> str:
 
 
 def _switch(call: DropInCall, *, is_on: bool) -> str:
-    name, before = call.text("name"), _read_enabled(call)
+    name, before = call.text("name"), _enabled_snippets(call)
     if name not in _snippets(call) and (is_on or name not in before):
         raise DropInRefused(f'Snippet "{name}" not found.')
     if (name in before) != is_on:

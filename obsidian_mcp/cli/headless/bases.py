@@ -8,8 +8,7 @@ from obsidian_mcp.core.bases.base_file import EXTENSION, Base, View, read
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.text.vault_path import extension
 
-from .call import DropInCall
-from .output import as_json, in_order
+from .call import DropInCall, as_json, in_order
 from .words import DropInRefused
 from .writing import check_name, make_file, new_notes_folder, parsed_path
 

@@ -1,4 +1,5 @@
-"""One command on one vault: which vault and which file its words mean (HEADLESS-04, HEADLESS-05)."""
+"""One command on one vault: which vault and which file its words mean (HEADLESS-04, HEADLESS-05), and how answers are
+printed: lines, JSON and trees, in the app's order (HEADLESS-07). Rows of cells: `cli.cells`."""
 
 from __future__ import annotations
 
@@ -7,17 +8,16 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
 from obsidian_mcp.adapters.app_access import registered_vaults, registries
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, last_open_files, read_json
+from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
-from obsidian_mcp.errors import PermissionDenied
 
-from .output import as_json
 from .words import DropInRefused, Words
 
 if TYPE_CHECKING:
@@ -184,6 +184,12 @@ class DropInCall:
         """The text of a file behind its byte order mark."""
         return self.unlisted.read_text(entry).text.body
 
+    def adding(self, *, at_end: bool) -> Callable[[str], str]:
+        """What puts the content of the command into a note."""
+        from obsidian_mcp.core.note.edits import add_text
+
+        return partial(add_text, content=self.words.content, at_end=at_end, inline=self.has("inline"))
+
     def parse(self, entry: FileEntry) -> Note:
         from obsidian_mcp.core.note.parser import parse
 
@@ -196,22 +202,10 @@ class DropInCall:
 
     # -- the app's own files -----------------------------------------------------------------------------------
 
-    def settings_file(self, name: str) -> object:
-        """A JSON file of the app's settings folder; None where there is none that can be read."""
-        return read_json(self.vault.files.config(name))
-
     def config(self, name: str) -> dict[str, Any]:
-        """As `settings_file`, for an object; empty for anything else."""
-        found = self.settings_file(name)
+        """The object in a JSON file of the app's settings folder; empty where there is none that can be read."""
+        found = read_json(self.vault.files.config(name))
         return found if isinstance(found, dict) else {}
-
-    def may_change_settings(self, name: str) -> bool:
-        """Whether the user's policy lets a settings file be written."""
-        try:
-            self.vault.policy.check_write(f"{SETTINGS_FOLDER}/{name}")
-        except PermissionDenied:
-            return False
-        return True
 
     def change_settings(self, tool: str, name: str, change: Callable[[str], str]) -> None:
         """Change the text of a settings file, as one change in the journal. Raises: DropInRefused."""
@@ -282,3 +276,47 @@ def _active_in(layout: Mapping[str, Any]) -> str:
         elif isinstance(node, list):
             pending += node
     return ""
+
+
+# Answers
+
+
+def order(text: str) -> tuple[object, str]:
+    """The sort key of the app's lists."""
+    return collation_key(unicodedata.normalize("NFKC", text)), text
+
+
+def in_order(texts: Iterable[str]) -> list[str]:
+    return sorted(texts, key=order)
+
+
+def pairs(values: Mapping[str, object]) -> str:
+    """Lines of `key TAB value`."""
+    return "\n".join(f"{key}\t{value}" for key, value in values.items())
+
+
+def as_json(value: Any) -> str:
+    """JSON as `JSON.stringify` writes it with an indent of two spaces."""
+    import json
+
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def tree(headings: list[tuple[int, str]]) -> str:
+    """Headings of (level, text) as a tree; each stands below the nearest one before it of a smaller level."""
+    depths: list[int] = []
+    open_levels: list[int] = []
+    for level, _ in headings:
+        while open_levels and open_levels[-1] >= level:
+            open_levels.pop()
+        depths.append(len(open_levels))
+        open_levels.append(level)
+    found: list[str] = []
+    siblings: set[int] = set()
+    """The depths at which a sibling of the current heading, or of one that it stands below, follows."""
+    for depth, (_, text) in zip(reversed(depths), reversed(headings), strict=True):
+        siblings = {other for other in siblings if other <= depth}
+        prefix = "".join("│   " if above in siblings else "    " for above in range(depth))
+        found.append(f"{prefix}{'├── ' if depth in siblings else '└── '}{text}")
+        siblings.add(depth)
+    return "\n".join(reversed(found))

@@ -15,8 +15,7 @@ from obsidian_mcp.cli.stdout import write
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, StorageFailed
 
-from .table import COMMANDS, DropInCommand
-from .words import HELP, DropInRefused, Words, check_values, read, unknown
+from .words import COMMANDS, HELP, DropInCommand, DropInRefused, Words, check_values, read, unknown
 
 NOT_FOUND = "Vault not found."
 UNREACHABLE = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."

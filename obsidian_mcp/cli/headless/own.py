@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp import __version__
 
-from .table import COMMANDS, KEYS, DropInCommand
-from .words import Words, unknown
+from .words import COMMANDS, KEYS, DropInCommand, Words, unknown
 
 if TYPE_CHECKING:
     from obsidian_mcp.config import Config

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
+from obsidian_mcp.core.note.edits import add_text
 from obsidian_mcp.core.periodic.notes import first_day, note_day
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.errors import NoteNotFound
 
-from .call import DropInCall
-from .insertion import append_text, prepend_text
-from .output import in_order, pairs
+from .call import DropInCall, in_order, pairs
 from .words import DropInRefused
 
 if TYPE_CHECKING:
@@ -60,13 +59,11 @@ def daily(call: DropInCall) -> str:
 
 
 def daily_append(call: DropInCall) -> str:
-    content, inline = call.words.content, call.has("inline")
-    return f"Appended to: {_open(call, lambda body: append_text(body, content, inline=inline))}"
+    return f"Appended to: {_open(call, call.adding(at_end=True))}"
 
 
 def daily_prepend(call: DropInCall) -> str:
-    content, inline = call.words.content, call.has("inline")
-    return f"Prepended to: {_open(call, lambda body: prepend_text(body, content, inline=inline))}"
+    return f"Prepended to: {_open(call, call.adding(at_end=False))}"
 
 
 def daily_date(call: DropInCall) -> str:
@@ -135,7 +132,7 @@ def unique(call: DropInCall) -> str:
     with vault.changing():
         path_, template = PeriodicNotes(vault).unique(call.text("name"))
         text = fill_template(call, Templates(vault).find(template), basename(path_)) if template else ""
-        content = append_text(text, call.words.content, inline=False)
+        content = add_text(text, call.words.content, at_end=True, inline=False)
         path, disk = vault.catalog.new_path(path_)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"

@@ -12,8 +12,7 @@ from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import DropInCall
-from .output import as_json, in_order, order
+from .call import DropInCall, as_json, in_order, order
 from .words import DropInRefused
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import DropInCall
-from .output import in_order
+from .call import DropInCall, in_order
 
 NOTHING = "No matches found."
 LONG_LINE = 10_000

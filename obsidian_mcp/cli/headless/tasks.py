@@ -9,8 +9,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import NO_NOTE, DropInCall
-from .output import order, pairs
+from .call import NO_NOTE, DropInCall, order, pairs
 from .properties import in_one_file
 from .words import DropInRefused
 
@@ -143,10 +142,5 @@ def _new_mark(call: DropInCall, mark: str) -> str | None:
         if len(status) != 1 or status in "\n]":
             raise DropInRefused(f"Invalid status: {status}. Give one character.")
         return status
-    if call.has("done"):
-        return "x"
-    if call.has("todo"):
-        return " "
-    if call.has("toggle"):
-        return "x" if mark == " " else " "
-    return None
+    marks = {"done": "x", "todo": " ", "toggle": "x" if mark == " " else " "}
+    return next((new for word, new in marks.items() if call.has(word)), None)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import count
 from typing import Any, Literal
 
 from obsidian_mcp.core.calendar.iso import calendar_day, is_datetime
 from obsidian_mcp.core.files.media import kind_of
-from obsidian_mcp.core.files.settings import read_json
+from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, read_json
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwritten
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
-from obsidian_mcp.core.vault.changes import Write, removal
-from obsidian_mcp.errors import NoteExists
+from obsidian_mcp.core.vault.changes import Operation, Write, removal
+from obsidian_mcp.errors import NoteExists, PermissionDenied
 
 from .call import DropInCall
-from .insertion import append_text, prepend_text
 from .words import DropInRefused
 
 _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
@@ -31,14 +31,14 @@ _NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\Z")
 
 
 def append(call: DropInCall) -> str:
-    entry, content, inline = call.note(), call.words.content, call.has("inline")
-    call.vault.edit("edit_note", entry, lambda body: append_text(body, content, inline=inline))
+    entry = call.note()
+    call.vault.edit("edit_note", entry, call.adding(at_end=True))
     return f"Appended to: {entry.path}"
 
 
 def prepend(call: DropInCall) -> str:
-    entry, content, inline = call.note(), call.words.content, call.has("inline")
-    call.vault.edit("edit_note", entry, lambda body: prepend_text(body, content, inline=inline))
+    entry = call.note()
+    call.vault.edit("edit_note", entry, call.adding(at_end=False))
     return f"Prepended to: {entry.path}"
 
 
@@ -197,14 +197,15 @@ def property_set(call: DropInCall) -> str:
     def change(body: str) -> str:
         return property_edits.set_property(body, name, value)
 
-    types = call.settings_change(TYPES, lambda text: _with_type(call, text, name, value, kind))
-    if types and call.may_change_settings(TYPES):
-        with call.vault.changing():
-            edited = call.vault.edit("set_properties", entry, change, dry_run=True)
-            note = edited.operation
-            call.vault.commit("set_properties", [*([note] if note.before != note.after else []), *types])
-    else:
-        call.vault.edit("set_properties", entry, change)
+    with call.vault.changing():
+        note = call.vault.edit("set_properties", entry, change, dry_run=True).operation
+        operations: list[Operation] = [note] if note.before != note.after else []
+        types = call.settings_change(TYPES, lambda text: _with_type(call, text, name, value, kind))
+        with suppress(PermissionDenied):
+            call.vault.policy.check_write(f"{SETTINGS_FOLDER}/{TYPES}")
+            operations += types
+        if operations:
+            call.vault.commit("set_properties", operations)
     return f"Set {name}: {given}"
 
 

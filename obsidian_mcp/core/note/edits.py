@@ -126,6 +126,18 @@ def insert(body: str, at: int, content: str) -> str:
     return before + (_end_line(content, newline) if after or before else content) + after
 
 
+def add_text(body: str, content: str, *, at_end: bool, inline: bool) -> str:
+    """A note with text at its end or behind its properties, as the app's commands put it there (HEADLESS-18): on a line
+    of its own unless `inline`."""
+    content = adapted(content, body)
+    newline = newline_of(body, content)
+    at = len(body) if at_end else text_start(body)
+    before = body[:at]
+    if before and not before.endswith("\n") and not (at_end and inline):
+        before += newline
+    return f"{before}{content}{'' if at_end or inline else newline}{body[at:]}"
+
+
 def _joins(above: str, below: str) -> bool:
     """Return whether the last block of `above`, which ends with a line end, and the text below would change each other,
     so that a blank line has to part them (EDIT-10). Paragraphs, lists, quotes or parts of a table may go together if no

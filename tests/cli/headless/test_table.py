@@ -12,8 +12,8 @@ import pytest
 
 from obsidian_mcp import __version__
 from obsidian_mcp.cli import cells
-from obsidian_mcp.cli.headless import output, words
-from obsidian_mcp.cli.headless.table import COMMANDS, DropInCommand, DropInKey
+from obsidian_mcp.cli.headless import call, words
+from obsidian_mcp.cli.headless.words import COMMANDS, DropInCommand, DropInKey
 
 from .conftest import Run
 
@@ -93,7 +93,7 @@ def test_suggestions_begin_with_the_word_then_contain_it_then_are_near() -> None
 )
 def test_lists_are_in_the_order_of_the_app(listed: list[str]) -> None:
     """HEADLESS-07."""
-    assert output.in_order(reversed(listed)) == listed
+    assert call.in_order(reversed(listed)) == listed
 
 
 def test_cells_with_commas_are_quoted() -> None:
