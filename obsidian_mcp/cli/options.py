@@ -69,7 +69,7 @@ def _folder(named: str, settings: "config.Config") -> str:
         return named
     from obsidian_mcp.config import read
     from obsidian_mcp.core.text.vault_path import name_key
-    from obsidian_mcp.setup.known import known_vaults
+    from obsidian_mcp.setup.system import known_vaults
 
     configured = [path for path in (*settings.vaults, *read().vaults) if path.exists()]
     known = [vault.path for vault in known_vaults(settings.app_folders)]

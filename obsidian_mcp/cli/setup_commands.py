@@ -13,8 +13,7 @@ from obsidian_mcp import config
 from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS, is_claude_running
-from obsidian_mcp.setup.known import known_vaults, problem_of
-from obsidian_mcp.setup.system import System
+from obsidian_mcp.setup.system import System, known_vaults, problem_of
 
 from .cells import RESET, align
 from .options import Options
@@ -132,8 +131,7 @@ def list_vaults(options: Options, *, json: bool = False) -> None:
 
 
 def _link(options: Options, system: System, *, dry_run: bool) -> int:
-    from obsidian_mcp.setup.launcher import Running
-    from obsidian_mcp.setup.obsidian_command import install_command
+    from obsidian_mcp.setup.launcher import Running, install_command
 
     known = known_vaults(options.config().app_folders)
     link = install_command(system, Running.here(system.environ), known, dry_run=dry_run)
@@ -142,8 +140,7 @@ def _link(options: Options, system: System, *, dry_run: bool) -> int:
 
 
 def _unlink(system: System, *, dry_run: bool) -> int:
-    from obsidian_mcp.setup.launcher import Running
-    from obsidian_mcp.setup.obsidian_command import uninstall_command
+    from obsidian_mcp.setup.launcher import Running, uninstall_command
 
     link = uninstall_command(system, Running.here(system.environ), dry_run=dry_run)
     write(f"{'Would remove' if dry_run else 'Removed'} {link}\n" if link else "There is no such link.\n")

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,10 +28,8 @@ class McpClient:
     """`json`: the client reads strict JSON; `jsonc`: it takes comments and trailing commas too."""
     key: str
     """Top-level member of the file that holds the servers by name."""
-    files: Callable[[System], tuple[Path, ...]]
-    """Where the file may be, likeliest first. A place counts when its folder exists; the last one is the default."""
-    next_step: Callable[[System], str]
-    """What a person must do before the client uses the entry."""
+    by_platform: Mapping[str, Any]
+    """`files` and `next_step`, and those of a system with its name behind."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Members of every entry beside `command` and `args`; they come first."""
     first: Mapping[str, Any] = field(default_factory=dict)
@@ -42,6 +39,19 @@ class McpClient:
     shape: Shape = _usual
     environment: str = "env"
     """Member of an entry that holds environment variables."""
+
+    def files(self, system: System) -> tuple[Path, ...]:
+        """Where the file may be, likeliest first. A place counts if its folder exists; the last one is the default."""
+        if "files" not in self.by_platform:
+            return _claude_desktop(system)
+        return tuple(_expand(path, system) for path in self._select("files", system))
+
+    def next_step(self, system: System) -> str:
+        """What a person must do before the client uses the entry."""
+        return str(self._select("next_step", system))
+
+    def _select(self, key: str, system: System) -> Any:
+        return self.by_platform.get(f"{key}_{system.platform}", self.by_platform[key])
 
     def file(self, system: System) -> Path:
         """The configuration file to write: the first that exists, else the first whose folder does."""
@@ -90,15 +100,6 @@ def _expand(path: str, system: System) -> Path:
     return Path(_FOLDER.sub(folder, path))
 
 
-def _select_platform(row: Mapping[str, Any], key: str, system: System) -> Any:
-    """The member of a table for a system: that with its name behind the key, else the one for all."""
-    return row.get(f"{key}_{system.platform}", row[key])
-
-
-def _list_files(row: Mapping[str, Any], system: System) -> tuple[Path, ...]:
-    return tuple(_expand(path, system) for path in _select_platform(row, "files", system))
-
-
 _CLAUDE_PROGRAM = {
     "darwin": re.compile(r"/Claude\.app/Contents/MacOS/Claude$"),
     "win32": re.compile(r"(?i)\\(WindowsApps\\Claude_[^\\]*|AnthropicClaude)\\(.*\\)?claude\.exe$"),
@@ -132,13 +133,7 @@ _SHAPES: Mapping[str, Shape] = {
 def _client(name: str, row: dict[str, Any]) -> McpClient:
     """Return the client of a table of clients.toml."""
     by_platform = {key: row.pop(key) for key in list(row) if key.startswith(("files", "next_step"))}
-    return McpClient(
-        id=name,
-        files=partial(_list_files, by_platform) if "files" in by_platform else _claude_desktop,
-        next_step=partial(_select_platform, by_platform, "next_step"),
-        shape=_SHAPES.get(name, _usual),
-        **row,
-    )
+    return McpClient(id=name, by_platform=by_platform, shape=_SHAPES.get(name, _usual), **row)
 
 
 CLIENTS: dict[str, McpClient] = {

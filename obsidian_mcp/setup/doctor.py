@@ -36,10 +36,8 @@ from obsidian_mcp.errors import AppError, ClientConfigRefused, PolicyInvalid
 
 from . import api_keys, install, probe
 from .clients import CLIENTS
-from .known import known_vaults, problem_of
-from .launcher import Running
-from .obsidian_command import NAME_OF_LINK, is_our_link
-from .system import System
+from .launcher import NAME_OF_LINK, Running, is_our_link
+from .system import System, known_vaults, problem_of
 
 Status = Literal["fine", "note", "problem"]
 

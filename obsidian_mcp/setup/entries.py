@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from typing import Any
 
 from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.diff import common_ends
 from obsidian_mcp.core.text.text import Text, split_lines
 
-from . import yaml_entries
 from .clients import McpClient
 
 Entry = dict[str, Any]
@@ -47,7 +46,7 @@ def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, 
         if client.format == "toml":
             return put_table(without_table(text, client.key, name) if afresh else text, client.key, name, entry)
         if client.format == "yaml":
-            after = yaml_entries.put(text, client.key, name, entry, afresh=afresh)
+            after = put_yaml(text, client.key, name, entry, afresh=afresh)
         elif existing is None or afresh:
             after = json_text.put(text, (client.key, name), merged)
         else:
@@ -68,7 +67,7 @@ def erase(client: McpClient, text: str, name: str) -> str:
         if client.format == "toml":
             return without_table(text, client.key, name)
         if client.format == "yaml":
-            after = yaml_entries.remove(text, client.key, name)
+            after = without_yaml(text, client.key, name)
         else:
             after = json_text.remove(text, (client.key, name))
     kept = {key: value for key, value in before[client.key].items() if key != name}
@@ -93,7 +92,7 @@ def _parse(client: McpClient, text: str) -> dict[str, Any]:
         if not text.strip():
             return {}
         if client.format == "yaml":
-            return yaml_entries.read(text)
+            return _read_yaml(text)
         document = json_text.parse(text)
         if client.format == "json" and document.beyond:
             construct, offset = document.beyond
@@ -110,8 +109,6 @@ def _refusal(client: McpClient, text: str) -> Iterator[None]:
         yield
     except json_text.Unreadable as error:
         raise Broken(f"is not valid JSON: at {_position(text, error.offset)} {error.problem}") from error
-    except yaml_entries.UnreadableYaml as error:
-        raise Broken(f"is not valid YAML: {error}") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Broken(f"is not valid TOML: {error}") from error
     except ValueError as error:
@@ -152,36 +149,22 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 def without_table(text: str, key: str, name: str) -> str:
     """Return the text without a server's table and those below it; comments behind it are the next table's and stay.
     Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06)."""
-    import tomlkit
-    from tomlkit.items import Comment, Item, Table, Whitespace
-
-    document = tomlkit.parse(text)
-    servers: Any = document.get(key, {})
-    if name not in servers:
-        return text
-    if not isinstance(servers[name], Table):
-        raise ValueError(name)
-    behind: list[Item] = []
-    last: Any = servers[name]
-    while isinstance(last, Table):
-        items = [item for _, item in last.value.body]
-        kept = next((at for at in range(len(items), 0, -1) if not isinstance(items[at - 1], Comment | Whitespace)), 0)
-        behind = [*items[kept:], *behind]
-        last = items[kept - 1] if kept else None
     before = tomllib.loads(text)
+    if name not in before.get(key, {}):
+        return text
     expected = {**before, key: {other: table for other, table in before[key].items() if other != name}}
-    placeholder = tomlkit.table()
-    if any(isinstance(item, Comment) for item in behind):
-        for item in behind:
-            placeholder.value.append(None, item)
-    servers[name] = placeholder
-    spelled = f'(?:{re.escape(name)}|"{re.escape(name)}")'
-    header = re.compile(rf"^ *\[ *{re.escape(key)} *\. *{spelled} *\][ \t]*\r?\n?", re.MULTILINE)
-    emptied = tomlkit.dumps(document)
-    for found in header.finditer(emptied):  # a string over several lines may hold the same line
-        after = emptied[: found.start()] + emptied[found.end() :]
-        if _says(after, expected, key):
-            return "".join(chain(*_changed_lines(text, after)))
+    header = re.compile(rf"\s*\[\s*{re.escape(key)}\s*\.\s*([\"']?){re.escape(name)}\1\s*\]")
+    lines = split_lines(text)
+    tables = [at for at, line in enumerate(lines) if line.lstrip().startswith("[")]  # or a value over several lines
+    for start in (at for at in tables if header.match(lines[at])):
+        for end in (at for at in (*tables, len(lines)) if at > start):
+            behind = end
+            while not lines[behind - 1].strip() or lines[behind - 1].lstrip().startswith("#"):
+                behind -= 1
+            has_comment = any(line.strip() for line in lines[behind:end])
+            after = "".join(lines[:start] + lines[behind if has_comment else end :])
+            if _says(after, expected, key):
+                return after
     raise ValueError(name)
 
 
@@ -203,6 +186,105 @@ def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[
     if Text(before).newline == "\r\n":
         changed = [re.sub(r"(?<!\r)\n", "\r\n", line) for line in changed]
     return new[:above], changed, new[end:]
+
+
+# YAML: values are written as JSON, which is YAML too
+
+
+def put_yaml(text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
+    """Return the text with the entry below `key`; other members of one that is there stay, unless `afresh`. Raises:
+    ValueError for a layout in which there is no place for it."""
+    newline = Text(text).newline
+    added = [f"{name}:", *(f"  {member}: {_json(value)}" for member, value in entry.items())]
+    servers, existing = _find_yaml(text, key), _find_yaml(text, key, name)
+    if servers is None:
+        above = text if not text or text.endswith("\n") else text + newline
+        return above + newline.join([f"{key}:", *(f"  {line}" for line in added), ""])
+    _, node = servers
+    if not node.value:  # `extensions:` or `extensions: {}`
+        above = text[: node.start_mark.index].rstrip(" ")
+        return newline.join([above, *(f"  {line}" for line in added)]) + text[node.end_mark.index :]
+    if existing is None:
+        return _insert(text, node, added)
+    if afresh:
+        start, end = _lines_of(text, existing)
+        indent = " " * existing[0].start_mark.column
+        return text[:start] + "".join(f"{indent}{line}{newline}" for line in added) + text[end:]
+    before = _read_yaml(text)[key][name]
+    for member, value in entry.items():
+        found = _find_yaml(text, key, name, member)
+        if found is None:
+            text = _insert(text, (_find_yaml(text, key, name) or existing)[1], [f"{member}: {_json(value)}"])
+        elif before[member] != value:
+            text = f"{text[: found[0].end_mark.index]}: {_json(value)}{text[_end(found[1]) :]}"
+    return text
+
+
+def without_yaml(text: str, key: str, name: str) -> str:
+    """Return the text without the lines of the entry. Raises: ValueError for one that has no lines of its own."""
+    servers, found = _find_yaml(text, key), _find_yaml(text, key, name)
+    if servers is None or found is None:
+        return text
+    if servers[1].flow_style:
+        raise ValueError(name)
+    start, end = _lines_of(text, servers if len(servers[1].value) == 1 else found)
+    return text[:start] + text[end:]
+
+
+def _read_yaml(text: str) -> dict[str, Any]:
+    import yaml  # takes 20 ms to import
+
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise Broken(f"is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict | None):
+        raise Broken("is not valid YAML: it does not hold a mapping")
+    return data or {}
+
+
+def _find_yaml(text: str, *names: str) -> tuple[Any, Any] | None:
+    """Return the nodes of a member's key and value; None where there is none of these names in each other."""
+    import yaml
+
+    node, pair = yaml.compose(text, yaml.SafeLoader), None
+    for name in names:
+        pairs = node.value if node is not None and isinstance(node.value, list) else []
+        pair = next((pair for pair in pairs if isinstance(pair, tuple) and pair[0].value == name), None)
+        if pair is None:
+            return None
+        node = pair[1]
+    return pair
+
+
+def _lines_of(text: str, pair: tuple[Any, Any]) -> tuple[int, int]:
+    """Return where the lines of a member begin and end."""
+    start = text.rfind("\n", 0, pair[0].start_mark.index) + 1
+    return start, text.find("\n", _end(pair[1]) - 1) + 1 or len(text)
+
+
+def _end(node: Any) -> int:
+    """Return where the text of a node ends; the parser counts what follows a block as part of it."""
+    if not isinstance(node.value, list) or node.flow_style or not node.value:
+        return int(node.end_mark.index)
+    last = node.value[-1]
+    return _end(last[1] if isinstance(last, tuple) else last)
+
+
+def _insert(text: str, mapping: Any, lines: Sequence[str]) -> str:
+    """Return the text with lines behind the last member. Raises: ValueError for members without lines of their own."""
+    if mapping.flow_style or not isinstance(mapping.value, list):
+        raise ValueError(mapping)
+    newline, at = Text(text).newline, _end(mapping)
+    indent = " " * mapping.value[0][0].start_mark.column
+    end = text.find("\n", at - 1 if text[at - 1 : at] == "\n" else at) + 1
+    if not end:
+        return newline.join([text, *(indent + line for line in lines)])
+    return text[:end] + "".join(f"{indent}{line}{newline}" for line in lines) + text[end:]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _position(text: str, offset: int) -> str:

@@ -14,12 +14,12 @@ from typing import Any
 
 from obsidian_mcp import __version__
 from obsidian_mcp.adapters.obsidian_program import kill_all
+from obsidian_mcp.core.files.settings import read_json
 
 SECONDS = 30.0
 """Seconds a server may take from its start to its answer; hosts wait 10 to 60."""
 ENDING = 5.0
 """Seconds it may take to exit after its input was closed, before it is killed."""
-_STDERR_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ class _Conversation:
         self._process = process
         self._deadline = time.monotonic() + seconds
         self._timer = threading.Timer(seconds, _end, (process, ending))
-        self._stderr = bytearray()
+        self._said = ""
+        """The last line that it wrote to standard error."""
         self._stderr_reader = threading.Thread(target=self._keep_stderr, daemon=True)
         self._timer.start()
         self._stderr_reader.start()
@@ -127,10 +128,7 @@ class _Conversation:
             status = self._process.returncode
             how = "closes its output" if status is None else f"ends with status {status}"
             raise NoAnswer(f"{how} instead of answering {method}{self._last_words()}")
-        try:
-            message = json.loads(line)
-        except ValueError:
-            message = None
+        message = read_json(line)
         if not isinstance(message, dict):
             shown = line[:80].decode("utf-8", "replace").strip()
             raise NoAnswer(f"writes {shown!r} to its output, where only protocol messages may stand")
@@ -138,14 +136,12 @@ class _Conversation:
 
     def _last_words(self) -> str:
         self._stderr_reader.join(1.0 if self._process.poll() is not None else 0.0)
-        lines = bytes(self._stderr).decode("utf-8", "replace").strip().splitlines()
-        return f" ({lines[-1].strip()[:200]})" if lines else ""
+        return f" ({self._said[:200]})" if self._said else ""
 
     def _keep_stderr(self) -> None:
         with suppress(OSError, ValueError):
             for line in self._process.stderr or ():
-                self._stderr += line
-                del self._stderr[:-_STDERR_KEPT]
+                self._said = line.decode("utf-8", "replace").strip() or self._said
 
 
 def _end(process: subprocess.Popen[bytes], seconds: float) -> None:

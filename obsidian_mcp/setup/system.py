@@ -1,13 +1,15 @@
-"""The computer as the installer sees it: which system, whose home, which environment."""
+"""The computer as the installer sees it: which system, whose home, which environment; and the vaults that the Obsidian
+app knows on it, with what matters for choosing one (semantics 6.1)."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from obsidian_mcp.adapters.app_access import registries
 from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import InvalidArguments
 
@@ -42,3 +44,43 @@ class System:
         if self.platform == "win32":
             return self.folder("APPDATA", "AppData/Roaming")
         return self.folder("XDG_CONFIG_HOME", ".config")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVault:
+    name: str
+    path: Path
+    open: bool
+    """Whether the app has a window on it, or had one when it last ended."""
+    opened: int
+    """Time of its last use in milliseconds since the epoch, 0 when unknown."""
+    problem: str = ""
+    """Why it cannot be used, in a few words; empty when it can."""
+
+
+def known_vaults(app_folders: Iterable[Path]) -> list[KnownVault]:
+    """Every vault of the first registry there is, those that can be used first, then open ones, then the last used."""
+    for rows in filter(None, registries(app_folders)):
+        paths = [Path(row.path) for row in rows]
+        vaults = [
+            KnownVault(path.name or str(path), path, row.open, row.opened, problem_of(path))
+            for row, path in zip(rows, paths, strict=True)
+        ]
+        return sorted(vaults, key=lambda vault: (bool(vault.problem), not vault.open, -vault.opened))
+    return []
+
+
+def problem_of(folder: Path) -> str:
+    """Why a folder cannot serve as a vault, in a few words; "" when it can."""
+    try:
+        with os.scandir(folder) as listing:
+            next(listing, None)
+    except FileNotFoundError:
+        return "the folder does not exist"
+    except NotADirectoryError:
+        return "it is not a folder"
+    except PermissionError:
+        return "the system does not allow reading it"
+    except OSError as error:
+        return error.strerror or "it cannot be read"
+    return ""

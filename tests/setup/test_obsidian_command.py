@@ -13,10 +13,8 @@ import pytest
 from obsidian_mcp.adapters.obsidian_program import find_program
 from obsidian_mcp.errors import AppCommandFailed, ClientConfigRefused, InvalidArguments
 from obsidian_mcp.setup import doctor
-from obsidian_mcp.setup.known import KnownVault
-from obsidian_mcp.setup.launcher import Running
-from obsidian_mcp.setup.obsidian_command import install_command, is_our_link, uninstall_command
-from obsidian_mcp.setup.system import System
+from obsidian_mcp.setup.launcher import Running, install_command, is_our_link, uninstall_command
+from obsidian_mcp.setup.system import KnownVault, System
 from tests.system import needs
 
 PROGRAM = Path(get_path("scripts")) / ("obsidian-mcp.exe" if os.name == "nt" else "obsidian-mcp")
