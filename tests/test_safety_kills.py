@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters.atomic import TEMP_PREFIX
-from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.operations import move

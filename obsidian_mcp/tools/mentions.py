@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 from .arguments import Argument, DryRun, Name, Offset, VaultName
-from .changed import ChangedFiles, changed_files
+from .paging import ChangedFiles, changed_files
 from .registry import tool
 
 

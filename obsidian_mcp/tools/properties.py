@@ -15,8 +15,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, DryRun, Etag, Limit, Offset, Query, VaultName
-from .changed import ChangedFiles, changed_files
-from .paging import count_fitting, next_offset, page_of
+from .paging import ChangedFiles, changed_files, count_fitting, next_offset, page_of
 from .registry import tool
 
 

@@ -29,9 +29,9 @@ from obsidian_mcp.errors import (
 from . import arguments as argument_reader
 from . import entries, table
 from .arguments import ToolParameter
-from .changed import change_made
 from .entries import CONFIRM, PREFIX, profile
 from .outcome import DocumentAnswer, Outcome, PictureAnswer
+from .paging import change_made
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""

@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_no
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, DryRun, Query, VaultName
-from .changed import ChangedFiles, changed_files
+from .paging import ChangedFiles, changed_files
 from .registry import tool
 
 _CRLF = re.compile("\r\n")

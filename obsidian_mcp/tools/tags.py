@@ -8,8 +8,7 @@ from typing import Annotated
 from obsidian_mcp.app import App
 
 from .arguments import Argument, DryRun, Limit, Offset, VaultName, VaultNames
-from .changed import ChangedFiles, changed_files
-from .paging import LINES_SHOWN, first_of, page_of
+from .paging import LINES_SHOWN, ChangedFiles, changed_files, first_of, page_of
 from .registry import tool
 
 

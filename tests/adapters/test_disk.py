@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters import place
-from obsidian_mcp.adapters.atomic import exchange
-from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.disk import Disk, exchange
 from obsidian_mcp.adapters.folder import in_cloud
 from obsidian_mcp.adapters.place import RELATIVE_CALLS, DiskPlace
 from obsidian_mcp.errors import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
@@ -102,20 +101,9 @@ def read(path: VaultPath, body: str) -> Referrer:
     """The links of a note or canvas; any other file has none."""
     if is_note(path):
         return read_note(path, parser.parse(body))
-    if extension(path) == CANVAS_EXTENSION:
-        return read_canvas(path, canvas.read(body))
-    return Referrer(path)
-
-
-def read_note(path: VaultPath, parsed: parser.Note) -> Referrer:
-    return Referrer(path, tuple(_places(parsed)))
-
-
-def read_canvas(path: VaultPath, drawn: canvas.Canvas) -> Referrer:
-    """The links of a canvas: those in the text of its cards, and the files that its cards show."""
     places: list[LinkPlace] = []
     paths: list[CardPath] = []
-    for card in drawn.cards:
+    for card in canvas.read(body).cards if extension(path) == CANVAS_EXTENSION else ():
         if card.text is not None:
             places += [
                 LinkPlace(link, card.text.value, card.text, card.key) for link in parser.parse(card.text.value).links
@@ -127,16 +115,17 @@ def read_canvas(path: VaultPath, drawn: canvas.Canvas) -> Referrer:
     return Referrer(path, tuple(places), tuple(paths))
 
 
-def _places(parsed: parser.Note) -> Iterator[LinkPlace]:
-    if parsed.property_links and parsed.frontmatter is not None:
+def read_note(path: VaultPath, parsed: parser.Note) -> Referrer:
+    places = []
+    if parsed.frontmatter is not None and parsed.property_links:
         sources = _Sources(parsed.body, frontmatter.outline(parsed.body, parsed.frontmatter.block))
         for link in parsed.property_links:
             if sources.is_alias(link):
                 continue  # it says what its anchor says, which has a place of its own
             quoted = sources.take(link)
-            yield LinkPlace(link, link.original, quoted, link.key, found=quoted is not None)
-    for found in parsed.links:
-        yield LinkPlace(found, parsed.body)
+            places.append(LinkPlace(link, link.original, quoted, link.key, found=quoted is not None))
+    places += [LinkPlace(found, parsed.body) for found in parsed.links]
+    return Referrer(path, tuple(places))
 
 
 class _Sources:

@@ -220,23 +220,18 @@ class _Scanner:
         text = self._text
         image = at > self._first and text[at - 1] == "!" and self._escaped != at - 1
         if text.startswith("[[", at) and not text.startswith("[", at + 2):
-            found = wikilink(text, at, self._end)
-            if found:
-                return self._wikilink(at - image, found.end(), found[1], image)
+            if found := wikilink(text, at, self._end):
+                target, display = split_wikilink(found[1], cell=self._cell)
+                if target.strip():
+                    inside = Span(at + 2, at + 2 + len(target))
+                    self._add_link("wiki", image, target.strip(), display, Span(at - image, found.end()), inside)
+                return found.end()
         elif 0 < self._find("]", at) - at < FOOTNOTE_REACH and (reference := _footnote_ref(text, at, self._end)):
             self.found.footnote_refs.append(NamedPart(reference[1], self._span(at, reference.end())))
             self._fresh = reference.end()
             return reference.end()
         self._brackets.append(_Bracket(at, image))
         return at + 1
-
-    def _wikilink(self, start: int, end: int, inner: str, embed: bool) -> int:
-        target, display = split_wikilink(inner, cell=self._cell)
-        begin = end - 2 - len(inner)
-        inside = Span(begin, begin + len(target))
-        if target.strip():
-            self._add_link("wiki", embed, target.strip(), display, Span(start, end), inside)
-        return end
 
     def _closing_bracket(self, at: int) -> int:
         opening = self._brackets.pop()

@@ -90,16 +90,10 @@ def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = Fals
     during a first build."""
     if dry_run:
         vault.look_everywhere()
-        planned = plan()
-        vault.check(tool, planned.operations)
-        return planned
+        made = plan()
+        vault.check(tool, made.operations)
+        return made
     vault.indexer.complete()  # so that no plan waits for the index while it holds the lock (INDEX-43)
-    made = _made(vault, tool, plan)
-    vault.indexer.catch_up()
-    return made
-
-
-def _made(vault: Vault, tool: str, plan: Callable[[], P]) -> P:
     for _ in range(PLANS_AHEAD):
         revision = vault.catalog.revision
         try:
@@ -112,12 +106,16 @@ def _made(vault: Vault, tool: str, plan: Callable[[], P]) -> P:
                 if isinstance(planned, AppError):
                     raise planned
                 with suppress(StaleEtag):
-                    return _committed(vault, tool, planned)
-    with vault.changing():
-        return _committed(vault, tool, plan())
+                    made = _commit(vault, tool, planned)
+                    break
+    else:
+        with vault.changing():
+            made = _commit(vault, tool, plan())
+    vault.indexer.catch_up()
+    return made
 
 
-def _committed(vault: Vault, tool: str, planned: P) -> P:
+def _commit(vault: Vault, tool: str, planned: P) -> P:
     if planned.operations:
         vault.commit(tool, planned.operations)
     return planned

@@ -65,7 +65,8 @@ def relocate(
         raise NoteExists(
             f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
         )
-    links = _links_after(vault, files, source if is_folder else None) if update_links else PlannedChange()
+    lost = mentions(vault, files, source if is_folder else None) if update_links else ()
+    links = rewrite_links(vault, files, lost) if update_links else PlannedChange()
     moves = [Move(disk, target_disk, unlinked=update_links and not (links.rewritten or links.warnings))]
     if is_folder:
         leaving = vault.folders.movable(disk)
@@ -104,7 +105,7 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
         files[entry.path] = target
         taken.add(target)
         moves.append(Move(entry.disk, disk))
-    links = _links_after(vault, files, None) if update_links else PlannedChange()
+    links = rewrite_links(vault, files, mentions(vault, files, None)) if update_links else PlannedChange()
     return replace(links, steps=tuple(moves), moved=files)
 
 
@@ -171,17 +172,13 @@ def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath
     return vault.catalog.spelled(path)
 
 
-def _links_after(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> PlannedChange:
-    """Plan the rewriting of links to files that move, or to a folder with them, and warn of what does not follow."""
-    links = rewrite_links(vault, files)
-    return replace(links, warnings=(*links.warnings, *mentions(vault, files, folder)))
-
-
-def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath]) -> PlannedChange:
-    """Plan the rewriting of links to files that get other paths, and of relative links in those files."""
+def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()) -> PlannedChange:
+    """Plan the rewriting of links to files that get other paths, and of relative links in those files; `warnings` come
+    behind those of the links."""
     contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
     found = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
-    return replace(found, warnings=(*found.warnings, *vault.settings.warnings)) if found.rewritten else found
+    of_settings = vault.settings.warnings if found.rewritten else ()
+    return replace(found, warnings=(*found.warnings, *of_settings, *warnings))
 
 
 MOST_REFERRERS = 3_000
@@ -327,8 +324,10 @@ def _lost_part_bookmarks(vault: Vault, path: VaultPath, before: parser.Note, aft
 def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | None) -> list[str]:
     """Return the targets of the bookmarks of these files, and of a folder and what is in it."""
     data = vault.files.config(bookmarks.FILE)
+    if data is None:
+        return []
     try:
-        known = bookmarks.visible(None if data is None else Text.decode(data).body, vault.policy)
+        known = bookmarks.visible(Text.decode(data).body, vault.policy)
     except InvalidArguments:  # a broken file, which the app does not read either
         return []
     return [found.target for found in known if _is_of(found, files, folder)]
