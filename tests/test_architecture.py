@@ -69,3 +69,64 @@ def test_long_tables_are_data_files() -> None:
     }
 
     assert long == set()
+
+
+class Uses(ast.NodeVisitor):
+    """Finds where names such as `os.rename` and `*.unlink` are used, but in what is handed to `patiently`."""
+
+    def __init__(self, names: set[str]) -> None:
+        self.names, self.places, self.found = names, [""], set[str]()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.places.append(f"{self.places[0]}:{node.name}")
+        self.generic_visit(node)
+        self.places.pop()
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if not (isinstance(node.func, ast.Name) and node.func.id == "patiently"):
+            self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        owner = node.value.id if isinstance(node.value, ast.Name) else "*"
+        if {f"{owner}.{node.attr}", f"*.{node.attr}"} & self.names and len(self.places) > 1:
+            self.found.add(self.places[-1])
+        self.generic_visit(node)
+
+
+def uses(*names: str) -> set[str]:
+    """Return the functions of the package that use these names, each as `file:function`."""
+    visitor = Uses(set(names))
+    for file, tree in syntax_trees().items():
+        visitor.places = [file]
+        visitor.visit(tree)
+    return visitor.found
+
+
+def test_the_system_is_asked_for_processes_and_disks_in_one_place() -> None:
+    # APP-01: whatever goes wrong there means "not found"
+    asked = uses("psutil.Process", "psutil.process_iter", "psutil.pids", "psutil.pid_exists", "psutil.disk_partitions")
+
+    assert asked == {
+        "adapters/processes.py:processes",
+        "adapters/processes.py:descendants_of",
+        "adapters/processes.py:kill",
+        "adapters/processes.py:is_alive",
+        "adapters/processes.py:mounts",
+        "adapters/app_process.py:__init__",  # types only
+        "adapters/app_process.py:_shows_app",
+    }
+
+
+def test_local_time_is_asked_of_the_system_in_one_place() -> None:
+    # EXPR-10: the library of C does not know all years
+    assert uses("*.fromtimestamp", "*.utcfromtimestamp", "time.localtime", "time.gmtime", "time.mktime") == {
+        "core/calendar/clock.py:local"
+    }
+
+
+def test_every_rename_and_deletion_is_tried_again_where_windows_refuses_it() -> None:
+    # FILE-11
+    names = ("os.rename", "os.replace", "os.unlink", "os.remove", "os.rmdir", "*.unlink", "*.rmdir", "*.rename")
+
+    # the first is handed to `patiently` as a whole; a damaged index that stays is another process's, and is given up
+    assert uses(*names) == {"adapters/atomic.py:_replace", "adapters/index_database.py:remove_database"}

@@ -124,7 +124,7 @@ class Disk(VaultFolder):
     def remove_folder(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:
             place.real(disk)
-            os.rmdir(place.name, dir_fd=place.folder)
+            patiently(lambda: os.rmdir(place.name, dir_fd=place.folder))
 
     def sweep(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:

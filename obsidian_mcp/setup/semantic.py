@@ -7,7 +7,9 @@ import os
 from pathlib import Path
 
 from obsidian_mcp import compose
+from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.embedding_model import MODEL_FILES, TOKENIZER, check_packages
+from obsidian_mcp.adapters.place import patiently
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.semantic.choice import Choice
 from obsidian_mcp.errors import SemanticUnavailable
@@ -21,7 +23,7 @@ def choose(config: Config, choice: Choice) -> int:
     check_packages()
     (vector,) = compose.embedder(config, choice).embed(["ready"])
     config.state.mkdir(parents=True, exist_ok=True)
-    (config.state / compose.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
+    Disk(config.state).write(compose.SEMANTIC_FILE, choice.text().encode())
     return len(vector) // 4
 
 
@@ -52,5 +54,5 @@ def turn_off(config: Config) -> bool:
     """Turn search by meaning off; return whether it was on."""
     file = config.state / compose.SEMANTIC_FILE
     was_on = file.exists()
-    file.unlink(missing_ok=True)
+    patiently(lambda: file.unlink(missing_ok=True))
     return was_on
