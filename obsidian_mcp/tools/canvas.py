@@ -9,19 +9,8 @@ from functools import partial
 from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
-from obsidian_mcp.core.note.canvas_edits import (
-    AddCard,
-    CanvasOperation,
-    CardKind,
-    CardPlace,
-    Connect,
-    Disconnect,
-    EditCard,
-    MoveCard,
-    RemoveCard,
-)
+from obsidian_mcp.core.note.canvas_edits import AddCard, Connect, Disconnect, EditCard, MoveCard, RemoveCard
 from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
 from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
 from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
@@ -62,8 +51,7 @@ def read_canvas(
 ) -> DocumentAnswer:
     """Read a canvas as an outline: groups, cards with ids and places, edges with labels."""
     opened = app.vaults.get(vault)
-    entry = _find(opened, name)
-    content = opened.read_text(entry)
+    content = opened.read_text(opened.find(_with_extension(name)))
     read = canvas.read(content.text.body)
     if read.error:
         raise CanvasUnreadable(read.error, line=read.line)
@@ -71,7 +59,7 @@ def read_canvas(
     groups = sum(card.kind == "group" for card in found.cards)
     text = printable(_render_outline(found))
     facts = ReadCanvas(
-        entry.path,
+        content.entry.path,
         content.etag,
         len(found.cards) - groups,
         groups,
@@ -143,35 +131,35 @@ def edit_canvas(
     opened = app.vaults.get(vault)
     with opened.changing():
         wanted = [_operation(opened, number, given) for number, given in enumerate(operations, 1)]
+        before = None
         try:
-            entry = _find(opened, name)
-            before = opened.read_text(entry)
+            before = opened.read_text(opened.find(_with_extension(name)))
+            (path, disk), text = before.entry[:2], before.text
         except NoteNotFound:  # or gone since the folder was read
             if not create:
                 raise
-            return _create(opened, name, wanted, dry_run=dry_run)
-        if etag and etag != before.etag:
+            (path, disk), text = opened.catalog.new_path(_with_extension(name)), Text("")
+        if before is not None and etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
-        text = before.text
         made = _apply(opened, text.body, wanted)
         data = Text(made.body, text.bom).encode()
-        if data != before.data:
-            (opened.check if dry_run else opened.commit)("edit_canvas", [Write(entry.disk, before.data, data)])
-        shown = shown_diff([diff(entry.path, text.body, made.body)]) if dry_run else None
-        etag = before.etag if dry_run else etag_of(data)
-        return CanvasChange(entry.path, data != before.data, etag, list(made.ids), diff=shown)
+        changed = before is None or data != before.data
+        if changed:
+            operation = Create(disk, data) if before is None else Write(disk, before.data, data)
+            (opened.check if dry_run else opened.commit)("edit_canvas", [operation])
+    shown = shown_diff([diff(path, text.body, made.body)]) if dry_run else None
+    before_etag = "" if before is None else before.etag
+    return CanvasChange(
+        path,
+        changed,
+        before_etag if dry_run else etag_of(data),
+        list(made.ids),
+        created=True if before is None else None,
+        diff=shown,
+    )
 
 
-def _create(vault: Vault, name: str, wanted: list[CanvasOperation], *, dry_run: bool) -> CanvasChange:
-    path, disk = vault.catalog.new_path(_with_extension(name))
-    made = _apply(vault, "", wanted)
-    data = made.body.encode("utf-8", "surrogateescape")
-    (vault.check if dry_run else vault.commit)("edit_canvas", [Create(disk, data)])
-    shown = shown_diff([diff(path, "", made.body)]) if dry_run else None
-    return CanvasChange(path, True, "" if dry_run else etag_of(data), list(made.ids), created=True, diff=shown)
-
-
-def _apply(vault: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edits.EditedCanvas:
+def _apply(vault: Vault, body: str, wanted: list[canvas_edits.CanvasOperation]) -> canvas_edits.EditedCanvas:
     """Return the canvas after all operations; a new heading or block must be in its card's note (CANVAS-6). Raises:
     SectionNotFound, and what `canvas_edits.edit` raises."""
     made = canvas_edits.edit(body, wanted, partial(secrets.token_hex, 8))
@@ -182,10 +170,6 @@ def _apply(vault: Vault, body: str, wanted: list[CanvasOperation]) -> canvas_edi
         if entry is not None and card.subpath is not None and is_note(entry.path):
             sections.find(parse(vault.read_text(entry).text.body), card.subpath.value, by_link=True)
     return made
-
-
-def _find(vault: Vault, name: str) -> FileEntry:
-    return vault.find(_with_extension(name))
 
 
 def _with_extension(name: str) -> str:
@@ -255,20 +239,20 @@ class _Given:
     def number_of(self, key: str) -> int | None:
         return None if key not in self.values else round(self.values[key])
 
-    def place(self) -> CardPlace:
+    def place(self) -> canvas_edits.CardPlace:
         side = self.choice("side", get_args(Side), "right")
-        return CardPlace(
+        return canvas_edits.CardPlace(
             self.number_of("x"), self.number_of("y"), self.values.get("beside", ""), side, self.values.get("group", "")
         )
 
 
-def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> CanvasOperation:
+def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edits.CanvasOperation:
     given = _Given(number, raw)
     values = given.values
     size = (given.number_of("width"), given.number_of("height"))
     match given.op:
         case "add":
-            kind = given.choice("type", get_args(CardKind))
+            kind = given.choice("type", get_args(canvas_edits.CardKind))
             content = _content(vault, given)
             return AddCard(
                 kind,
