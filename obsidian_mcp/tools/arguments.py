@@ -275,13 +275,10 @@ def read_object(value: Any) -> dict[str, Any]:
 def read_array(value: Any, items: str) -> list[Any]:
     """Return a list, also of its JSON text or of the only entry. Raises: ValueError."""
     found = read_json(value)
-    if items == "string" and isinstance(value, str) and not (isinstance(found, list) and all(map(_is_text, found))):
+    is_list = isinstance(found, list)
+    if items == "string" and isinstance(value, str) and not (is_list and set(map(type, found)) <= {str}):
         found = value  # a name such as 2026 or [[Note]] is JSON too
     return [_READERS[items](entry) for entry in (found if isinstance(found, list) else [found])]
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 _READERS: Final[Mapping[str, Callable[..., Any]]] = {

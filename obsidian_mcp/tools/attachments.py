@@ -22,7 +22,7 @@ from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotSh
 
 from .arguments import Argument, Limit, Offset, VaultName
 from .outcome import DocumentAnswer, PictureAnswer
-from .paging import page_of
+from .paging import PAGE, page_of
 from .registry import tool
 
 IMAGE_BYTES = 700_000
@@ -31,8 +31,6 @@ IMAGE_SIDE = 2_000
 """Pixels; what chats with several images take."""
 MOST_READ = 64 * 2**20
 MOST_ADDED = 32 * 2**20
-PDF_CHARACTERS = 40_000
-TEXT_CHARACTERS = 40_000
 PAGES_NAMED = 10
 """Pages without text among others that have some."""
 COPIES = 1_000
@@ -135,7 +133,7 @@ def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswe
         return replace(facts, note="Sound and film cannot be shown to a model.")
     data = vault.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
-        text = data[: TEXT_CHARACTERS * 4].decode("utf-8", "surrogateescape")[:TEXT_CHARACTERS]
+        text = data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE]
         return DocumentAnswer(facts, printable(text))
     if kind == "pdf":
         return _pdf(app, facts, data, pages)
@@ -161,7 +159,7 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
     last = int(end) if end else (first if pages and not dash else 10**9)
     if first < 1 or last < first:
         raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7, counted from 1.", argument="pages")
-    total, texts = app.media().pdf_text(data, first, last, PDF_CHARACTERS)
+    total, texts = app.media().pdf_text(data, first, last, PAGE)
     if not texts:
         pages_there = write_count(total, "page")
         raise InvalidArguments(f"The PDF has {pages_there}, so there is no page {first}.", argument="pages")
@@ -187,16 +185,11 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
 def _page_image(app: App, facts: ReadAttachment, data: bytes, number: int, last: int) -> DocumentAnswer | PictureAnswer:
     """Return the first of some pages without text as an image, or that there is no text where it cannot be drawn."""
     following = f"{number + 1}-{last}" if number < last else None
+    shown = replace(facts, pages=str(number), note="The page has no text: this is its image.", next_pages=following)
     try:
-        image = app.media().pdf_page(data, number, IMAGE_SIDE)
-        shown = _image(
-            app,
-            replace(facts, pages=str(number), note="The page has no text: this is its image.", next_pages=following),
-            image,
-        )
+        return _image(app, shown, app.media().pdf_page(data, number, IMAGE_SIDE))
     except NotShowable as error:
         return DocumentAnswer(replace(facts, note=f"{facts.note} {error.message}"), "")
-    return shown
 
 
 @dataclass(frozen=True, slots=True)

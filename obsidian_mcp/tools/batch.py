@@ -71,15 +71,9 @@ def batch(
         if not operations:
             return Batch(len(calls), results, 0, [])
         (opened.check if dry_run else opened.commit)("batch", operations)
-    changed, more_changed = first_of(list(dict.fromkeys(normal_form(one.disk) for one in operations)), FILES_SHOWN)
-    return Batch(
-        len(calls),
-        results,
-        len(changed) + (more_changed or 0),
-        changed,
-        more_changed,
-        diff=shown_diff(map(_lines, operations)) if dry_run else None,
-    )
+    changed = list(dict.fromkeys(normal_form(one.disk) for one in operations))
+    diff = shown_diff(map(_lines, operations)) if dry_run else None
+    return Batch(len(calls), results, len(changed), *first_of(changed, FILES_SHOWN), diff)
 
 
 def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:

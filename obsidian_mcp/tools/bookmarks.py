@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
@@ -18,9 +18,6 @@ from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 from .arguments import MOST_RESULTS, Argument, VaultName
 from .paging import first_of
 from .registry import tool
-
-if TYPE_CHECKING:
-    from obsidian_mcp.core.vault.changes import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,11 @@ def edit_bookmarks(
             after, found = _remove(opened, body, target)
         changed = after != body
         if changed:
-            opened.commit("edit_bookmarks", [_operation(data, after)])
+            from obsidian_mcp.core.vault.changes import Create, Write  # lists of bookmarks load none of it
+
+            disk = f"{SETTINGS_FOLDER}/{stored.FILE}"
+            written = Text(after, data is not None and Text.decode(data).bom).encode()
+            opened.commit("edit_bookmarks", [Create(disk, written) if data is None else Write(disk, data, written)])
     return ChangedBookmark(found.kind, found.target, found.title or None, found.group or None, changed=changed)
 
 
@@ -99,14 +100,6 @@ def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]
         except AppError:
             raise missing from None
         return stored.remove(body, named, vault.policy)
-
-
-def _operation(data: bytes | None, after: str) -> Operation:
-    from obsidian_mcp.core.vault.changes import Create, Write  # lists of bookmarks load none of it
-
-    disk = f"{SETTINGS_FOLDER}/{stored.FILE}"
-    written = after.encode() if data is None else Text(after, Text.decode(data).bom).encode()
-    return Create(disk, written) if data is None else Write(disk, data, written)
 
 
 def _body(data: bytes | None) -> str | None:

@@ -127,16 +127,12 @@ def publish(entry: ToolEntry, audience: Audience) -> Mapping[str, Any]:
     """Return one entry of the answer to `tools/list`, for an audience."""
     published = entry.published
     if audience.asks and entry.takes_confirm:
-        published = {**published, "inputSchema": confirmable(published["inputSchema"])}
+        schema = published["inputSchema"]
+        properties = {**schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
+        published = {**published, "inputSchema": {**schema, "properties": properties}}
     if audience.shows_views:
         published = {**published, "_meta": {**published.get("_meta", {}), **entry.ui}}
     return published
-
-
-def confirmable(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a writing tool's arguments with CONFIRM."""
-    properties = {**schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
-    return {**schema, "properties": properties}
 
 
 def profile(names: str) -> Sequence[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
@@ -72,10 +73,8 @@ def list_files(
         for entry in below
         if (recursive or entry.path.count("/") == depth) and (not wanted or extension_of(entry.path) == wanted)
     ]
-    if sort == "modified":
-        files.sort(key=lambda entry: -entry.mtime_ns)
-    elif sort == "size":
-        files.sort(key=lambda entry: -entry.size)
+    if sort in ("modified", "size"):
+        files.sort(key=attrgetter("mtime_ns" if sort == "modified" else "size"), reverse=True)
     elif sort == "opened":
         latest = last_open_files(opened.files.config("workspace.json"))
         ranks = {path: rank for rank, path in enumerate(latest)}

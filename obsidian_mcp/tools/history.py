@@ -107,13 +107,8 @@ def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
 
 
 def _files(steps: tuple[Step, ...]) -> list[str]:
-    shown = []
-    for step in steps:
-        if step.kind == "folder":
-            continue
-        path = normal_form(step.disk)
-        shown.append(f"{path} -> {normal_form(step.target)}" if step.target is not None else path)
-    return list(dict.fromkeys(shown))
+    moves = [(step.disk, step.target) for step in steps if step.kind != "folder"]
+    return list(dict.fromkeys(" -> ".join(normal_form(path) for path in move if path is not None) for move in moves))
 
 
 def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:

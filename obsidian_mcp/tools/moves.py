@@ -7,12 +7,10 @@ from functools import partial
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.insertion import End, Left
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault.changes import Create, PlannedChange
-from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, DryRun, Name, Query, VaultName
@@ -67,7 +65,11 @@ def move_note(
     """Move or rename a note, attachment or folder, or many notes into a folder; links follow, not text."""
     opened = app.vaults.get(vault)
     if not name:
-        return _gather(opened, bulk.selected(opened, names, query), to, update_links=update_links, dry_run=dry_run)
+        entries = bulk.selected(opened, names, query)
+        gather = partial(move.gather, opened, entries, to, update_links=update_links)
+        moved = bulk.make(opened, "move_note", gather, dry_run=dry_run)
+        shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
+        return replace(_answer(moved, [], dry_run=dry_run), files=len(moved.moved), moves=shown)
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
     plan = partial(move.relocate, opened, name, to, update_links=update_links)
@@ -81,13 +83,6 @@ def move_note(
         renamed=moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2] or None,
         files=None if moved.source in moved.moved else len(moved.moved),
     )
-
-
-def _gather(vault: Vault, entries: list[FileEntry], to: str, *, update_links: bool, dry_run: bool) -> Moved:
-    plan = partial(move.gather, vault, entries, to, update_links=update_links)
-    moved = bulk.make(vault, "move_note", plan, dry_run=dry_run)
-    shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
-    return replace(_answer(moved, [], dry_run=dry_run), files=len(moved.moved), moves=shown)
 
 
 def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Moved:

@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, groupby, islice, takewhile, zip_longest
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import write_count
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.vault.changes import Rewritten
 
 T = TypeVar("T")
 
@@ -172,13 +175,6 @@ def _kind(old: str, new: str) -> tuple[tuple[str, str], str]:
 # The answer to a change
 
 
-class ChangedFile(Protocol):
-    @property
-    def path(self) -> str: ...
-    @property
-    def diff(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
     total: int
@@ -195,7 +191,7 @@ class ChangedFiles:
 
 
 def changed_files(
-    files: Sequence[ChangedFile], *, dry_run: bool, etag: str | None = None, warnings: Sequence[str] = ()
+    files: Sequence[Rewritten], *, dry_run: bool, etag: str | None = None, warnings: Sequence[str] = ()
 ) -> ChangedFiles:
     """Name the first files and, for a dry run, show as much of their differences as fits."""
     changed, more_changed = first_of([str(file.path) for file in files], FILES_SHOWN)

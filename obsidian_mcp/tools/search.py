@@ -59,7 +59,8 @@ def search(
     opened = app.vaults.get(vault)
     if name and (folder or group or sort):
         raise InvalidArguments("name is one note: folder, sort and group are for many.", argument="name")
-    everything = _is_everything(query, match, narrowed=any((folder, modified_after, modified_before, sort, group)))
+    is_narrowed = any((folder, modified_after, modified_before, sort, group))
+    everything = (is_narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
     remark = WORDS_HERE if _OTHERS_OPERATOR.search(_QUOTED.sub("", query)) else ""
     request = Request(
         EVERYTHING if everything else parser.with_days(query, lambda: opened.calendar.today),
@@ -99,11 +100,6 @@ def _explain_exclusion(vault: Vault, folder: str | None) -> str | None:
     ):
         return "Files that the user excludes in the app are not searched; obsidian_list_files names them too."
     return None
-
-
-def _is_everything(query: str, match: Match, *, narrowed: bool) -> bool:
-    """Whether the query means every note: it is empty and other arguments narrow the search, or it is `*`."""
-    return (narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
 
 
 def _time(argument: str, text: str) -> int | None:
