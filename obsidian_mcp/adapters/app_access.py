@@ -22,7 +22,6 @@ DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself starts no other."""
 PRESENT_SECONDS = 5.0
 """How long `is_there` keeps its answer: every list of tools calls it."""
-NO_MARKS: Mapping[str, str] = {}
 SAME_FILES = 0.9
 """Share of the app's files that must exist here for two folders to be the same vault (CMD-11)."""
 
@@ -108,16 +107,18 @@ class AppAccess:
         row = find_registered(folder, self._app_folders)
         if row is None or not self.is_running():
             raise ObsidianNotRunning
-        return self._official({DROP_IN: "1"}).run([f"vault={row.id}", *words], self._timeout)
+        program = self._official()
+        marked = program._replace(environment={**program.environment, DROP_IN: "1"})
+        return marked.run([f"vault={row.id}", *words], self._timeout)
 
-    def _official(self, marks: Mapping[str, str] = NO_MARKS) -> ObsidianProgram:
-        """Return the official program with `marks` in its environment. Raises: AppCommandFailed, ObsidianNotRunning."""
+    def _official(self) -> ObsidianProgram:
+        """Return the official program. Raises: AppCommandFailed, ObsidianNotRunning."""
         from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
 
         environment = this_environment(self._environment)
         program = find_program(self._program, environment)
         if program is not None:
-            return ObsidianProgram(program, {**environment, **marks})
+            return ObsidianProgram(program, environment)
         if not self.is_running():
             raise ObsidianNotRunning
         raise AppCommandFailed(f"The obsidian command is not on this computer. {INSTALL_HINT}")

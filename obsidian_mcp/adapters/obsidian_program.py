@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PureWindowsPath
 from typing import IO, NamedTuple
 
@@ -135,8 +136,8 @@ def complete_environment(
     platform: str,
     home: str,
     user: str,
-    runtime_folder: str | None,
-    temporary_folder: str | None,
+    runtime_folder: str | None = None,
+    temporary_folder: str | None = None,
 ) -> dict[str, str]:
     """Return the environment with what the program needs to find the app's socket, which GUI clients strip (PROG-02).
     What is set stays, but for ELECTRON_RUN_AS_NODE, which would make the app's binary a JavaScript interpreter."""
@@ -146,35 +147,28 @@ def complete_environment(
             needed |= {"APPDATA": rf"{home}\AppData\Roaming", "LOCALAPPDATA": rf"{home}\AppData\Local"}
     else:
         needed = {"HOME": home, "USER": user, "LOGNAME": user}
-    needed |= {"XDG_RUNTIME_DIR": runtime_folder or "", "TMPDIR": temporary_folder or ""}
-    missing = {name: value for name, value in needed.items() if value and not environment.get(name, "").strip()}
+    known = {**needed, "XDG_RUNTIME_DIR": runtime_folder, "TMPDIR": temporary_folder}
+    missing = {name: value for name, value in known.items() if value and not environment.get(name, "").strip()}
     kept = {name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"}
     return kept | missing
 
 
 def this_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return `complete_environment` with the facts of this account and system."""
-    runtime_folder, temporary_folder = None, None
+    complete = partial(complete_environment, environment, platform=sys.platform)
     if sys.platform == "win32":
-        home, user = "", os.getlogin()
+        home = ""
         with contextlib.suppress(RuntimeError):  # the client has stripped USERPROFILE
             home = str(Path.home())
-    else:
-        import pwd
+        return complete(home=home, user=os.getlogin())
+    import pwd
 
-        account = pwd.getpwuid(os.getuid())
-        home, user = account.pw_dir, account.pw_name
-        folder = Path("/run/user") / str(os.getuid())
-        runtime_folder = str(folder) if folder.is_dir() else None
-    if sys.platform == "darwin":
-        temporary_folder = os.confstr("CS_DARWIN_USER_TEMP_DIR")
-    return complete_environment(
-        environment,
-        platform=sys.platform,
-        home=home,
-        user=user,
-        runtime_folder=runtime_folder,
-        temporary_folder=temporary_folder,
+    account, runtime = pwd.getpwuid(os.getuid()), Path(f"/run/user/{os.getuid()}")
+    return complete(
+        home=account.pw_dir,
+        user=account.pw_name,
+        runtime_folder=str(runtime) if runtime.is_dir() else None,
+        temporary_folder=os.confstr("CS_DARWIN_USER_TEMP_DIR") if sys.platform == "darwin" else None,
     )
 
 

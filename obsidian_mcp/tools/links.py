@@ -113,9 +113,9 @@ def get_links(
     lines = list(incoming.values())[page]
     contexts = opened.graph.contexts(refs[0] for refs in lines)
     total = max(len(outgoing_links), len(incoming))
-    shown = [replace(link, count=_several(count)) for link, count in list(outgoing_links.items())[page]]
+    shown = [replace(link, count=count if count > 1 else None) for link, count in list(outgoing_links.items())[page]]
     linking = [
-        Backlink(refs[0].source, refs[0].line, context, _embed(refs[0]), _several(len(refs)))
+        Backlink(refs[0].source, refs[0].line, context, _embed(refs[0]), len(refs) if len(refs) > 1 else None)
         for refs, context in zip(lines, contexts, strict=True)
     ]
     count = count_fitting(shown, linking)
@@ -206,10 +206,6 @@ def _linking_line(reference: Reference) -> object:
 
 def _embed(reference: Reference) -> bool | None:
     return True if reference.link.kind == "embed" else None
-
-
-def _several(count: int) -> int | None:
-    return count if count > 1 else None
 
 
 @dataclass(frozen=True, slots=True)

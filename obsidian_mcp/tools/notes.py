@@ -113,25 +113,23 @@ def create_note(
         elif properties:
             content = set_properties(content, properties, joins_lists=True)
         entry = opened.at(path) or opened.look_for(disk)
-        if entry is not None:
-            if not overwrite:
-                raise NoteExists(
-                    f"{str(entry.path)!r} exists already. Choose another name, or set overwrite to true to replace the "
-                    "whole note; obsidian_edit_note changes a part of it.",
-                    path=str(entry.path),
-                )
-            before = opened.read(entry)
+        if entry is None:
+            if same := [other for other in opened.catalog.named(path.rpartition("/")[2]) if other != path]:
+                warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
+            data = Text(content).encode()
+            warnings += move.create_file(opened, "create_note", path, disk, data)
+        elif overwrite:
+            path, before = entry.path, opened.read(entry)
             data = edits.overwritten(before.data, content)
             opened.commit("create_note", [Write(entry.disk, before.data, data)])
-            warnings += base_mistakes(path, content)
-            return Created(entry.path, False, etag_of(data), cursor, warnings or None)
-        same = [other for other in opened.catalog.named(path.rpartition("/")[2]) if other != path]
-        if same:
-            warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
-        data = Text(content).encode()
-        warnings += move.create_file(opened, "create_note", path, disk, data)
+        else:
+            raise NoteExists(
+                f"{str(entry.path)!r} exists already. Choose another name, or set overwrite to true to replace the "
+                "whole note; obsidian_edit_note changes a part of it.",
+                path=str(entry.path),
+            )
         warnings += base_mistakes(path, content)
-        return Created(path, True, etag_of(data), cursor, warnings or None)
+        return Created(path, entry is None, etag_of(data), cursor, warnings or None)
 
 
 def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
