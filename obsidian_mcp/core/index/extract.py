@@ -19,7 +19,7 @@ from obsidian_mcp.core.links.resolve import link_key
 from obsidian_mcp.core.note import canvas, drawing, parser
 from obsidian_mcp.core.note.elements import ListItem, Tag
 from obsidian_mcp.core.note.links import Link
-from obsidian_mcp.core.query import scopes
+from obsidian_mcp.core.query.document import structure_of, structure_of_pages
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.text import Lines, Text, printable
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
@@ -71,7 +71,7 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
             if drawing.is_drawing(path, body):
                 body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
-            found, structured = _extract_note(parsed), scopes.structure_of(parsed).pack()
+            found, structured = _extract_note(parsed), structure_of(parsed).pack()
         elif extension(path) == DRAWING_EXTENSION:
             found, searched = Facts(), searched_text(path, body)
         else:
@@ -102,7 +102,7 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
 def extract_pdf(found: content.SearchContent, starts: Sequence[int], problem: str) -> Facts:
     """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
     pages = tuple(HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
-    found = found._replace(structure=scopes.structure_of_pages(starts, len(found.text)).pack())
+    found = found._replace(structure=structure_of_pages(starts, len(found.text)).pack())
     return Facts(headings=pages, warnings=(_one_line(problem),) if problem else (), content=found)
 
 

@@ -37,7 +37,7 @@ class SearchContent(NamedTuple):
     """The distinct words of all these, separated by spaces, without those that are too long."""
     odd: int = 0
     structure: bytes = b""
-    """`scopes.pack` of the structure; empty if it is not known."""
+    """`Structure.pack` of its parts; empty if it is not known."""
 
 
 FIELDS = ("body", "name", "alias", "heading", "tag", "folder")

@@ -1,20 +1,196 @@
-"""What a search can read of one file."""
+"""What a search can read of one file, and its parts that `line:`, `block:`, `section:` and `task:` search (QUERY-40 to
+QUERY-44)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from itertools import accumulate, chain, compress
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from obsidian_mcp.core.text.text import Span
-
-from .scopes import Structure, structure_of
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.note.parser import Note
 
 Kind = Literal["note", "canvas", "other"]
+Scope = Literal["block", "section", "section-tree", "task", "task-todo", "task-done"]
+"""A kind of part. A `section-tree` includes the sections below it."""
+
+_BLOCKS, _HEADINGS, _TASKS = range(3)
+_OPEN = ord(" ")
+_NONE = array("I", [0])
+_LOWEST = array("I", [7])
+"""Start and level of the text before the first heading."""
+
+First = Callable[[str, int, int], int]
+"""Finds where what a part must contain begins first in `text[start:end]`; -1 if it is not there."""
+
+
+class Parts(NamedTuple):
+    """Parts of one kind in the order of their starts; a list item may lie inside another one."""
+
+    starts: Sequence[int]
+    ends: Sequence[int]
+    reach: Sequence[int]
+    """The largest end up to and including each part."""
+
+
+class Structure:
+    """Where the parts of one text are, in code points; the index stores it as bytes: the length of the text, the counts
+    of blocks, headings and tasks, then their columns, starts and ends of blocks first."""
+
+    __slots__ = ("_numbers", "_parts")
+
+    def __init__(self, numbers: array[int] | bytes) -> None:
+        """`numbers` may be what `pack` returned."""
+        self._numbers = array("I", numbers)
+        self._parts: dict[Scope, Parts] = {}
+
+    def _columns(self, kind: int) -> list[array[int]]:
+        """Starts and ends of top-level blocks and of list items, each item without the items below it (kind 0,
+        QUERY-41); starts and levels of the headings that begin sections (1); marks (code points), starts and ends of
+        task items, without the items below them (2, QUERY-43)."""
+        counts = self._numbers[1:4]
+        first, size = 4 + 2 * sum(counts[:kind]), counts[kind]
+        return [self._numbers[first + n * size : first + (n + 1) * size] for n in range(3 if kind == _TASKS else 2)]
+
+    def pack(self) -> bytes:
+        """Return the structure as bytes."""
+        return self._numbers.tobytes()
+
+    def parts(self, scope: Scope) -> Parts:
+        """Return the parts of one kind (QUERY-41 to QUERY-43)."""
+        if scope not in self._parts:
+            starts, ends = self._edges(scope)
+            self._parts[scope] = Parts(starts, ends, ends if scope == "section" else list(accumulate(ends, max)))
+        return self._parts[scope]
+
+    def _edges(self, scope: Scope) -> Sequence[Sequence[int]]:
+        match scope:
+            case "block":
+                return self._columns(_BLOCKS)
+            case "section":
+                return self._sections()
+            case "section-tree":
+                return self._section_trees()
+        marks, *edges = self._columns(_TASKS)
+        if scope == "task":
+            return edges
+        chosen = [(mark == _OPEN) == (scope == "task-todo") for mark in marks]
+        return [list(compress(column, chosen)) for column in edges]
+
+    def _sections(self) -> tuple[array[int], array[int]]:
+        """Starts and ends of the sections, each from a heading to the next one (QUERY-42)."""
+        starts, _ = self._columns(_HEADINGS)
+        if not starts or starts[0]:
+            starts = _NONE + starts  # an empty text is one empty section, as it is one empty line
+        ends = starts[1:]
+        if starts:
+            ends.append(self._numbers[0])
+        return starts, ends
+
+    def _section_trees(self) -> tuple[array[int], array[int]]:
+        """The sections with those below them: each ends at the next heading that is not below its own (QUERY-42)."""
+        starts, ends = self._sections()
+        _, levels = self._columns(_HEADINGS)
+        if len(levels) < len(starts):
+            levels = _LOWEST + levels
+        open_headings: list[tuple[int, int]] = []  # level and start of later headings that can end a section
+        for n in range(len(starts) - 1, -1, -1):
+            while open_headings and open_headings[-1][0] > levels[n]:
+                open_headings.pop()
+            ends[n] = open_headings[-1][1] if open_headings else self._numbers[0]
+            open_headings.append((levels[n], starts[n]))
+        return starts, ends
+
+
+def structure_of(note: Note) -> Structure:
+    """Return the structure of a parsed note."""
+    blocks, headings, tasks = _blocks(note), note.outline, list(note.tasks)
+    columns = (
+        [span.start for span in blocks],
+        [span.end for span in blocks],
+        [heading.span.start for heading in headings],
+        [heading.level for heading in headings],
+        [ord(item.mark or " ") for item in tasks],
+        [item.span.start for item in tasks],
+        [item.span.end for item in tasks],
+    )
+    return Structure(array("I", [len(note.body), len(blocks), len(headings), len(tasks), *chain(*columns)]))
+
+
+def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
+    """Return the structure of a text of pages, each of which is one block and one section."""
+    ends = [*starts[1:], length] if starts else []
+    count = len(starts)
+    return Structure(array("I", [length, count, count, 0, *starts, *ends, *starts, *[1] * count]))
+
+
+def _blocks(note: Note) -> list[Span]:
+    items, at = note.list_items, 0
+    found = []
+    for section in note.sections:
+        if section.kind != "list":
+            found.append(section.span)
+            continue
+        while at < len(items) and items[at].span.start < section.span.start:
+            at += 1
+        while at < len(items) and items[at].span.start < section.span.end:
+            found.append(items[at].span)
+            at += 1
+    return found
+
+
+def parts_within(parts: Parts, start: int, end: int, text: str, must: First | None) -> Iterator[Span]:
+    """Yield the parts in which `must` begins, as far as they lie in `text[start:end]`, without their line ends."""
+    starts, ends, reach = parts
+    if not text and starts and must is None:
+        yield Span(0, 0)
+        return
+    at = bisect_right(reach, start)
+    end = min(end, reach[-1]) if starts else start
+    while at < len(starts) and starts[at] < end:
+        low = max(starts[at], start)
+        high = without_line_end(text, low, min(ends[at], end))
+        place = low if must is None else must(text, low, end)
+        if place < 0:
+            return
+        if place >= high:
+            at = max(at + 1, bisect_right(reach, place))
+            continue
+        if low < high:
+            yield Span(low, high)
+        at += 1
+
+
+def lines_within(start: int, end: int, text: str, must: First | None) -> Iterator[Span]:
+    """Yield the lines of `text[start:end]` without their ends in which `must` begins (QUERY-40)."""
+    while start <= end:
+        if must is not None:
+            place = must(text, start, end)
+            if place < 0:
+                return
+            start = max(start, text.rfind("\n", start, place) + 1)
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        yield Span(start, without_line_end(text, start, stop))
+        start = stop + 1
+
+
+def without_line_end(text: str, start: int, end: int) -> int:
+    """Return the end of `text[start:end]` without an LF or CRLF at its end."""
+    if end > start and text[end - 1] == "\n":
+        end -= 1
+    if end > start and text[end - 1] == "\r":
+        end -= 1
+    return end
+
+
+# Files
 
 
 @dataclass(eq=False)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from heapq import merge
 from itertools import chain
 from operator import attrgetter
@@ -16,12 +19,27 @@ import regex
 from obsidian_mcp.core.text.analysis import fold, phrase, substring
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import basename
 
-from . import scopes
-from .document import Document
-from .nodes import And, Node, Not, Operator, Or, Phrase, Property, Regex, ScopedQuery, Word, has_scope
-from .parts import first_of, required
-from .properties import name_test, value_test
+from .document import Document, First, Scope, lines_within, parts_within
+from .nodes import (
+    NARROWING,
+    And,
+    Compare,
+    Constant,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Property,
+    Regex,
+    ScopedQuery,
+    SearchField,
+    Word,
+    has_scope,
+    moment,
+    number,
+)
 from .regexp import translate
 
 MAX_SPANS = 100_000
@@ -32,13 +50,13 @@ class Matcher:
     """A query compiled for many files. Its methods raise OperationTimeout."""
 
     def __init__(self, query: Node) -> None:
-        self._test = _compile(query, _Field())
+        self._test = _compile(query, SearchField())
 
     def matches(self, subject: Document) -> bool:
         """Return whether the file matches."""
         checkpoint()
         place = Place(subject)
-        return self._test.holds(place) and (subject.kind != "other" or self._test.shows(place))
+        return self._test.holds(place) and (place.has_content or next(self._test.places(place), None) is not None)
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
         """The places to show of a file, in order and each once, none if its path matched; None without a match."""
@@ -52,18 +70,11 @@ class Matcher:
         return [part.places(Place(subject)) for part in parts]
 
 
-class Place:
+class Place(NamedTuple):
     """The whole content of a file (`span` None) or a part of it."""
 
-    __slots__ = ("span", "subject")
-
-    def __init__(self, subject: Document, span: Span | None = None) -> None:
-        self.subject = subject
-        self.span = span
-
-    def within(self, part: Span) -> Place:
-        """Return a part of the same file."""
-        return Place(self.subject, part)
+    subject: Document
+    span: Span | None = None
 
     @property
     def has_content(self) -> bool:
@@ -92,12 +103,9 @@ class Condition(Protocol):
     def holds(self, place: Place) -> bool:
         """Whether it is fulfilled."""
 
-    def shows(self, place: Place) -> bool:  # noqa: ARG002
-        """Whether it holds because of the path (semantics 5.6 row 27); used for files without text."""
-        return False
-
     def places(self, place: Place) -> Iterator[Span]:  # noqa: ARG002
-        """Yield where it holds in the content, if anywhere; called only if it holds."""
+        """Yield where it holds in the content, if anywhere, or of a file without text once if it holds because of the
+        path (semantics 5.6 row 27); called only if it holds."""
         return iter(())
 
 
@@ -158,8 +166,8 @@ class _InPath(Condition):
         path = place.subject.path
         return self.finder.found(path[path.rfind("/") + 1 :] if self.name_only else path)
 
-    def shows(self, place: Place) -> bool:
-        return self.holds(place)
+    def places(self, place: Place) -> Iterator[Span]:
+        return iter(() if place.has_content else (Span(0, 0),))
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -197,23 +205,15 @@ class _Tagged(Condition):
                 yield span
 
 
-class TagTest(NamedTuple):
-    """Which tags a word or an expression means."""
-
-    name: str
-    """Folded, without `#` and a trailing slash; empty for an expression, and where every tag is meant."""
-    accepts: Callable[[str], bool]
-    """Whether it means a tag, given without `#`."""
-
-
-def tag_test(leaf: Word | Phrase | Regex) -> TagTest:
-    """Return the test of a leaf: the tag itself or one below it, in any case (semantics 3.4; QUERY-13)."""
+def tag_test(leaf: Word | Phrase | Regex) -> tuple[str, Callable[[str], bool]]:
+    """Return which tag a leaf names, folded, empty for an expression and where every tag is meant; and the test for a
+    tag without `#`: the tag itself or one below it, in any case (semantics 3.4; QUERY-13)."""
     if isinstance(leaf, Regex):
         searched = translate(leaf.source)
-        return TagTest("", lambda tag: searched.found(tag) or searched.found(f"#{tag}"))
+        return "", lambda tag: searched.found(tag) or searched.found(f"#{tag}")
     name = fold(leaf.text).removeprefix("#").rstrip("/")
     below = f"{name}/"
-    return TagTest(name, lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below))
+    return name, lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below)
 
 
 # Combinations
@@ -227,9 +227,6 @@ class _All(Condition):
     def holds(self, place: Place) -> bool:
         return all(part.holds(place) for part in self.parts)
 
-    def shows(self, place: Place) -> bool:
-        return any(part.shows(place) for part in self.parts)
-
     def places(self, place: Place) -> Iterator[Span]:
         return chain.from_iterable(part.places(place) for part in self.parts)
 
@@ -241,9 +238,6 @@ class _AnyOf(Condition):
 
     def holds(self, place: Place) -> bool:
         return any(part.holds(place) for part in self.parts)
-
-    def shows(self, place: Place) -> bool:
-        return any(part.holds(place) and part.shows(place) for part in self.parts)
 
     def places(self, place: Place) -> Iterator[Span]:
         return merge(*(part.places(place) for part in self.parts if part.holds(place)), key=attrgetter("start"))
@@ -266,20 +260,17 @@ class _InPart:
     """One part of the text (a line, a block, …) satisfies `test` by itself."""
 
     test: Condition
-    scope: scopes.Scope | Literal["line"]
-    must: scopes.First | None
+    scope: Scope | Literal["line"]
+    must: First | None
     """Finds what the part must contain: cheaper than to try one part after the other."""
     cost: int
 
     def holds(self, place: Place) -> bool:
         return next(self._satisfied(place), None) is not None
 
-    def shows(self, place: Place) -> bool:  # noqa: ARG002
-        return False
-
     def places(self, place: Place) -> Iterator[Span]:
         for part in self._satisfied(place):
-            found = list(self.test.places(place.within(part)))
+            found = list(self.test.places(Place(place.subject, part)))
             yield from found or ([part] if part.start < part.end else [])
 
     def _satisfied(self, place: Place) -> Iterator[Span]:
@@ -288,14 +279,14 @@ class _InPart:
             return
         subject, text, start, end = place.subject, place.subject.text, place.start, place.end
         if self.scope == "line":
-            parts = scopes.lines_within(start, end, text, self.must)
+            parts = lines_within(start, end, text, self.must)
         elif self.must is not None and self.must(text, start, end) < 0:
             return  # without a look at the structure
         else:
-            parts = scopes.parts_within(subject.structure.parts(self.scope), start, end, text, self.must)
+            parts = parts_within(subject.structure.parts(self.scope), start, end, text, self.must)
         for part in parts:
             checkpoint()
-            if self.test.holds(place.within(part)):
+            if self.test.holds(Place(subject, part)):
                 yield part
 
 
@@ -310,38 +301,111 @@ class _WithProperty:
     def holds(self, place: Place) -> bool:
         return any(self.names(name) and self.values(value) for name, value in place.subject.properties.items())
 
-    def shows(self, place: Place) -> bool:  # noqa: ARG002
-        return False
-
     def places(self, place: Place) -> Iterator[Span]:
         for name, value, span in place.subject.property_places if place.span is None else ():
             if self.names(name) and self.values(value):
                 yield span
 
 
+# The names and values of properties (QUERY-50 to QUERY-55)
+
+
+_LINK = re.compile(r"\s*\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]\s*")
+"""A value that is a link: group 1 is the path, group 2 the alias."""
+
+
+def name_test(key: Node) -> Callable[[str], bool]:
+    """Return a test of property names: the whole name, in any case (QUERY-50)."""
+    match key:
+        case Or():
+            tests = [name_test(part) for part in key.parts]
+            return lambda name: any(accepts(name) for accepts in tests)
+        case Regex():
+            return translate(key.source).found
+        case Word() | Phrase():
+            wanted = fold(key.text)
+            return lambda name: fold(name) == wanted
+    raise TypeError(f"{type(key).__name__} cannot be the name of a property")
+
+
+def value_test(node: Node | None, match_case: bool | None) -> Callable[[object], bool]:
+    """Return a test of property values. A term is true of a list if it is true of one item (QUERY-51 to QUERY-55)."""
+    match node:
+        case None:
+            return lambda _: True
+        case And() | Or():
+            tests = [value_test(part, match_case) for part in node.parts]
+            combine = all if isinstance(node, And) else any
+            return lambda value: combine(accepts(value) for accepts in tests)
+        case Not():
+            inner = value_test(node.part, match_case)
+            return lambda value: not inner(value)
+        case Constant(value=None):
+            return lambda value: value is None
+        case Constant() | Compare():
+            accepts = _item_test(node)
+            return lambda value: any(map(accepts, _items(value)))
+        case Word() | Phrase() | Regex():
+            matches = _text_test(node, match_case)
+            return lambda value: any(map(matches, _texts(_items(value))))
+    raise TypeError(f"{type(node).__name__} cannot be the value of a property")
+
+
+def _item_test(node: Constant | Compare) -> Callable[[object], bool]:
+    if isinstance(node, Constant):
+        return lambda item: item is node.value
+    compare = operator.gt if node.sign == ">" else operator.lt
+    if (limit := number(node.scalar)) is not None:
+        return lambda item: isinstance(item, int | float) and not isinstance(item, bool) and compare(item, limit)
+    time = moment(node.scalar) or ""
+    return lambda item: isinstance(item, str) and (other := moment(item.strip())) is not None and compare(other, time)
+
+
+def _text_test(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable[[str], object]:
+    if isinstance(leaf, Regex):
+        return translate(leaf.source, match_case=bool(match_case)).found
+    if isinstance(leaf, Word):
+        return substring(leaf.text, match_case=bool(match_case)).search
+    fold_case = str if match_case else fold
+    return partial(_is_named, fold_case(leaf.text), fold_case)
+
+
+def _is_named(wanted: str, fold_case: Callable[[str], str], text: str) -> bool:
+    """Whether a value is a text, or a link with this path, name or alias."""
+    names = [text]
+    if link := _LINK.fullmatch(text):
+        path = link[1].strip()
+        names += [path, basename(path), *([link[2].strip()] if link[2] else [])]
+    return wanted in map(fold_case, names)
+
+
+def _items(value: object) -> list[object]:
+    return [item for part in value for item in _items(part)] if isinstance(value, list) else [value]
+
+
+def _texts(items: Iterable[object]) -> Iterator[str]:
+    """The texts of some values; null and mappings have none."""
+    for item in items:
+        if isinstance(item, bool):
+            yield "true" if item else "false"
+        elif isinstance(item, float) and item.is_integer() and abs(item) < 1e21:
+            yield str(int(item))  # as JavaScript writes 7.0
+        elif isinstance(item, str | int | float):
+            yield str(item)
+
+
 # From the tree to conditions
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Field:
-    """Where the leaves search, and how they treat case (None: the default)."""
-
-    where: Literal["anyplace", "content", "path", "name", "tag"] = "anyplace"
-    match_case: bool | None = None
-
-
-def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
+def _compile(node: Node, field: SearchField, *, negated: bool = False) -> Condition:
     """Push negations down to the leaves, so that only affirmed terms give places to show."""
     while isinstance(node, Not | ScopedQuery):
-        match node:
-            case Not():
-                negated = not negated
-            case ScopedQuery(operator="match-case" | "ignore-case"):
-                field = replace(field, match_case=node.operator == "match-case")
-            case ScopedQuery(operator="file" | "path" | "content" | "tag"):
-                field = replace(field, where=_FIELDS[node.operator])
-            case ScopedQuery():
-                break
+        if isinstance(node, Not):
+            negated = not negated
+        elif node.operator in NARROWING:
+            field = field._replace(**NARROWING[node.operator])
+        else:
+            break
         node = node.part
     test: Condition
     match node:
@@ -354,11 +418,11 @@ def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
         case Property():
             test = _WithProperty(name_test(node.key), value_test(node.value, field.match_case))
         case Word() | Phrase() | Regex() if field.where == "tag":
-            test = _Tagged(tag_test(node).accepts)
+            test = _Tagged(tag_test(node)[1])
         case Word() | Phrase() | Regex():
             is_regex = isinstance(node, Regex)
             content = _InContent(_finder(node, field.match_case), 20 if is_regex else 10)
-            path = _InPath(_finder(node, field.match_case, in_path=True), field.where == "name", 1 if is_regex else 0)
+            path = _InPath(_finder(node, field.match_case, in_path=True), field.where == "file", 1 if is_regex else 0)
             test = content if field.where == "content" else path
             if field.where == "anyplace":
                 test = _Anyplace(content.finder, content.cost, path)
@@ -367,24 +431,48 @@ def _compile(node: Node, field: _Field, *, negated: bool = False) -> Condition:
     return _NoneOf(test, test.cost) if negated else test
 
 
-_FIELDS: dict[Operator, Literal["content", "path", "name", "tag"]] = {
-    "file": "name",
-    "path": "path",
-    "content": "content",
-    "tag": "tag",
-}
-
-
-def _in_part(node: ScopedQuery, field: _Field, *, tree: bool | None = None) -> Condition:
+def _in_part(node: ScopedQuery, field: SearchField, *, tree: bool | None = None) -> Condition:
     if tree is None:
         tree = has_scope(node.part, "section")
     if isinstance(node.part, Or):  # a line has a or b if it has a, or if it has b; each is found faster
         parts = tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts)
         return _AnyOf(parts, max(part.cost for part in parts))
-    test = _compile(node.part, replace(field, where="content"))
+    test = _compile(node.part, field._replace(where="content"))
     texts = required(node.part)
     must = first_of(texts[0]) if texts else None
     if node.operator == "line":
         return _InPart(test, "line", must, 15 + test.cost)
-    scope = "section-tree" if tree and node.operator == "section" else cast("scopes.Scope", node.operator)
+    scope = "section-tree" if tree and node.operator == "section" else cast("Scope", node.operator)
     return _InPart(test, scope, must, 30 + test.cost)
+
+
+# What a part of a text must contain (QUERY-34 to QUERY-45)
+
+
+def first_of(text: str) -> First:
+    """Return what finds a folded text."""
+    pattern = substring(text, match_case=False)
+
+    def first(text: str, start: int, end: int) -> int:
+        found = pattern.search(text, start, end, concurrent=False)
+        return found.start() if found else -1
+
+    return first
+
+
+def required(node: Node) -> tuple[str, ...]:
+    """Return folded texts that all content contains which satisfies the operand of a scope, the longest first."""
+    return tuple(sorted(set(_required(node)), key=lambda text: (-len(text), text)))
+
+
+def _required(node: Node) -> Iterator[str]:
+    match node:
+        case And():
+            for part in node.parts:
+                yield from _required(part)
+        case ScopedQuery() if node.operator not in ("tag", "path", "file"):
+            yield from _required(node.part)
+        case Word() | Phrase() if node.text:
+            yield fold(node.text)
+        case Regex():
+            yield from (clause[0] for clause in translate(node.source).clauses if len(clause) == 1)

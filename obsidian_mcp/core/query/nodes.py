@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.text.text import Span
@@ -101,6 +101,25 @@ class Property:
 
 
 Node = Word | Phrase | Regex | And | Or | Not | ScopedQuery | Property | Constant | Compare
+
+
+class SearchField(NamedTuple):
+    """Where the leaves of a query search, and how they treat case (None: the default)."""
+
+    where: Literal["anyplace", "content", "path", "file", "tag"] = "anyplace"
+    """`anyplace`: in the path, or in the content of a file that has any."""
+    match_case: bool | None = None
+
+
+NARROWING: Mapping[Operator, Mapping[str, Any]] = {
+    "match-case": {"match_case": True},
+    "ignore-case": {"match_case": False},
+    "file": {"where": "file"},
+    "path": {"where": "path"},
+    "content": {"where": "content"},
+    "tag": {"where": "tag"},
+}
+"""What operators change of the SearchField of their parts. Parts of the text satisfy the others by themselves."""
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -6,10 +6,22 @@ import json
 import unicodedata
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, Regex, ScopedQuery, Word
+from obsidian_mcp.core.query.nodes import (
+    NARROWING,
+    And,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Property,
+    Regex,
+    ScopedQuery,
+    SearchField,
+    Word,
+)
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.call import report_progress
@@ -32,6 +44,7 @@ MANY_ENDINGS = 20
 """The longest list of words that end with the first word of a text and are looked up."""
 
 NOTHING: frozenset[int] = frozenset()
+EVERYWHERE = SearchField()
 
 # One text instead of many rows: most of the time would go into making rows.
 _FILES = "SELECT group_concat(rowid) FROM search WHERE search MATCH ?"
@@ -97,80 +110,57 @@ def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractS
 # What the index says of a query
 
 
-class SearchField(NamedTuple):
-    """Where the leaves of a query search, and whether case counts (None: the default)."""
-
-    where: Literal["content", "path", "text", "tag"] = "text"
-    """`text` is the content or the path. Only notes and canvases have content, and only they match `text`."""
-    scoped: bool = False
-    """In a part of the text, so that a condition on the whole file is not exact."""
-    match_case: bool | None = None
-
-
-EVERYWHERE = SearchField()
-
-
-def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE) -> Bounds:
-    """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61)."""
-    everything = snapshot.table.files
-    while isinstance(node, ScopedQuery) and (inside := _within(node, field)) is not None:
-        node, field = node.part, inside
+def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE, *, scoped: bool = False) -> Bounds:
+    """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61). `scoped`: of parts
+    of the text, so that what a file has is certain of none of them."""
+    while isinstance(node, ScopedQuery) and node.operator in NARROWING:
+        field, node = field._replace(**NARROWING[node.operator]), node.part
+    where = "path" if field.where == "file" else field.where
     match node:
-        case And():
-            return _all([bounds(snapshot, part, field) for part in node.parts])
-        case Or():
-            return _any([bounds(snapshot, part, field) for part in node.parts])
-        case Not() if field.scoped:
-            return Bounds(NOTHING, everything)
+        case And() | Or():
+            combine = _all if isinstance(node, And) else _any
+            return combine([bounds(snapshot, part, field, scoped=scoped) for part in node.parts])
         case Not():
-            inner = bounds(snapshot, node.part, field)
+            everything, inner = snapshot.table.files, bounds(snapshot, node.part, field, scoped=scoped)
             return Bounds(everything - inner.possible, everything - inner.sure)
         case ScopedQuery():
-            return _scope(snapshot, node, field)
+            return _scope(snapshot, node, field, scoped=scoped)
         case Property():
             return _property(snapshot, node, field.match_case)
         case Word() | Phrase() | Regex() if field.where == "tag":
             found = _tag(snapshot, node)
-            return found.at_most() if field.scoped else found
         case Regex():
-            return _expression(snapshot, node, field)
-        case Word() | Phrase() if not node.text:
-            return Bounds(NOTHING if field.scoped else everything, everything)
+            found = _expression(snapshot, node, where, cased=bool(field.match_case))
+        case Word() | Phrase() if node.text:
+            searched, bounded = _spellings(node.text, where), isinstance(node, Phrase)
+            found = _any([_text(snapshot, text, part, bounded=bounded) for text, part in searched])
+            found = found.at_most() if field.match_case and not analysis.is_caseless(node.text) else found
         case Word() | Phrase():
-            spellings = (node.text, unicodedata.normalize("NFC", node.text))  # as asked, and as every path is
-            text, composed = map(analysis.fold, spellings)
-            searched = [(composed if field.where == "path" else text, field.where)]
-            if field.where == "text" and composed != text:
-                searched = [(text, "content"), (composed, "path")]
-            bounded, cased = isinstance(node, Phrase), bool(field.match_case) and not analysis.is_caseless(node.text)
-            found = _any([_text(snapshot, text, where, bounded=bounded) for text, where in searched])
-            return found.at_most() if cased or field.scoped else found
-    raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
+            found = Bounds.exact(snapshot.table.files)
+        case _:
+            raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
+    return found.at_most() if scoped or field.where == "file" else found  # the path contains the name
 
 
-def _within(scope: ScopedQuery, field: SearchField) -> SearchField | None:
-    """Where the leaves of a scope search; None if its parts of the text have to satisfy them by themselves."""
-    match scope.operator:
-        case "match-case" | "ignore-case":
-            return field._replace(match_case=scope.operator == "match-case")
-        case "tag" | "path" | "content":
-            return field._replace(where=scope.operator)
-        case "file":  # the path contains the name
-            return field._replace(where="path", scoped=True)
-    return None
+def _spellings(text: str, where: str) -> list[tuple[str, str]]:
+    """A text as it is looked for in the content, folded, and in paths, which are NFC."""
+    written, composed = analysis.fold(text), analysis.fold(unicodedata.normalize("NFC", text))
+    if where == "anyplace" and composed != written:
+        return [(written, "content"), (composed, "path")]
+    return [(composed if where == "path" else written, where)]
 
 
-def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField) -> Bounds:
+def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField, *, scoped: bool) -> Bounds:
     """As `bounds`, of lines, blocks, sections and tasks."""
     is_any_line = node.operator in ("line", "section")  # every line lies in one section
     leaves = node.part.parts if isinstance(node.part, Or) else (node.part,)
     texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)]
-    if is_any_line and not field.scoped and len(texts) == len(leaves):
+    if is_any_line and not scoped and len(texts) == len(leaves):
         found = [
             _text(snapshot, analysis.fold(leaf.text), "content", bounded=isinstance(leaf, Phrase)) for leaf in texts
         ]
         return _any(found)  # (QUERY-63)
-    inner = bounds(snapshot, node.part, field._replace(where="content", scoped=True))
+    inner = bounds(snapshot, node.part, field._replace(where="content"), scoped=True)
     if node.operator in ("task", "task-todo", "task-done"):
         inner = _all([_tasks(snapshot, node, inner.possible), inner])
     return inner.at_most()
@@ -212,7 +202,7 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
             pattern = analysis.phrase(text, match_case=False)
             with_path = {file for file in with_path if pattern.search(snapshot.table.paths[file])}
         found = _any([found, Bounds.exact(with_path)])
-    if where == "text":
+    if where == "anyplace":
         snapshot.text_counts[text] = len(found.possible)
     return found
 
@@ -260,24 +250,24 @@ def _lookup(
     return _counted(snapshot, _numbers(found))
 
 
-def _expression(snapshot: Snapshot, leaf: Regex, field: SearchField) -> Bounds:
+def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> Bounds:
     """Files with the texts that every match contains, or with a word that matches if only words can (SEARCH-33)."""
     expression = translate(leaf.source)
-    if not expression.in_words or field.scoped:
-        clauses = [_any([_text(snapshot, text, field.where) for text in clause]) for clause in expression.clauses]
+    if not expression.in_words:
+        clauses = [_any([_text(snapshot, text, where) for text in clause]) for clause in expression.clauses]
         return _all([Bounds.exact(snapshot.table.files), *clauses]).at_most()
     found = Bounds.exact(NOTHING)
-    if field.where != "path":
+    if where != "path":
         # Underscores in names and folders are not flagged; what matches there is found in the paths.
-        columns = "body : " if field.where == "content" or expression.sees_underscores else ""
+        columns = "body : " if where == "content" or expression.sees_underscores else ""
         unsure = search_document.TRUNCATED | search_document.ODD_WORDS | (0 if columns else search_document.ODD_FIELDS)
         if expression.sees_underscores:
             unsure |= search_document.UNDERSCORES
         words = snapshot.vocabulary.matching(expression)
         found = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
-    if field.where != "content":
+    if where != "content":
         found = _any([found, Bounds.exact(_counted(snapshot, set(snapshot.table.path_matches(expression))))])
-    return found.at_most() if field.match_case else found
+    return found.at_most() if cased else found
 
 
 # Tasks, tags and properties
@@ -285,7 +275,7 @@ def _expression(snapshot: Snapshot, leaf: Regex, field: SearchField) -> Bounds:
 
 def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bounds:
     """Those of some files with such tasks, and with the required texts in them unless one goes on below its line."""
-    from obsidian_mcp.core.query.parts import required
+    from obsidian_mcp.core.query.evaluate import required
 
     required_texts = [analysis.substring(text, match_case=False) for text in required(node.part)]
     where = {"task-todo": "WHERE mark = ' '", "task-done": "WHERE mark != ' '"}.get(node.operator, "")
@@ -315,7 +305,7 @@ def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
 
 
 def _property(snapshot: Snapshot, node: Property, match_case: bool | None) -> Bounds:
-    from obsidian_mcp.core.query.properties import name_test, value_test
+    from obsidian_mcp.core.query.evaluate import name_test, value_test
 
     has_name, has_value = name_test(node.key), value_test(node.value, match_case)
     found: set[int] = set()

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.rows import IN_LIST, PROPERTIES, NumberedFiles, Rows
-from obsidian_mcp.core.query.document import Document
+from obsidian_mcp.core.query.document import Document, Structure
 from obsidian_mcp.core.query.regexp import RegExp
-from obsidian_mcp.core.query.scopes import Structure
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, PDF, VaultPath, indexable, is_note, is_pdf

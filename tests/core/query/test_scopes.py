@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.query.document import Document
-from obsidian_mcp.core.query.evaluate import Matcher
+from obsidian_mcp.core.query.document import Document, Scope, Structure, lines_within, parts_within, structure_of
+from obsidian_mcp.core.query.evaluate import Matcher, first_of
 from obsidian_mcp.core.query.parser import parse as parse_query
-from obsidian_mcp.core.query.parts import first_of
-from obsidian_mcp.core.query.scopes import Scope, Structure, lines_within, parts_within, structure_of
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import Span
 from tests.core.search.naive_search import PlainFile
