@@ -39,7 +39,10 @@ STATIC = [
 PROGRAMS = {"lint-imports", "zizmor"}
 """Steps that are programs; the others are modules."""
 PYTEST = ["pytest", "--quiet", "--durations=10", "-m", "not timing"]
-CORE = [*PYTEST, "--hypothesis-profile=check", "tests/core"]
+QUICK = [*PYTEST, "--hypothesis-profile=check"]
+INDEXED = [f"tests/core/{package}" for package in ("graph", "index", "operations", "search", "vault")]
+"""Tests of the core that run beside the others of the core in `make check`, so that both halves take about as long."""
+CORE = [*QUICK, "tests/core", *(f"--ignore={path}" for path in INDEXED)]
 MEASURING = [*PYTEST, "tests/performance"]
 PROCESSES = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]
 """Tests that mostly wait for processes that they start; the last only so that both halves take about as long."""
@@ -118,7 +121,7 @@ def main() -> int:
         log.touch()
         os.environ["SKIPPED_LOG"] = str(log)
         if sys.argv[1:] == ["quick"]:
-            fine = run_both([CORE], STATIC)
+            fine = run_both([CORE], [*STATIC, [*QUICK, *INDEXED]])
         else:
             fine = run(STATIC) and run_both([COMPUTING], [WAITING]) and run([MEASURING])
         fine = report_skipped(log) and fine

@@ -72,10 +72,29 @@ def outcome(session: Desk, step: tuple[str, dict[str, Any]]) -> AppError | None:
     return None
 
 
-def assert_same(through_app: Desk, by_files: Desk) -> None:
-    assert through_app.files() == by_files.files()
-    assert through_app.trashed() == by_files.trashed()
+Bytes = tuple[dict[str, bytes], list[bytes]]
+"""The files of a vault, and of its trash."""
+
+
+def all_bytes(session: Desk) -> Bytes:
+    return session.files(), session.trashed()
+
+
+def assert_same(through_app: Desk, by_files: Bytes) -> None:
+    assert all_bytes(through_app) == by_files
     assert not list(through_app.root.rglob(".obsidian-mcp-*"))
+
+
+@pytest.fixture(scope="module")
+def by_files(tmp_path_factory: pytest.TempPathFactory) -> list[Bytes]:
+    """What the files backend leaves after each step of the session."""
+    session = desk(tmp_path_factory.mktemp("by files"), "files")
+    left = []
+    for step in SESSION:
+        assert outcome(session, step) is None, step
+        left.append(all_bytes(session))
+    session.close()
+    return left
 
 
 WELL: list[dict[str, Any]] = [
@@ -102,15 +121,14 @@ WELL: list[dict[str, Any]] = [
 @pytest.mark.parametrize("backend", ["cli", "auto"])
 @pytest.mark.parametrize("mood", WELL, ids=json.dumps)
 def test_whatever_the_app_says_the_bytes_are_those_that_the_files_backend_writes(
-    make: MakeDesk, backend: str, mood: dict[str, Any]
+    make: MakeDesk, backend: str, mood: dict[str, Any], by_files: list[Bytes]
 ) -> None:
     # APP-FILE-01, APP-FILE-03
-    through_app, by_files = make(backend, **mood), make("files")
+    through_app = make(backend, **mood)
 
-    for step in SESSION:
+    for step, left in zip(SESSION, by_files, strict=True):
         assert outcome(through_app, step) is None, step
-        assert outcome(by_files, step) is None, step
-        assert_same(through_app, by_files)
+        assert_same(through_app, left)
     assert set(through_app.commands) >= {"vault", "create", "append", "delete", "move"}
 
 
@@ -141,15 +159,14 @@ def test_an_app_that_does_not_answer_changes_nothing_and_has_its_code(
 
 @pytest.mark.parametrize(("mood", "error"), BAD, ids=[json.dumps(mood) for mood, _ in BAD])
 def test_with_auto_an_app_that_does_not_answer_is_not_missed(
-    make: MakeDesk, mood: dict[str, Any], error: type[AppError]
+    make: MakeDesk, mood: dict[str, Any], error: type[AppError], by_files: list[Bytes]
 ) -> None:
     # APP-FILE-02
-    through_app, by_files = make("auto", **mood), make("files")
+    through_app = make("auto", **mood)
 
     for step in SESSION:
         assert outcome(through_app, step) is None, (step, error)
-        assert outcome(by_files, step) is None, step
-    assert_same(through_app, by_files)
+    assert_same(through_app, by_files[-1])
     assert through_app.program is not None
     assert through_app.program.changes == []
 
@@ -187,13 +204,12 @@ def test_a_refusal_is_told_and_nothing_is_changed(make: MakeDesk) -> None:
     assert through_app.files() == before
 
 
-def test_with_auto_what_the_app_refuses_is_written_on_the_disk(make: MakeDesk) -> None:
-    through_app, by_files = make("auto", type_error=True, only=CHANGES), make("files")
+def test_with_auto_what_the_app_refuses_is_written_on_the_disk(make: MakeDesk, by_files: list[Bytes]) -> None:
+    through_app = make("auto", type_error=True, only=CHANGES)
 
     for step in SESSION:
         assert outcome(through_app, step) is None
-        assert outcome(by_files, step) is None
-    assert_same(through_app, by_files)
+    assert_same(through_app, by_files[-1])
 
 
 def test_with_auto_the_app_is_left_alone_while_it_does_not_have_the_vault_open(make: MakeDesk) -> None:
@@ -263,17 +279,17 @@ def test_line_ends_and_the_byte_order_mark_of_a_note_stay(make: MakeDesk) -> Non
 
 def test_a_move_on_which_links_follow_is_made_on_the_disk_and_as_a_whole(make: MakeDesk) -> None:
     # APP-FILE-06: field.md 14, the app's own rewriting comes late and at places that it remembers.
-    through_app, by_files = make("cli"), make("files")
+    through_app, files = make("cli"), make("files")
 
-    for session in (through_app, by_files):
+    for session in (through_app, files):
         moved = session.call("move_note", name="Tower clock", to="Clock of the tower")
         assert moved["updated"]
-    assert_same(through_app, by_files)
+    assert_same(through_app, all_bytes(files))
     assert "move" not in through_app.commands
 
-    for session in (through_app, by_files):
+    for session in (through_app, files):
         session.call("undo")
-    assert_same(through_app, by_files)
+    assert_same(through_app, all_bytes(files))
 
 
 def test_a_move_is_not_left_to_an_app_that_knows_of_links_which_nobody_wants_changed(make: MakeDesk) -> None:

@@ -32,6 +32,7 @@ class NoteVault(TextVault):
         super().__init__(texts)
         self._bookmarks = bookmarks
         self._data: dict[str, NoteData] = {}
+        self._fields: dict[str, Sequence[RawField]] = {}
 
     def expect(self, paths: Sequence[str]) -> None:
         """Everything is read already."""
@@ -43,8 +44,11 @@ class NoteVault(TextVault):
         return {field.key.lower() for path in self.texts for field in self.fields(path)}
 
     def fields(self, path: str) -> Sequence[RawField]:
-        found = [RawField(key, value, inline=False) for key, value in self.properties(path).items()]
-        return found + [RawField(field.key, field.value, inline=True) for field in self._read(path).fields]
+        if path not in self._fields:
+            found = [RawField(key, value, inline=False) for key, value in self.properties(path).items()]
+            found += [RawField(field.key, field.value, inline=True) for field in self._read(path).fields]
+            self._fields[path] = found
+        return self._fields[path]
 
     def fields_of_key(self, path: str, key: str) -> Sequence[tuple[int, RawField]]:
         return [(place, field) for place, field in enumerate(self.fields(path)) if field.key.lower() == key]

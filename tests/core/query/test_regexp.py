@@ -98,7 +98,7 @@ def test_the_texts_that_every_match_holds_are_known(source: str, clauses: list[t
 def test_an_expression_that_runs_away_is_stopped_after_its_time(
     source: str, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # QUERY-33
-    monkeypatch.setattr(regexp, "SECONDS", 0.2)
+    monkeypatch.setattr(regexp, "SECONDS", 0.1)
     expression = translate(source)
     for search in (expression.found, lambda text: list(expression.spans(text))):
         start = time.process_time()

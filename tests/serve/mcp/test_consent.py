@@ -11,7 +11,8 @@ import anyio
 import mcp_types as types
 import pytest
 from mcp import Client, MCPError
-from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.serve.sdk_client import forked_client
 
 Era = Literal["legacy", "auto"]
 ERAS: list[Era] = ["legacy", "auto"]
@@ -43,11 +44,9 @@ def talk(vault: Path, era: Era, work: Callable[[Client], Any], answer: types.Eli
             "OBSIDIAN_MCP_STATE": str(vault.parent / "state"),
             "OBSIDIAN_MCP_POLICY": str(vault.parent / "policy.toml"),
         }
-        server = StdioServerParameters(
-            command=sys.executable, args=["-m", "obsidian_mcp", "--vault", str(vault)], env=environment
-        )
+        server = forked_client([sys.executable, "-m", "obsidian_mcp", "--vault", str(vault)], environment)
         callback = answer_question if answer is not None else None
-        async with Client(stdio_client(server), mode=era, elicitation_callback=callback) as client:
+        async with Client(server, mode=era, elicitation_callback=callback) as client:
             await work(client)
 
     with anyio.from_thread.start_blocking_portal() as portal:
