@@ -17,7 +17,7 @@ import pytest
 from tests.serve.npm import FOREIGN, missing
 
 FOLDER = FOREIGN / "inspector"
-PROGRAM = FOLDER / "node_modules" / ".bin" / "mcp-inspector"
+PROGRAMS = FOLDER / "node_modules" / ".bin"
 PATIENCE = 60
 
 
@@ -33,42 +33,36 @@ def test_the_inspector_reads_resources_and_prompts_and_completes_names(basic: Pa
     }
     server = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic)]
 
-    def ask(method: str, *more: str) -> Any:
-        command = [str(PROGRAM), "--cli", *server, "--method", method, *more, "-q", "--format", "json"]
-        done = subprocess.run(command, env=environ, capture_output=True, timeout=PATIENCE, check=False)
-        assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
-        return json.loads(done.stdout)["result"]
-
-    assert ask("tools/list", "--strict")["tools"]
-    uris = [resource["uri"] for resource in ask("resources/list")["resources"]]
-    assert "obsidian://vault/basic/People/Mori%20Ayumi.md" in uris
-    (content,) = ask("resources/read", "--uri", "obsidian://vault/basic/People/Mori%20Ayumi.md")["contents"]
-    assert "時計職人" in content["text"]
-    (template,) = ask("resources/templates/list")["resourceTemplates"]
-    assert ask("prompts/list")["prompts"][0]["name"] == "summarize_note"
-    reply = ask("prompts/get", "--prompt-name", "summarize_note", "--prompt-args", "note=Alpha")
-    assert "Project Alpha" in reply["messages"][0]["content"]["text"]
-    complete(environ, server, template["uriTemplate"])
-
-
-def complete(environ: dict[str, str], server: list[str], template: str) -> None:
-    """The inspector completes only on a lasting connection, which a daemon in the sandboxed home holds."""
-
-    def mcpdo(*arguments: str) -> Any:
-        command = [str(PROGRAM.with_name("mcpdo")), "--format", "json", *arguments]
+    def run(program: str, *arguments: str) -> Any:
+        command = [str(PROGRAMS / program), *arguments]
         done = subprocess.run(command, env=environ, capture_output=True, timeout=PATIENCE, check=False)
         assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
         return json.loads(done.stdout or b"null")
 
+    listed = run("mcp-inspector", "--cli", *server, "--method", "tools/list", "--strict", "-q", "--format", "json")
+    assert listed["result"]["tools"]
+
+    # A daemon in the sandboxed home holds one connection for the rest: a server for each would cost a second.
+    def ask(*arguments: str) -> Any:
+        return run("mcpdo", "--format", "json", "--connection", "it", *arguments)
+
     try:
-        mcpdo("--connection", "it", "connect", "--", *server)
+        ask("connect", "--", *server)
+        uris = [resource["uri"] for resource in ask("resources/list")["resources"]]
+        assert "obsidian://vault/basic/People/Mori%20Ayumi.md" in uris
+        (content,) = ask("resources/read", "obsidian://vault/basic/People/Mori%20Ayumi.md")["contents"]
+        assert "時計職人" in content["text"]
+        (template,) = ask("resources/templates/list")["resourceTemplates"]
+        assert ask("prompts/list")["prompts"][0]["name"] == "summarize_note"
+        reply = ask("prompts/get", "summarize_note", "--prompt-args", "note=Alpha")
+        assert "Project Alpha" in reply["messages"][0]["content"]["text"]
         for kind, ref, argument, typed, expected in [
             ("ref/prompt", "summarize_note", "note", "clock", "Tower clock"),
             ("ref/prompt", "weekly_review", "tag", "wor", "work"),
-            ("ref/resource", template, "path", "wheel", "Attachments/wheel.svg"),
+            ("ref/resource", template["uriTemplate"], "path", "wheel", "Attachments/wheel.svg"),
         ]:
             what = ("--complete-ref-type", kind, "--complete-ref", ref)
             typing = ("--complete-arg-name", argument, "--complete-arg-value", typed)
-            assert mcpdo("--connection", "it", "prompts/complete", *what, *typing)["values"][0] == expected
+            assert ask("prompts/complete", *what, *typing)["values"][0] == expected
     finally:
-        mcpdo("daemon", "stop")
+        run("mcpdo", "--format", "json", "daemon", "stop")
