@@ -32,9 +32,10 @@ from tests.generate import generate
 from tests.index_dump import dump
 from tests.performance.conftest import FIGURES
 
-NOTES = 2_000
-CHANGED = 1_500
-BUILT = 1_000
+NOTES = 1_200
+CHANGED = 1_000
+"""Notes that change at once: more than a batch of the indexer takes (INDEX-15)."""
+BUILT = 600
 """Notes of a vault whose first build is looked at: enough to see it under way."""
 PATIENCE = 120.0
 
@@ -126,10 +127,9 @@ def test_a_build_that_is_killed_goes_on_with_the_notes_that_were_left(server: Se
 
     with server.start() as wire:
         wire.initialize()
-        wire.call("obsidian_tags", limit=1)
         while len(now := rows_of(file_of(server))) < BUILT:
             assert time.monotonic() < end
-            wire.call("obsidian_list_files", limit=1)
+            wire.call("obsidian_graph", question="orphans", limit=1)  # waits for the whole index
     assert len(now) == BUILT
     assert {path: now[path] for path in done} == done  # none of them was taken in again
 
