@@ -10,9 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from starlette.responses import Response
+
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InternalError, ObsidianNotRunning, OperationTimeout, ToolFailed, UnknownTool
-from obsidian_mcp.serve.http.dialect import JSON, Contract, HttpRequest, Reason, Refusal, Reply, json_reply, tool_entry
+from obsidian_mcp.serve.http.dialect import JSON, Contract, HttpRequest, Reason, Refusal, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools.entries import CONFIRM
 
@@ -66,7 +68,7 @@ class Burly(Contract):
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         return ("GET",) if segments == ("health",) else ("POST",)
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         status, exit_code, code, details = 200, FAILED, None, None
         summary, message = "Request processing failed", refusal.message
         match refusal.reason:
@@ -88,7 +90,7 @@ class Burly(Contract):
             failed(summary, message, exit_code=exit_code, code=code, details=details), status, refusal.headers
         )
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         if request.segments == ("health",):
             return json_reply(await self._health(service))
         started = time.perf_counter()

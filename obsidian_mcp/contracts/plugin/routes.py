@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from starlette.responses import Response
+
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.http.dialect import (
@@ -15,7 +17,6 @@ from obsidian_mcp.serve.http.dialect import (
     HttpRequest,
     Reason,
     Refusal,
-    Reply,
     json_reply,
     text_of,
     tool_entry,
@@ -63,9 +64,9 @@ class BridgeContract(Contract):
             case _:
                 return ()
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
         if request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:  # the original answers every preflight
-            return Reply(204, headers=self._preflight)
+            return Response(status_code=204, headers=self._preflight)
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         message = refusal.message
         if refusal.reason is Reason.UNAUTHORIZED:
@@ -76,9 +77,9 @@ class BridgeContract(Contract):
             {**cors, **refusal.headers},
         )
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         if request.method == "OPTIONS":
-            return Reply(204, headers=self._preflight)
+            return Response(status_code=204, headers=self._preflight)
         match request.segments:
             case ("health",):
                 health = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
@@ -88,7 +89,7 @@ class BridgeContract(Contract):
             case _:
                 return await self._call(request, service)
 
-    async def _call(self, request: HttpRequest, service: ToolService) -> Reply:
+    async def _call(self, request: HttpRequest, service: ToolService) -> Response:
         name = text_of(request.segments[1])
         if service.find(name) is None:
             return unknown(name)
@@ -124,13 +125,13 @@ def arguments_of(request: HttpRequest) -> dict[str, Any]:
     return dict(value["arguments"])
 
 
-def unknown(name: str) -> Reply:
+def unknown(name: str) -> Response:
     """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in `message`."""
     body = {"error": "Tool not found", "message": f"Tool '{name}' not found", "code": "TOOL_NOT_FOUND"}
     return json_reply(body, 404, CORS)
 
 
-def invalid(message: str, details: Any) -> Reply:
+def invalid(message: str, details: Any) -> Response:
     error = Reason.INVALID.error
     body = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
     return json_reply(body, 400, CORS)

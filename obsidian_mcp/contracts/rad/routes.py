@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from starlette.responses import Response
+
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
-from obsidian_mcp.serve.http.dialect import Contract, HttpRequest, Reason, Refusal, Reply, json_reply, tool_entry
+from obsidian_mcp.serve.http.dialect import Contract, HttpRequest, Reason, Refusal, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools.registry import Tool
 
@@ -44,11 +46,11 @@ class Rad(Contract):
                 return ("POST",)
         return ()
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]
         return json_reply(failure("", message), refusal.reason.status, refusal.headers)
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         match request.segments:
             case ("health",):
                 return json_reply({"status": "healthy", "service": "mcp", "executor": True, "timestamp": timestamp()})
@@ -58,7 +60,7 @@ class Rad(Contract):
             case _:
                 return await self._invoke(request, service)
 
-    async def _invoke(self, request: HttpRequest, service: ToolService) -> Reply:
+    async def _invoke(self, request: HttpRequest, service: ToolService) -> Response:
         started = time.perf_counter()
         try:
             given = members(request)

@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
+from starlette.responses import Response
+
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools.registry import Tool
@@ -58,13 +60,6 @@ class HttpRequest:
         with suppress(ValueError):
             return self.json
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    status: int
-    body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class Reason(Enum):
@@ -133,12 +128,12 @@ class Dialect(ABC):
         """Return the HTTP methods of a path; none where there is nothing."""
         return self.allowed
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         """Return the answer to a request that is refused."""
         return json_reply(refusal.body, refusal.reason.status, refusal.headers)
 
     @abstractmethod
-    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         """Serve a request to one of `methods`. Raises: Refusal."""
 
 
@@ -166,7 +161,7 @@ class NotFound(Dialect):
 
     allowed = ()
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002  always the same
         raise Refusal(Reason.NOT_FOUND, "Not found")
 
 
@@ -183,7 +178,7 @@ def tool_entry(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
 
 
-def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
+def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a reply with compact JSON (HTTP-06)."""
     body = json_codec.encode(value, default=dict, keeps_halves=True)
-    return Reply(status, body, {"content-type": JSON, **(headers or {})})
+    return Response(body, status, {"content-type": JSON, **(headers or {})})

@@ -7,24 +7,17 @@ from typing import Any, Final
 
 import anyio
 from anyio import to_thread
+from starlette.responses import Response
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import MOST_NAME, AppError, OperationTimeout, shorten
+from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Peer, given_version
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.serve.jsonrpc import (
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    error,
-    refuse_batch,
-    result,
-)
 from obsidian_mcp.serve.results import content, text_block
 
-from .dialect import CORS, Contract, Dialect, HttpRequest, Reason, Refusal, Reply, json_reply
+from .dialect import CORS, Contract, Dialect, HttpRequest, Reason, Refusal, json_reply
 from .tool_service import sort_by_name
 
 NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])
@@ -60,13 +53,15 @@ class JsonRpc(Dialect):
         "`obsidian-mcp keys` on the server's computer makes one."
     )
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Reply:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
-            return json_reply(error(None, PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors)
+            return json_reply(
+                jsonrpc.error(None, jsonrpc.PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors
+            )
         return json_reply(refusal.body, refusal.reason.status, {**cors, **refusal.headers})
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         try:
             value = request.json
         except ValueError as problem:
@@ -74,20 +69,20 @@ class JsonRpc(Dialect):
         if isinstance(value, list):
             return await self._batch(value, service)
         if fault := fault_of(value):
-            return json_reply(error(None, INVALID_REQUEST, fault), 400, CORS)
+            return json_reply(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, fault), 400, CORS)
         answer = await self._serve(value, service)
-        return Reply(202, headers=CORS) if answer is None else json_reply(answer, headers=CORS)
+        return Response(status_code=202, headers=CORS) if answer is None else json_reply(answer, headers=CORS)
 
-    async def _batch(self, values: list[Any], service: ToolService) -> Reply:
+    async def _batch(self, values: list[Any], service: ToolService) -> Response:
         """Answer in the order of the requests, as in the revision 2025-03-26."""
-        if (refused := refuse_batch(values)) is not None:
+        if (refused := jsonrpc.refuse_batch(values)) is not None:
             return json_reply(refused.answer, 400, CORS)
         answers: list[dict[str, Any] | None] = [None] * len(values)
         order = CallOrder()
 
         async def serve(place: int, value: Any) -> None:
             if fault := fault_of(value):
-                answers[place] = error(None, INVALID_REQUEST, fault)
+                answers[place] = jsonrpc.error(None, jsonrpc.INVALID_REQUEST, fault)
                 return
             try:
                 async with order.turn(writes=service.dispatcher.writes(value), seconds=service.timeout):
@@ -99,7 +94,7 @@ class JsonRpc(Dialect):
             for place, value in enumerate(values):
                 group.start_soon(serve, place, value)
         due = [answer for answer in answers if answer is not None]
-        return json_reply(due, headers=CORS) if due else Reply(202, headers=CORS)
+        return json_reply(due, headers=CORS) if due else Response(status_code=202, headers=CORS)
 
     async def _serve(self, message: dict[str, Any], service: ToolService) -> dict[str, Any] | None:
         """Return the answer to a well-formed message; None where none is due."""
@@ -116,33 +111,38 @@ class JsonRpc(Dialect):
             case "tools/call":
                 return await self._call(request_id, params, service)
             case _:
-                return error(request_id, METHOD_NOT_FOUND, f"Method not found: {shorten(method, MOST_NAME)}")
-        return result(request_id, answer)
+                return jsonrpc.error(
+                    request_id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {shorten(method, MOST_NAME)}"
+                )
+        return jsonrpc.result(request_id, answer)
 
     async def _call(self, request_id: Any, params: Any, service: ToolService) -> dict[str, Any]:
         if not isinstance(params, dict) or not isinstance(params.get("name"), str):
             problem = 'Invalid params: tools/call needs an object with "name", the name of a tool'
-            return error(request_id, INVALID_PARAMS, problem)
+            return jsonrpc.error(request_id, jsonrpc.INVALID_PARAMS, problem)
         name, arguments = params["name"], params.get("arguments")
         if arguments is not None and not isinstance(arguments, dict):
-            return error(request_id, INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
+            return jsonrpc.error(request_id, jsonrpc.INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
         if service.find(name) is None:
-            return error(
-                request_id, INVALID_PARAMS, f"Unknown tool: {shorten(name, MOST_NAME)}", {"errorCode": "UNKNOWN_TOOL"}
+            return jsonrpc.error(
+                request_id,
+                jsonrpc.INVALID_PARAMS,
+                f"Unknown tool: {shorten(name, MOST_NAME)}",
+                {"errorCode": "UNKNOWN_TOOL"},
             )
         try:
             outcome = await service.call(name, arguments or {})
         except AppError as problem:
             return failure(request_id, problem)
         structured = {"structuredContent": outcome.structured} if outcome.structured is not None else {}
-        return result(request_id, {"content": content(outcome), **structured, "isError": False})
+        return jsonrpc.result(request_id, {"content": content(outcome), **structured, "isError": False})
 
 
 def failure(request_id: Any, problem: AppError) -> dict[str, Any]:
     """Return the answer to a call that failed."""
-    if problem.code == INVALID_PARAMS:
-        return error(request_id, problem.code, problem.message, problem.payload())
-    return result(request_id, {"content": [text_block(problem.to_text())], "isError": True})
+    if problem.code == jsonrpc.INVALID_PARAMS:
+        return jsonrpc.error(request_id, problem.code, problem.message, problem.payload())
+    return jsonrpc.result(request_id, {"content": [text_block(problem.to_text())], "isError": True})
 
 
 def fault_of(value: Any) -> str:

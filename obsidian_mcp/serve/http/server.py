@@ -27,9 +27,8 @@ from obsidian_mcp.tools.registry import Tool
 
 from . import listener
 from .auth import AccessControl, declared_length, is_loopback, read_body, too_large
-from .dialect import CORS, Contract, Dialect, HttpRequest, NotFound, Reason, Refusal, Reply, json_reply
-from .openapi import OpenApi
-from .page import Challenge, HomePage
+from .dialect import CORS, Contract, Dialect, HttpRequest, NotFound, Reason, Refusal, json_reply
+from .pages import Challenge, HomePage, OpenApi
 from .rpc import PREFLIGHT, JsonRpc, failure, speaks
 from .sessions import Sessions, belongs_to_session
 from .tool_service import ToolService
@@ -70,10 +69,10 @@ class Endpoint:
             failure = Refusal(Reason.FAILED, "The server failed. Its log has the details.")
             reply = self.dialect.refuse(request, failure)
         if reply is not None:
-            response = Response(reply.body, reply.status, {"x-content-type-options": "nosniff", **reply.headers})
-            await response(scope, receive, send)
+            reply.headers.setdefault("x-content-type-options", "nosniff")
+            await reply(scope, receive, send)
 
-    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:  # noqa: ARG002
+    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:  # noqa: ARG002
         """Return the answer; None where it was sent already. Raises: Refusal, ClientDisconnect."""
         dialect = self.dialect
         self.access.admit(request)
@@ -115,10 +114,12 @@ class McpEndpoint(Endpoint):
     other: Contract | None
     sessions: Mapping[Bearer, Sessions]
 
-    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
         self.access.admit(request)
         if request.method == "OPTIONS":
-            return Reply(204 if "access-control-request-method" in request.headers else 200, headers=PREFLIGHT)
+            return Response(
+                status_code=204 if "access-control-request-method" in request.headers else 200, headers=PREFLIGHT
+            )
         if request.method in ("GET", "DELETE") and "mcp-session-id" in request.headers:
             return await self.sessions[self.access.unlock(request, self.dialect)].stand(request, scope, receive, send)
         if request.method != "POST":

@@ -20,28 +20,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import anyio
 from anyio import from_thread, to_thread
 from anyio.abc import TaskGroup, TaskStatus
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from obsidian_mcp.core.text.call import Client
 from obsidian_mcp.errors import OperationTimeout
-from obsidian_mcp.serve import jsonrpc
+from obsidian_mcp.serve import dispatch, jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder
 from obsidian_mcp.serve.call_thread import in_thread
-from obsidian_mcp.serve.dispatch import (
-    HANDSHAKE_VERSIONS,
-    MODERN_VERSIONS,
-    SESSION_KEY,
-    UNSUPPORTED_VERSION,
-    VERSION_KEY,
-    Dispatcher,
-    Peer,
-    envelope,
-    introduced,
-    progress_token,
-    unsupported,
-)
+from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, MODERN_VERSIONS, Dispatcher, Peer
 
-from .dialect import CORS, JSON, HttpRequest, Reply, json_reply
+from .dialect import CORS, JSON, HttpRequest, json_reply
 from .rpc import fault_of
 
 if TYPE_CHECKING:
@@ -66,7 +55,7 @@ _STATUS: Final = {
     jsonrpc.INVALID_REQUEST: HTTPStatus.BAD_REQUEST,
     jsonrpc.INVALID_PARAMS: HTTPStatus.BAD_REQUEST,
     HEADER_MISMATCH: HTTPStatus.BAD_REQUEST,
-    UNSUPPORTED_VERSION: HTTPStatus.BAD_REQUEST,
+    dispatch.UNSUPPORTED_VERSION: HTTPStatus.BAD_REQUEST,
     jsonrpc.METHOD_NOT_FOUND: HTTPStatus.NOT_FOUND,
 }
 """The status with which 2026 answers an error."""
@@ -128,7 +117,7 @@ class Sessions:
             cast("VaultServer", self._manager.app).subscriptions.close()
         self._stopping.set()
 
-    async def stand(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+    async def stand(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
         """Serve GET, a stream of what the server has to say, and DELETE, which ends a session."""
         session = self._find(request)
         if session is None:
@@ -136,10 +125,10 @@ class Sessions:
         if request.method == "DELETE":
             del self._sessions[session.key]
             await self._forget(session)
-            return Reply(HTTPStatus.OK, headers=EXPOSED)
+            return Response(status_code=HTTPStatus.OK, headers=EXPOSED)
         return await self._pass_on(Exchange(scope, receive, send), session, standing=True)
 
-    async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Reply | None:
+    async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
         """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
         Raises: OperationTimeout for a call whose turn has not come in time."""
         version = request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0])
@@ -163,7 +152,7 @@ class Sessions:
         session = self._find(request)
         return _no_session() if session is None else await self._take(message, exchange, session)
 
-    async def _take(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Reply | None:
+    async def _take(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Response | None:
         """Serve one message of a session."""
         if "method" in message and "id" in message:
             return await self._answer_request(message, exchange, session)
@@ -173,9 +162,9 @@ class Sessions:
             running.cancel()
         elif session.sdk_id:
             return await self._pass_on(exchange, session)
-        return Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
+        return Response(status_code=HTTPStatus.ACCEPTED, headers=EXPOSED)
 
-    async def _answer_batch(self, values: list[Any], scope: Scope, session: Session) -> Reply:
+    async def _answer_batch(self, values: list[Any], scope: Scope, session: Session) -> Response:
         """Serve the messages of an array, and answer with one (MSG-09)."""
         messages = jsonrpc.check_batch(values)
         if isinstance(messages, jsonrpc.InvalidMessage):
@@ -187,7 +176,7 @@ class Sessions:
             exchange = Exchange(scope, _replay(json.dumps(message).encode(), anyio.sleep_forever), caught, asks=False)
             try:
                 reply = await self._take(message, exchange, session)
-                line = caught.answer() if reply is None else reply.body
+                line = caught.answer() if reply is None else bytes(reply.body)
             except OperationTimeout as late:  # before its turn
                 line = jsonrpc.encode(self._dispatcher.failure(message, session.peer, late))
             if "id" in message:
@@ -198,17 +187,17 @@ class Sessions:
                 if not isinstance(message, jsonrpc.InvalidMessage):
                     group.start_soon(serve, message)
         line = batch.encode()
-        return _reply(line) if line else Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
+        return _reply(line) if line else Response(status_code=HTTPStatus.ACCEPTED, headers=EXPOSED)
 
-    async def _begin(self, message: jsonrpc.Message) -> Reply:
+    async def _begin(self, message: jsonrpc.Message) -> Response:
         line = self._dispatcher.answer(message, Peer(HANDSHAKE_VERSIONS[-1]))
         key = secrets.token_hex(16)
-        self._sessions[key] = Session(key, introduced(message))
+        self._sessions[key] = Session(key, dispatch.introduced(message))
         while len(self._sessions) > MAX_SESSIONS:
             self._tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
         return _reply(line or b"", headers={SESSION: key})
 
-    async def _answer_request(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Reply | None:
+    async def _answer_request(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Response | None:
         dispatcher, order = self._dispatcher, session.order
         peer = dispatcher.peer(message, session.peer)
         if not isinstance(peer, Peer):
@@ -217,7 +206,7 @@ class Sessions:
             peer = peer._replace(capabilities={**peer.capabilities, "elicitation": None})
         if message["method"] == "initialize":
             await self._forget(session)
-            session.peer = introduced(message)
+            session.peer = dispatch.introduced(message)
         if message["method"] in UNORDERED:
             return await self._serve(message, peer, exchange, session)
         async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
@@ -225,7 +214,7 @@ class Sessions:
 
     async def _serve(
         self, message: jsonrpc.Message, peer: Peer, exchange: Exchange, session: Session | None = None
-    ) -> Reply | None:
+    ) -> Response | None:
         """Have a request answered by the dispatcher, or by the SDK."""
         events = Events(exchange.send)
         if self._dispatcher.serves(message):
@@ -239,7 +228,7 @@ class Sessions:
                     if calls.get(call_id) is work:  # a client may use one id twice
                         del calls[call_id]
             if work.cancelled_caught:  # the client has asked for it, and does not want an answer
-                return None if await events.end() else Reply(HTTPStatus.ACCEPTED, headers=EXPOSED)
+                return None if await events.end() else Response(status_code=HTTPStatus.ACCEPTED, headers=EXPOSED)
             if line is not None:
                 if await events.end(line):
                     return None
@@ -255,7 +244,7 @@ class Sessions:
 
     async def _call(self, message: jsonrpc.Message, peer: Peer, client: Client, events: Events) -> bytes | None:
         """Return the line that answers a request; None where the SDK has to."""
-        token = progress_token(message)
+        token = dispatch.progress_token(message)
 
         def report(done: int, total: int, activity: str) -> None:
             from_thread.run(events.put, jsonrpc.progress(token, done, total, activity))
@@ -270,7 +259,7 @@ class Sessions:
 
     async def _answer_modern(
         self, request: HttpRequest, message: jsonrpc.Message | None, exchange: Exchange
-    ) -> Reply | None:
+    ) -> Response | None:
         """Serve a message that needs no session. The SDK refuses what has the wrong form."""
         accepted = request.headers.get("accept", "")
         if message is None or not {"method", "id"} <= message.keys() or JSON not in accepted or EVENTS not in accepted:
@@ -278,8 +267,10 @@ class Sessions:
             return None
         if (fault := _header_fault(request, exchange.scope, message)) is not None:
             return _reply(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
-        if (version := request.headers["mcp-protocol-version"]) not in MODERN_VERSIONS and not envelope(message):
-            refused = unsupported(message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS))
+        if (version := request.headers["mcp-protocol-version"]) not in MODERN_VERSIONS and not dispatch.envelope(
+            message
+        ):
+            refused = dispatch.unsupported(message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS))
             return _reply(jsonrpc.encode(refused), HTTPStatus.BAD_REQUEST)
         peer = self._dispatcher.modern_peer(message)  # its header says that it is of this era
         if not isinstance(peer, Peer):
@@ -287,7 +278,7 @@ class Sessions:
             return _reply(line, _status(line))
         if not self._dispatcher.serves(message):
             return await self._serve(message, peer, exchange)
-        reply: Reply | None = None
+        reply: Response | None = None
         async with anyio.create_task_group() as group:
 
             async def watch() -> None:  # a client that leaves has given its call up
@@ -304,7 +295,7 @@ class Sessions:
 
     # --- the SDK
 
-    async def _pass_on(self, exchange: Exchange, session: Session, *, standing: bool = False) -> Reply | None:
+    async def _pass_on(self, exchange: Exchange, session: Session, *, standing: bool = False) -> Response | None:
         """Have the SDK serve a request of a session, which it gets to know before."""
         async with session.lock:
             if self._sessions.get(session.key) is not session:  # ended while it waited
@@ -313,7 +304,7 @@ class Sessions:
                 session.sdk_id = await self._introduce(session.peer)
         headers = [(name, value) for name, value in exchange.scope["headers"] if name != SESSION.encode()]
         headers.append((SESSION.encode(), session.sdk_id.encode()))
-        scope = {**exchange.scope, "headers": headers, SESSION_KEY: session.key}
+        scope = {**exchange.scope, "headers": headers, dispatch.SESSION_KEY: session.key}
         await self._forward(exchange._replace(scope=scope), standing=standing)
         return None
 
@@ -469,7 +460,7 @@ def _header_fault(request: HttpRequest, scope: Scope, message: jsonrpc.Message) 
     names = [name.decode("latin-1") for name, _ in scope["headers"]]
     if twice := next((name for name in _NAMING if names.count(name) > 1), None):
         return f"{twice} header appears more than once"
-    version, params = envelope(message).get(VERSION_KEY), message.get("params") or {}
+    version, params = dispatch.envelope(message).get(dispatch.VERSION_KEY), message.get("params") or {}
     if not isinstance(version, str):
         return None
     if request.headers.get("mcp-protocol-version") != version:
@@ -488,12 +479,12 @@ def _status(line: bytes) -> int:
     return HTTPStatus.OK if failed is None else _STATUS.get(int(failed[1]), HTTPStatus.OK)
 
 
-def _no_session() -> Reply:
+def _no_session() -> Response:
     return json_reply(jsonrpc.refusal(jsonrpc.INVALID_REQUEST, "Session not found", None), 404, EXPOSED)
 
 
-def _reply(line: bytes, status: int = HTTPStatus.OK, headers: Mapping[str, str] = {}) -> Reply:
-    return Reply(status, line, {"content-type": JSON, **EXPOSED, **headers})
+def _reply(line: bytes, status: int = HTTPStatus.OK, headers: Mapping[str, str] = {}) -> Response:
+    return Response(line, status, {"content-type": JSON, **EXPOSED, **headers})
 
 
 def _replay(body: bytes, receive: Callable[[], Any]) -> Receive:

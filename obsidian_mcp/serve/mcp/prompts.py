@@ -84,12 +84,11 @@ def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
 
 def find(name: str) -> Prompt:
     """Return a prompt by name. Raises: InvalidArguments that lists the prompts."""
-    try:
-        return PROMPTS[name]
-    except KeyError:
+    if name not in PROMPTS:
         raise InvalidArguments(
             f"Unknown prompt: {name}. The prompts are {', '.join(PROMPTS)}.", argument="name", prompt=name
-        ) from None
+        )
+    return PROMPTS[name]
 
 
 def quote(app: App, vault: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:

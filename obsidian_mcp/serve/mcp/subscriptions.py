@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import mcp_types as types
 from anyio import to_thread
@@ -172,10 +172,10 @@ class Subscriptions(ToolListSubscribers):
         self._app = app
         self._watched = WatchedResources()
         self._sessions: dict[str, tuple[ServerSession, set[str]]] = {}
+        """Of the clients of 2025, with the addresses that each has subscribed to."""
         self._listened: Counter[str] = Counter()
         """Addresses of the listen streams that are open."""
         self._thread: threading.Thread | None = None
-        self._joined: dict[str, ServerSession] = {}
         self._had_app = False
 
     async def listen(
@@ -190,10 +190,7 @@ class Subscriptions(ToolListSubscribers):
             self._listened -= Counter(addresses)
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        key = session_of(context)
-        _, addresses = self._sessions.pop(key, (None, set()))
-        self._sessions[key] = context.session, addresses
-        _keep_newest(self._sessions)
+        addresses = self._remember(context)
         if params.uri not in addresses:
             addresses.add(params.uri)
             try:
@@ -210,15 +207,23 @@ class Subscriptions(ToolListSubscribers):
 
     async def join(self, context: Context, _: types.NotificationParams) -> None:
         """Notify a client of 2025 from now on when the list of resources changes."""
-        self._joined[session_of(context)] = context.session
-        _keep_newest(self._joined)
+        self._remember(context)
         with suppress(AppError):  # without a vault there is no list; calls say so
             await self._add(())
 
     def forget(self, session: str) -> None:
         """Notify an ended session of nothing any more."""
         self._sessions.pop(session, None)
-        self._joined.pop(session, None)
+
+    def _remember(self, context: Context) -> set[str]:
+        """Return the addresses of a session, which is the newest now. The oldest are forgotten: the SDK does not report
+        those that end over HTTP because nobody uses them."""
+        key = session_of(context)
+        _, addresses = self._sessions.pop(key, (None, set()))
+        self._sessions[key] = context.session, addresses
+        while len(self._sessions) > MAX_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
+        return addresses
 
     async def _add(self, addresses: Iterable[str]) -> None:
         """Watch resources that count as subscribed to already. Raises: InvalidArguments, VaultNotFound."""
@@ -241,7 +246,11 @@ class Subscriptions(ToolListSubscribers):
         while self._app.vaults.wait(POLL_SECONDS):
             time.sleep(SETTLE_SECONDS)
             try:
-                found = [*self._watched.changes(self._app), *self._tools_changed()]
+                found = self._watched.changes(self._app)
+                # Tools of the app come and go with it (RES-10), which writes into the vault when it opens.
+                if (has_app := self._app.vaults.has_app()) is not self._had_app:
+                    self._had_app = has_app
+                    found.append(ToolsListChanged())
             except AppError as error:  # the folder is away for now
                 log.info("%s", error.message)
                 continue
@@ -251,17 +260,6 @@ class Subscriptions(ToolListSubscribers):
                 except RuntimeError:  # the event loop is closed
                     return
 
-    def _tools_changed(self) -> list[ServerEvent]:
-        """Return what to say of the list of tools: those of the app come and go with it (RES-10).
-
-        The app writes into the vault when it opens, so this is asked when something has changed there.
-        """
-        has_app = self._app.vaults.has_app()
-        if has_app is self._had_app:
-            return []
-        self._had_app = has_app
-        return [ToolsListChanged()]
-
     async def _notify(self, found: list[ServerEvent]) -> None:
         await super()._notify(found)
         for event in found:
@@ -270,11 +268,5 @@ class Subscriptions(ToolListSubscribers):
                     if event.uri in addresses:
                         await session.send_resource_updated(event.uri)
             elif isinstance(event, ResourcesListChanged):
-                for session in list(self._joined.values()):
+                for session, _ in list(self._sessions.values()):
                     await session.send_resource_list_changed()
-
-
-def _keep_newest(sessions: dict[str, Any]) -> None:
-    """Forget the oldest sessions: the SDK does not report those that end over HTTP because nobody uses them."""
-    while len(sessions) > MAX_SESSIONS:
-        del sessions[next(iter(sessions))]

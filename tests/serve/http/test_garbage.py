@@ -13,7 +13,7 @@ import pytest
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http import auth
-from obsidian_mcp.serve.http.openapi import document
+from obsidian_mcp.serve.http.pages import document
 from tests.serve.serving import serving
 
 REQUESTS = 600

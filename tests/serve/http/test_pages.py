@@ -15,7 +15,7 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.burly.envelope_request import EnvelopeRequest
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
-from obsidian_mcp.serve.http.openapi import document
+from obsidian_mcp.serve.http.pages import document
 from tests.contracts.plugin.test_routes import odd_tools
 from tests.examples import examples
 from tests.serve.http_client import http_client

@@ -1,29 +1,83 @@
-"""The OpenAPI document of the dialects that are not MCP, at `/openapi.json`, of a file from each (HTTP-08)."""
+"""What the server serves by itself: the page at `/` for people (specs/http.md HTTP-09), the OpenAPI document of the
+dialects that are not MCP, of a file from each (HTTP-08), and the challenge of a directory (HTTP-10)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from html import escape
 from http import HTTPStatus
-from typing import Any
+from pathlib import Path
+from string import Template
+from typing import Any, Final
+
+from starlette.responses import Response
 
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .dialect import Dialect, HttpRequest, Reply, json_reply
+from .dialect import Dialect, HttpRequest, Refusal, json_reply
 
-DESCRIPTION = (
+HEADERS: Final = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "referrer-policy": "no-referrer",
+}
+DESCRIPTION: Final = (
     "The dialects of the HTTP server beside MCP. At /mcp, a body with a member `jsonrpc` is JSON-RPC (MCP), any other "
     "one the envelope described here."
 )
-REFUSED = (401, 403, 413, 429, 500)
+REFUSED: Final = (401, 403, 413, 429, 500)
 """The statuses with which any request may be refused."""
-KEYS = {
+KEYS: Final = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "x_api_key": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
     "x_obsiscripta_api_key": {"type": "apiKey", "in": "header", "name": "X-ObsiScripta-Api-Key"},
 }
+
+
+class HomePage(Dialect):
+    takes_key_from_query = True
+
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
+        body = f"<p>{escape(refusal.message)}</p>"
+        return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
+
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
+        url = escape(f"http://{request.headers.get('host', '127.0.0.1')}")
+        vaults = ", ".join(await service.vaults()) or "no vault"
+        tools = await service.list_tools()
+        entries = (f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools)
+        body = (
+            f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_fill('connect.html', url=url)}"
+            f"<h2>Tools</h2>\n<dl>{''.join(entries)}</dl>"
+        )
+        return _page("obsidian-mcp", body, 200, {})
+
+
+def _page(title: str, body: str, status: int, headers: Mapping[str, str]) -> Response:
+    text = _fill("page.html", title=escape(title), body=body)
+    return Response(text.encode("utf-8", "replace"), status, {**headers, **HEADERS})
+
+
+def _fill(file: str, **values: str) -> str:
+    """Return the HTML of a file beside this module with the values in the place of their names."""
+    return Template(Path(__file__).with_name(file).read_text(encoding="utf-8")).substitute(values)
+
+
+class Challenge(Dialect):
+    """Shows OpenAI that who submits an app owns the server's address (HTTP-10)."""
+
+    open_paths = (("challenge",),)
+
+    def __init__(self, token: str) -> None:
+        super().__init__()
+        self._token = token
+        self.allowed = Dialect.allowed if token else ()
+
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002  always the same
+        return Response(self._token.encode(), headers={"content-type": "text/plain; charset=utf-8"})
 
 
 class OpenApi(Dialect):
@@ -34,7 +88,7 @@ class OpenApi(Dialect):
         super().__init__()
         self._described = tuple(described)
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Reply:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002  always the same
         return json_reply(document(self._described))
 
 
