@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -34,20 +34,9 @@ def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
 
 
 def _format(data: Mapping[str, Any], form: str, offset: int) -> str:
-    """A list of tasks in lines, whatever the form; rows in the form."""
-    if "tasks" in data:
+    if "tasks" in data:  # in lines, whatever the form
         return tasks_text(data)
-    return _WRITERS[form]({**data, "groups": list(_shown_groups(data, offset))} if data.get("groups") else data)
-
-
-def _shown_groups(data: Mapping[str, Any], offset: int) -> Iterator[dict[str, Any]]:
-    """The groups that have rows on the page, `shown` of their `count`."""
-    start, end = 0, offset + len(data["rows"])
-    for group in data["groups"]:
-        shown = min(end, start + group["count"]) - max(offset, start)
-        if shown > 0:
-            yield group | {"shown": shown}
-        start += group["count"]
+    return {"table": _table, "csv": _csv, "markdown": _markdown}[form](data, offset)
 
 
 def remarks(data: Mapping[str, Any]) -> str:
@@ -66,21 +55,24 @@ def remarks(data: Mapping[str, Any]) -> str:
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
-def _split_groups(data: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Rows]]:
-    """Each group with its rows; the whole answer, which has no key, where nothing is grouped."""
+def _split_groups(data: Mapping[str, Any], offset: int) -> Iterator[tuple[Mapping[str, Any], Rows]]:
+    """Each group that has rows on the page, with these; the whole answer, without a key, where nothing is grouped."""
     if not data.get("groups"):
         yield data, data["rows"]
         return
-    rows = iter(data["rows"])
+    rows, end, start = iter(data["rows"]), offset + len(data["rows"]), 0
     for group in data["groups"]:
-        yield group, list(islice(rows, group["shown"]))
+        shown = min(end, start + group["count"]) - max(offset, start)
+        if shown > 0:
+            yield group, list(islice(rows, shown))
+        start += group["count"]
 
 
 def _title(group: Mapping[str, Any]) -> str:
     return f"{cell_text(group['key']) or 'None'} ({group['count']})"
 
 
-def _table(data: Mapping[str, Any]) -> str:
+def _table(data: Mapping[str, Any], offset: int) -> str:
     """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines of their own."""
     titles = [safe(column["name"]) for column in data["columns"]]
     cells = [[fit_columns(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]]
@@ -90,7 +82,7 @@ def _table(data: Mapping[str, Any]) -> str:
     ] or [False] * len(titles)
     lines = align([titles, *cells], numeric)
     parts = [f"{next(lines)}\n"]
-    for group, rows in _split_groups(data):
+    for group, rows in _split_groups(data, offset):
         parts += [f"== {safe(_title(group))}\n"] if "key" in group else []
         parts += [f"{line}\n" for line in islice(lines, len(rows))]
         parts += [f"{safe(text)}\n" for text in _summaries(group, data)]
@@ -104,29 +96,21 @@ def _summaries(group: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[st
             yield f"{name} of {names.get(column, column)}: {cell_text(cell)}"
 
 
-def _csv(data: Mapping[str, Any]) -> str:
-    """The key of a group is the first column."""
+def _csv(data: Mapping[str, Any], offset: int) -> str:
     titles = [column["name"] for column in data["columns"]]
     rows = [["group", *titles] if data.get("groups") else titles]
-    for group, found in _split_groups(data):
+    for group, found in _split_groups(data, offset):
         first = [group["key"]] if "key" in group else []
         rows += [[*first, *row] for row in found]
     return separate(rows, "csv") + "\n"
 
 
-def _markdown(data: Mapping[str, Any]) -> str:
+def _markdown(data: Mapping[str, Any], offset: int) -> str:
     """One table, or one for each group below a heading."""
     titles = [column["name"] for column in data["columns"]]
     parts = []
-    for group, rows in _split_groups(data):
+    for group, rows in _split_groups(data, offset):
         title = f"### {_title(group)}\n\n" if "key" in group else ""
         found = list(_summaries(group, data))
         parts.append(title + "\n".join([markdown(titles, rows), *(["", *found] if found else [])]) + "\n")
     return "\n".join(parts)
-
-
-_WRITERS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
-    "table": _table,
-    "csv": _csv,
-    "markdown": _markdown,
-}
