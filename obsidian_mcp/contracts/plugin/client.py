@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -253,8 +255,7 @@ class BridgeClient:
     # HTTP
 
     def _send(self, method: str, path: str, body: object, limit: float, headers: Mapping[str, str]) -> _Reply:
-        """Make one exchange, whose answer arrives within `limit` seconds; one in drips is given up at the first pause
-        after that, at the latest after twice as long."""
+        """Make one exchange, whose answer arrives whole within `limit` seconds."""
         content = None if body is None else json_codec.encode(body, keeps_halves=True)
         sent = {"Accept": "application/json", **headers} | ({"Content-Type": "application/json"} if content else {})
         try:
@@ -308,6 +309,7 @@ def exchange_over_http(
 ) -> tuple[int, bytes]:
     """Return the status and the body of an answer, over a connection of its own: after a restart of the plugin one that
     was kept would lose the next call. Raises: Unreachable, TimeoutError, OSError, AppCommandFailed."""
+    import socket
     from http.client import HTTPConnection, HTTPException  # the client's first messages do not wait for it
 
     to_connect, to_answer = limits
@@ -316,26 +318,37 @@ def exchange_over_http(
         connection.connect()
     except OSError as error:
         raise Unreachable(str(error)) from error
+    sock, deadline = connection.sock, time.monotonic() + to_answer
+
+    def give_up() -> None:  # a limit of the socket holds for each piece of an answer
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(to_answer, give_up)
+    timer.daemon = True
     try:
-        deadline = time.monotonic() + to_answer
-        connection.sock.settimeout(to_answer)
+        timer.start()
+        sock.settimeout(None)
         connection.request(method, path, body, dict(headers))
         response = connection.getresponse()
         received = bytearray()
         while chunk := response.read1(_READ_BYTES):
             received += chunk
-            if time.monotonic() > deadline:
-                raise TimeoutError
             if len(received) > LARGEST_ANSWER:
                 raise AppCommandFailed(
                     f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. Ask for less."
                 )
-        if response.length:
+        if response.length or time.monotonic() >= deadline:
             raise ConnectionResetError("the answer is not complete")
         return response.status, bytes(received)
-    except HTTPException as error:
+    except (HTTPException, OSError) as error:
+        if time.monotonic() >= deadline:
+            raise TimeoutError from error
+        if isinstance(error, OSError):
+            raise
         raise ConnectionResetError(str(error)) from error
     finally:
+        timer.cancel()
         connection.close()
 
 

@@ -20,7 +20,7 @@ from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.tools import entries
 
-from .client import BridgeClient, PluginTool, PluginTools
+from .client import BridgeClient, PluginTool
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 INSTRUCTIONS = "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the plugin."
 PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
-MAX_POLLS = 10
-"""Polls that were given up and have not ended."""
 LOUD_TRIES = 30
 LONGEST_PAUSE = 30.0
 
@@ -56,8 +54,6 @@ class Schedule(NamedTuple):
     poll: float = 5.0
     first: float = 2.0
     """How long `tools/list` waits for a plugin that has not answered yet."""
-    limit: float = 20.0
-    """How long a list may take in all its parts."""
     pause: Callable[[int], Pause] = pause_after
     """By the number of failures in a row."""
 
@@ -79,7 +75,6 @@ class PluginClient:
         self._retry = threading.Event()
         self._polled = threading.Event()
         """Set, and replaced, at the end of each poll."""
-        self._polls = threading.BoundedSemaphore(MAX_POLLS)
 
     def start(self, changed: Callable[[], None]) -> None:
         """Keep the tools up to date from now on; `changed` is called when they are different (BRIDGE-11)."""
@@ -90,7 +85,7 @@ class PluginClient:
         while True:
             problem = ""
             try:
-                found = self._list_tools()
+                found = self._plugin.tools()
             except AppError as error:
                 problem = error.message
             except Exception:  # noqa: BLE001  a fault of ours in reading an answer: the next one may be readable
@@ -112,29 +107,6 @@ class PluginClient:
                 logger(__name__).warning("%s The next try is in %g s.", problem, pause.seconds)
             self._retry.wait(pause.seconds)
             self._retry.clear()
-
-    def _list_tools(self) -> PluginTools:
-        """Return the plugin's list. Raises: AppError; OperationTimeout for the head of an answer in drips, too."""
-        answers: list[PluginTools | BaseException] = []
-        answered = threading.Event()
-
-        def work() -> None:
-            try:
-                answers.append(self._plugin.tools())
-            except BaseException as error:  # noqa: BLE001  the poll raises it
-                answers.append(error)
-            finally:
-                self._polls.release()
-                answered.set()
-
-        if self._polls.acquire(timeout=self._schedule.limit):
-            threading.Thread(target=work, name="poll", daemon=True).start()
-            answered.wait(self._schedule.limit)
-        if not answers:
-            raise OperationTimeout("The plugin's list of tools did not arrive in time.")
-        if isinstance(answers[0], BaseException):
-            raise answers[0]
-        return answers[0]
 
     def tools(self) -> tuple[PluginTool, ...]:
         """Return the tools of the latest good answer. A plugin that does not answer is polled at once, for a moment:

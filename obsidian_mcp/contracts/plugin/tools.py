@@ -4,7 +4,7 @@ Where the vault has such a tool, they call it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ from obsidian_mcp.tools.entries import CONFIRM, PREFIX
 from obsidian_mcp.tools.outcome import DocumentAnswer, Outcome
 from obsidian_mcp.tools.registry import tool
 
-from . import patch
+from . import patch as diff
 from .table import PLUGIN_TOOLS
 
 NotePath = Annotated[
@@ -140,7 +140,9 @@ def edit_note(
 
     def change(body: str) -> str:
         below = frontmatter.text_start(body)
-        patched = _apply_patch(body[below:], patch)
+        patched = diff.apply(body[below:], diff.parse(patch))
+        if patched == body[below:]:
+            raise InvalidArguments("The patch changes nothing. Make it from the note as it is now.", argument="patch")
         if below == len(body) and not body.endswith("\n"):  # behind the closing fence of the properties
             return insert(body, below, patched)
         return body[:below] + patched
@@ -150,14 +152,6 @@ def edit_note(
         path = edited.after.entry.path
         return DocumentAnswer({"path": path, "etag": edited.after.etag}, f'Successfully applied patch to "{path}"')
     return DocumentAnswer(edited, f'Successfully created "{edited["path"]}"')
-
-
-def _apply_patch(body: str, text: str) -> str:
-    """Return the text with the patch applied. Raises: InvalidArguments where it is malformed or changes nothing."""
-    changed = patch.apply(body, patch.parse(text))
-    if changed == body:
-        raise InvalidArguments("The patch changes nothing. Make it from the note as it is now.", argument="patch")
-    return changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,36 +256,21 @@ def get_note_outline(
     vault = app.vaults.get()
     body = vault.read_text(vault.find(path)).text.body
     parsed = parser.parse(body)
-    found = [
-        (
-            heading.span.start,
-            heading.text,
-            heading.level,
-            _last_line(parsed.lines, section_of(parsed, heading), len(body)),
-        )
-        for heading in parsed.outline
-    ]
-    if include_frontmatter and parsed.frontmatter is not None:
-        found += _pseudo_headings(body, [parsed.frontmatter.block.yaml_span], parsed.lines)
+    alike = [parsed.frontmatter.block.yaml_span] if include_frontmatter and parsed.frontmatter is not None else []
     if include_codeblocks:
-        found += _pseudo_headings(
-            body, [area.span for area in parsed.areas if area.kind == "code" and area.block], parsed.lines
-        )
+        alike += [area.span for area in parsed.areas if area.kind == "code" and area.block]
+    found: list[tuple[int, str, int, Span | None]] = [
+        (heading.span.start, heading.text, heading.level, section_of(parsed, heading)) for heading in parsed.outline
+    ]
+    for span in alike:
+        found += [(at.start(), at[2], len(at[1]), None) for at in _HEADING.finditer(body, span.start, span.end)]
     items = []
-    for start, text, level, last in sorted(found):
+    for start, text, level, section in sorted(found, key=lambda heading: heading[0]):
         line = parsed.lines.line(start) + 1
+        last = line if section is None else _last_line(parsed.lines, section, len(body))
         if level <= max_depth:
             items.append(OutlineItem(text, level, line, last, _outline_id(f"{line}:{text}")))
     return NoteOutline(items)
-
-
-def _pseudo_headings(body: str, spans: Iterable[Span], lines: Lines) -> list[tuple[int, str, int, int]]:
-    """Return the lines of code or properties that look like headings: start, text, level, last line."""
-    return [
-        (at.start(), at[2], len(at[1]), lines.line(at.start()) + 1)
-        for span in spans
-        for at in _HEADING.finditer(body, span.start, span.end)
-    ]
 
 
 def _outline_id(text: str) -> str:

@@ -73,10 +73,16 @@ class Rad(Contract):
             if service.find(name) is None:
                 raise UnknownTool("", tool=name)
             outcome = await service.call(name, given.get("input") or {})
+        except UnknownTool:
+            problem = f"tool not found: {name}"
+        except InternalError:
+            problem = "tool execution failed"
         except AppError as error:
-            return json_reply(failure(name, sentence(name, error), started, session))
-        answer = {"success": True, "tool": name, "output": outcome.whole(), **_stamp(started, session)}
-        return json_reply(answer)
+            problem = error.message
+        else:
+            answer = {"success": True, "tool": name, "output": outcome.whole(), **_stamp(started, session)}
+            return json_reply(answer)
+        return json_reply(failure(name, problem, started, session))
 
 
 def members(request: HttpRequest) -> dict[str, Any]:
@@ -91,16 +97,6 @@ def members(request: HttpRequest) -> dict[str, Any]:
         if not isinstance(given.get(key), kind | None):
             raise ValueError(f"{key} must be {_KINDS[kind]}, got {_kind(given[key])}")
     return given
-
-
-def sentence(name: str, error: AppError) -> str:
-    match error:
-        case UnknownTool():
-            return f"tool not found: {name}"
-        case InternalError():
-            return "tool execution failed"
-        case _:
-            return error.message
 
 
 def failure(name: str, message: str, started: float | None = None, session: str = "") -> dict[str, Any]:

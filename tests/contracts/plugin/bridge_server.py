@@ -37,7 +37,7 @@ def main() -> int:
     settings = config.read((options.vault,) if options.vault else (), read_only=options.read_only)
     settings = settings._replace(error_style=options.errors, timeout=options.seconds)
     app = compose.build(settings, serving=True) if options.vault else None
-    schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, limit=5, pause=pause)
+    schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
     return plugin_bridge.run(plugin, settings, app, schedule=schedule)
 
 
