@@ -41,7 +41,7 @@ def test_one_context_variable_carries_the_record_of_a_call() -> None:
 def syntax_trees() -> dict[str, ast.Module]:
     package = ROOT / "obsidian_mcp"
     sources = sorted(package.rglob("*.py"))
-    return {str(path.relative_to(package)): ast.parse(path.read_text(encoding="utf-8")) for path in sources}
+    return {path.relative_to(package).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in sources}
 
 
 def test_no_public_class_bears_the_name_of_another() -> None:

@@ -30,13 +30,12 @@ from tests.disks import make_junctions
 from tests.system import can, needs
 
 
-@pytest.fixture(params=["openat", "paths"])
+@pytest.fixture(params=[*(["openat"] if RELATIVE_CALLS else []), "paths"])
 def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Disk:
     """By the calls that walk from folder to folder, and as on systems without them."""
-    relative_calls = RELATIVE_CALLS and request.param == "openat"
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "n.md").write_bytes(b"old")
-    return Disk(tmp_path, relative_calls=relative_calls)
+    return Disk(tmp_path, relative_calls=request.param == "openat")
 
 
 def listing(disk: Disk) -> list[str]:
@@ -354,13 +353,17 @@ class Swapping(Disk):
 
 
 @needs("symbolic links", "calls relative to an open folder")
-@pytest.mark.parametrize("action", ["read", "head", "write", "create", "move in", "move out", "delete", "trash"])
-def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path: Path, action: str) -> None:
+def test_a_folder_that_becomes_a_link_at_the_worst_moment_leads_nowhere(tmp_path: Path) -> None:
     """SAFE-15: folders are opened one below the other, so that what was checked is what is used."""
-    outside = tmp_path / "outside"
-    outside.mkdir()
+    for action in ("read", "head", "write", "create", "move in", "move out", "delete", "trash"):
+        assert_it_stays_inside(tmp_path / action, action)
+
+
+def assert_it_stays_inside(folder: Path, action: str) -> None:
+    outside = folder / "outside"
+    outside.mkdir(parents=True)
     (outside / "n.md").write_bytes(b"secret")
-    root = tmp_path / "vault"
+    root = folder / "vault"
     (root / "a").mkdir(parents=True)
     (root / "a/n.md").write_bytes(b"old")
     (root / "b.md").write_bytes(b"b")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -16,12 +18,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from obsidian_mcp.adapters import terminal
 from obsidian_mcp.cli.cells import RESET, safe, width
+from obsidian_mcp.cli.main import run
 from obsidian_mcp.cli.render import MATCH, Screen, listing, remarks
 from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits, Snippet
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests import forked
 from tests.examples import examples
+from tests.system import needs
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")
 HITS = Hits(
@@ -63,33 +68,50 @@ def piped(vault: Path, *arguments: str) -> Printed:
     return Printed(done.stdout.decode(), done.stderr.decode())
 
 
+class Terminal(io.TextIOWrapper):
+    """Standard output as a terminal, which keeps what it receives."""
+
+    def __init__(self) -> None:
+        self.received = io.BytesIO()
+        super().__init__(self.received, encoding="utf-8", newline="")
+
+    def isatty(self) -> bool:
+        return True
+
+
 def on_terminal(vault: Path, *arguments: str, columns: int = 80, more: Mapping[str, str] | None = None) -> str:
     """What a terminal of this width gets on stdout."""
-    pty = pytest.importorskip("pty", reason="this system has no terminals of this kind")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("NO_COLOR", *(name for name in os.environ if name.startswith("OBSIDIAN"))):
+            patch.delenv(name, raising=False)
+        for name, value in {**environment(vault), "TERM": "xterm", "COLUMNS": str(columns), **(more or {})}.items():
+            patch.setenv(name, value)
+        patch.setattr(terminal, "obeys_colours", lambda: True)
+        patch.setattr(sys, "stdout", stdout := Terminal())
+        assert run(["search", *arguments]) == 0
+    return stdout.received.getvalue().decode()
+
+
+@needs("pseudo terminals")
+def test_a_real_terminal_is_asked_for_its_width(basic: Path) -> None:  # CLI-07, CLI-08
     import fcntl
+    import pty
     import termios
 
     parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    command = [sys.executable, "-m", "obsidian_mcp", "search", *arguments]
-    process = subprocess.Popen(
-        command,
-        stdin=child,
-        stdout=child,
-        stderr=subprocess.PIPE,
-        env=environment(vault, **{"TERM": "xterm", **(more or {})}),
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    command = [sys.executable, "-m", "obsidian_mcp", "search", "brass wheel"]
+    done = subprocess.run(
+        command, stdin=child, stdout=child, stderr=child, env=environment(basic, TERM="xterm"), timeout=60, check=False
     )
     os.close(child)
-    received = b""
-    try:
+    shown = b""
+    with contextlib.suppress(OSError):  # Linux says so at the end
         while chunk := os.read(parent, 65_536):
-            received += chunk
-    except OSError:  # Linux says so at the end
-        pass
+            shown += chunk
     os.close(parent)
-    _, problems = process.communicate(timeout=60)
-    assert process.returncode == 0, problems
-    return received.decode().replace("\r\n", "\n")
+    assert done.returncode == 0
+    assert shown.decode().replace("\r\n", "\n") == on_terminal(basic, "brass wheel", columns=40)
 
 
 def test_a_terminal_gets_the_matches_in_colour(basic: Path) -> None:  # CLI-07

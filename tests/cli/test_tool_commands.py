@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -285,42 +286,39 @@ def test_the_history_names_commands(run: Run) -> None:
     assert "COMMAND" in said
 
 
-@pytest.fixture
-def terminal() -> Iterator[tuple[int, int]]:
-    pty = pytest.importorskip("pty")
+@needs("pseudo terminals")
+def test_alone_on_a_terminal_the_program_explains_itself() -> None:
+    # CLI-01
+    import pty
+
     ends = pty.openpty()
-    yield ends
+    done = subprocess.run(
+        [sys.executable, "-m", "obsidian_mcp"], stdin=ends[1], capture_output=True, timeout=60, check=False
+    )
     for end in ends:
         os.close(end)
-
-
-@needs("pseudo terminals")
-def test_alone_on_a_terminal_the_program_explains_itself(basic: Path, terminal: tuple[int, int]) -> None:
-    # CLI-01
-    done = subprocess.run(
-        [sys.executable, "-m", "obsidian_mcp"], stdin=terminal[1], capture_output=True, timeout=60, check=False
-    )
 
     assert done.returncode == 0
     assert b"obsidian-mcp install claude-desktop" in done.stdout
 
 
-@needs("pseudo terminals")
 def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
-    terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # CLI-16
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
     monkeypatch.setenv("COLUMNS", "38")
-    theirs, ours = terminal
-    with open(ours, "w", encoding="utf-8", closefd=False) as stream:
-        monkeypatch.setattr(sys, "stderr", stream)
-        with show_progress():
-            report_progress(1, 2, "Quick")
-        with show_progress():
-            begun = time.monotonic()
-            while time.monotonic() - begun < SHOWN_AFTER_SECONDS + 0.05:
-                report_progress(1, 2, "Renaming the tag")
-    stream_text = os.read(theirs, 100_000).decode()
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with show_progress():
+        report_progress(1, 2, "Quick")
+    with show_progress():
+        begun = time.monotonic()
+        while time.monotonic() - begun < SHOWN_AFTER_SECONDS + 0.05:
+            report_progress(1, 2, "Renaming the tag")
+    stream_text = terminal.getvalue()
 
     assert "Quick" not in stream_text
     assert "Renaming the tag" in stream_text

@@ -9,7 +9,6 @@ import pytest
 
 from obsidian_mcp import DISTRIBUTION, __version__
 from obsidian_mcp.setup.launcher import Running, command_line, is_ours
-from tests.system import needs
 
 VENV = Running(
     argv0="/srv/venv/bin/obsidian-mcp",
@@ -26,29 +25,24 @@ UVX = replace(
 WINDOWS_UVX = replace(UVX, executable=r"C:\Users\me\AppData\Local\uv\cache\archive-v0\x\Scripts\python.exe")
 PIPX_RUN = replace(VENV, executable="/home/me/.local/share/pipx/.cache/ab12/bin/python")
 
-needs_posix = needs("POSIX shell")
+SCRIPT = Path("/srv/venv/bin/obsidian-mcp")
 
 
-@needs_posix
 def test_the_console_script_that_was_started_is_taken() -> None:
     linked = replace(VENV, argv0="/home/me/.local/bin/obsidian-mcp")
 
-    assert command_line(linked, lambda _: True) == ("/home/me/.local/bin/obsidian-mcp",)
+    assert command_line(linked, lambda _: True) == (str(Path("/home/me/.local/bin/obsidian-mcp").absolute()),)
 
 
-@needs_posix
 @pytest.mark.parametrize("argv0", ["/srv/venv/lib/obsidian_mcp/__main__.py", "/usr/bin/pytest", ""])
 def test_started_otherwise_the_environments_own_script_is_taken(argv0: str) -> None:
-    there = {"/srv/venv/bin/obsidian-mcp"}
-
-    assert command_line(replace(VENV, argv0=argv0), there.__contains__) == ("/srv/venv/bin/obsidian-mcp",)
+    assert command_line(replace(VENV, argv0=argv0), {str(SCRIPT)}.__contains__) == (str(SCRIPT),)
 
 
-@needs_posix
 def test_on_windows_the_script_is_a_program() -> None:
-    there = {"/srv/venv/bin/obsidian-mcp.exe"}
+    program = str(SCRIPT.with_suffix(".exe"))
 
-    assert command_line(replace(VENV, argv0="x"), there.__contains__) == ("/srv/venv/bin/obsidian-mcp.exe",)
+    assert command_line(replace(VENV, argv0="x"), {program}.__contains__) == (program,)
 
 
 def test_without_a_script_python_itself_is_taken() -> None:

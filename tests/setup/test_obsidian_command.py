@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from sysconfig import get_path
+from typing import NamedTuple
 
 import pytest
 
@@ -15,51 +16,78 @@ from obsidian_mcp.errors import AppCommandFailed, ClientConfigRefused, InvalidAr
 from obsidian_mcp.setup import doctor
 from obsidian_mcp.setup.launcher import Running, install_command, is_our_link, uninstall_command
 from obsidian_mcp.setup.system import KnownVault, System
-from tests.system import needs
+from tests.system import can, needs
 
 PROGRAM = Path(get_path("scripts")) / ("obsidian-mcp.exe" if os.name == "nt" else "obsidian-mcp")
-pytestmark = needs("symbolic links")
 
 
 def running(found: str | None = None, program: Path = PROGRAM) -> Running:
-    return Running(str(program), sys.executable, str(PROGRAM.parent), "obsidian-mcp", lambda _: found)
+    return Running(str(program), sys.executable, str(program.parent), "obsidian-mcp", lambda _: found)
 
 
-def test_the_link_is_the_drop_in_and_goes_again(tmp_path: Path) -> None:
+class Way(NamedTuple):
+    """How a system gives this program another name: the system, the program, and the other name."""
+
+    system: System
+    program: Path
+    link: Path
+
+    def running(self, found: str | None = None) -> Running:
+        return running(found, self.program)
+
+
+@pytest.fixture(params=[*(["linux"] if can("symbolic links") else []), "win32"])
+def way(tmp_path: Path, request: pytest.FixtureRequest) -> Way:
+    """A link, and the copy that Windows gets, which lets nobody make links."""
+    system = System(request.param, tmp_path, {})
+    if request.param == "linux":
+        return Way(system, PROGRAM, tmp_path / ".local/bin/obsidian")
+    program = tmp_path / "Scripts/obsidian-mcp.exe"
+    program.parent.mkdir()
+    program.write_bytes(b"MZ a program")
+    return Way(system, program, program.with_name("obsidian.exe"))
+
+
+def test_the_program_gets_its_other_name_and_loses_it_again(way: Way) -> None:
     """INST-10, INST-11."""
-    system = System("linux", tmp_path, {})
-    link = install_command(system, running(), [])
-    assert link == tmp_path / ".local/bin/obsidian"
-    assert install_command(system, running(str(link)), []) == link
+    assert install_command(way.system, way.running(), [], dry_run=True) == way.link
+    assert not way.link.exists()
+    assert install_command(way.system, way.running(), []) == way.link
+    assert is_our_link(way.link)
+    assert way.link.read_bytes() == way.program.read_bytes()
+    assert install_command(way.system, way.running(str(way.link)), []) == way.link
+    assert uninstall_command(way.system, way.running()) == way.link
+    assert not way.link.exists()
+    assert uninstall_command(way.system, way.running()) is None
+
+
+@needs("symbolic links")
+def test_the_link_is_the_drop_in(tmp_path: Path) -> None:
+    """INST-10."""
+    link = install_command(System("linux", tmp_path, {}), running(), [])
     result = subprocess.run([link, "version"], capture_output=True, encoding="utf-8", check=True, stdin=subprocess.PIPE)
     assert result.stdout.startswith("1.13.8 (obsidian-mcp ")
-    assert uninstall_command(system, running()) == link
-    assert not link.is_symlink()
-    assert uninstall_command(system, running()) is None
 
 
-def test_another_command_of_that_name_stays(tmp_path: Path) -> None:
+def test_another_command_of_that_name_stays(way: Way, tmp_path: Path) -> None:
     """INST-10, INST-11."""
-    system = System("linux", tmp_path, {})
     with pytest.raises(ClientConfigRefused, match="another obsidian command"):
-        install_command(system, running("/usr/local/bin/obsidian"), [])
+        install_command(way.system, way.running("/usr/local/bin/obsidian"), [])
     known = KnownVault("Notes", tmp_path / "Notes", open=True, opened=1)
     with pytest.raises(ClientConfigRefused, match=r"app is registered .*Notes"):
-        install_command(system, running(), [known])
-    link = tmp_path / ".local/bin/obsidian"
-    link.parent.mkdir(parents=True)
-    link.write_text("#!/bin/sh\n", encoding="utf-8")
+        install_command(way.system, way.running(), [known])
+    way.link.parent.mkdir(parents=True, exist_ok=True)
+    way.link.write_text("#!/bin/sh\n", encoding="utf-8")
     with pytest.raises(ClientConfigRefused):
-        install_command(system, running(), [])
+        install_command(way.system, way.running(), [])
     with pytest.raises(ClientConfigRefused):
-        uninstall_command(system, running())
-    assert not is_our_link(link)
+        uninstall_command(way.system, way.running())
+    assert way.link.read_text(encoding="utf-8") == "#!/bin/sh\n"
 
 
-def test_a_link_that_the_system_does_not_remove_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_that_the_system_does_not_remove_is_named(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
     """INST-11: Windows removes no program that runs."""
-    system = System("linux", tmp_path, {})
-    link = install_command(system, running(), [])
+    link = install_command(way.system, way.running(), [])
 
     def refuse(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
@@ -67,7 +95,7 @@ def test_a_link_that_the_system_does_not_remove_is_named(tmp_path: Path, monkeyp
     with monkeypatch.context() as refusing:
         refusing.setattr(Path, "unlink", refuse)
         with pytest.raises(ClientConfigRefused, match="End the programs that run it"):
-            uninstall_command(system, running())
+            uninstall_command(way.system, way.running())
     assert is_our_link(link)
 
 
@@ -78,12 +106,14 @@ def test_a_program_that_is_not_installed_is_not_linked(tmp_path: Path) -> None:
         install_command(System("linux", tmp_path, {}), swept, [])
 
 
+@needs("symbolic links")
 def test_the_search_for_the_apps_program_passes_over_the_link(tmp_path: Path) -> None:
     """PROG-01, HEADLESS-09."""
     install_command(System("linux", tmp_path, {}), running(), [])
     assert find_program("", {"HOME": str(tmp_path), "PATH": ""}, platform="linux") is None
 
 
+@needs("symbolic links")
 def test_the_link_is_not_taken_for_the_apps_program_where_it_is_named(tmp_path: Path) -> None:
     """PROG-01, HEADLESS-09."""
     link = install_command(System("linux", tmp_path, {}), running(), [])
@@ -98,6 +128,7 @@ def test_the_link_is_not_taken_for_the_apps_program_where_it_is_named(tmp_path: 
         find_program(str(link), {"PATH": path}, platform="linux")
 
 
+@needs("symbolic links")
 def test_the_doctor_says_which_program_the_word_obsidian_starts(tmp_path: Path) -> None:
     """DOC-05."""
     link = install_command(System("linux", tmp_path, {}), running(), [])
