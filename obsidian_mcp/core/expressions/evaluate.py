@@ -11,20 +11,7 @@ from typing import Any, TypeVar
 
 from obsidian_mcp.errors import QueryInvalid
 
-from .syntax import (
-    MAX_DEPTH,
-    Binary,
-    FieldAccess,
-    FunctionCall,
-    IndexAccess,
-    Lambda,
-    ListOf,
-    Literal,
-    Name,
-    Node,
-    ObjectOf,
-    Unary,
-)
+from . import syntax
 from .values import Budget, ExpressionError, LinkValue, Value, VaultView
 
 LINKS_REMEMBERED = 50_000
@@ -134,9 +121,11 @@ class Language:
     """`value.name`"""
     index: Callable[[Value, Value, Scope], Value]
     """`value[key]`"""
-    call: Callable[[FunctionCall, Compiler], Evaluate]
+    call: Callable[[syntax.FunctionCall, Compiler], Evaluate]
     """A call, which compiles its arguments as its table of functions says."""
-    compile_field: Callable[[FieldAccess | IndexAccess, Compiler], Evaluate | None] = lambda _node, _compiler: None
+    compile_field: Callable[[syntax.FieldAccess | syntax.IndexAccess, Compiler], Evaluate | None] = (
+        lambda _node, _compiler: None
+    )
     """A faster or different function for some accesses (`file.name` without a file object); None for all others."""
 
 
@@ -148,38 +137,63 @@ class Compiler:
     parameters: frozenset[str] = frozenset()
     depth: int = 0
 
-    def compile(self, node: Node, parameters: frozenset[str] = frozenset()) -> Evaluate:
+    def __post_init__(self) -> None:
+        """Raises: QueryInvalid when nested too deep."""
+        if self.depth > syntax.MAX_DEPTH:
+            raise QueryInvalid(f"An expression is nested more than {syntax.MAX_DEPTH} deep. Split it into several.")
+
+    def compile(self, node: syntax.Node, parameters: frozenset[str] = frozenset()) -> Evaluate:
         """The function of a node in which `parameters` are bound too. Raises: QueryInvalid when nested too deep."""
-        if self.depth >= MAX_DEPTH:
-            raise QueryInvalid(f"An expression is nested more than {MAX_DEPTH} deep. Split it into several.")
-        inner = Compiler(self.language, self.parameters | parameters, self.depth + 1)
+        language, inner = self.language, Compiler(self.language, self.parameters | parameters, self.depth + 1)
         match node:
-            case Literal(value):
-                return lambda _scope: value
-            case Name(name):
+            case syntax.Literal(value):
+                return lambda _: value
+            case syntax.Name(name):
                 return inner.name(name)
-            case FieldAccess(of, name):
-                return self.language.compile_field(node, inner) or _field(inner.compile(of), name, self.language.field)
-            case IndexAccess(of, by):
-                return self.language.compile_field(node, inner) or _index(
-                    inner.compile(of), inner.compile(by), self.language.index
-                )
-            case FunctionCall():
-                return self.language.call(node, inner)
-            case Unary(operator, operand):
-                return _unary(self.language.unary[operator], inner.compile(operand))
-            case Binary(operator, left, right) if operator in self.language.lazy:
-                return self.language.lazy[operator](inner.compile(left), inner.compile(right))
-            case Binary(operator, left, Literal(value)):
-                return _binary_with(self.language.binary[operator], inner.compile(left), value)
-            case Binary(operator, left, right):
-                return _binary(self.language.binary[operator], inner.compile(left), inner.compile(right))
-            case ListOf(items):
-                return _list([inner.compile(item) for item in items])
-            case ObjectOf(entries):
-                return _object([(key, inner.compile(value)) for key, value in entries])
-            case Lambda(names, body):
-                return _lambda(names, inner.compile(body, frozenset(names)))
+            case syntax.FieldAccess() | syntax.IndexAccess():
+                return language.compile_field(node, inner) or inner.access(node)
+            case syntax.FunctionCall():
+                return language.call(node, inner)
+            case syntax.Unary(operator, operand):
+                apply, of = language.unary[operator], inner.compile(operand)
+                return lambda scope: apply(of(scope), scope.context)
+            case syntax.Binary(operator, left, right):
+                first, second = inner.compile(left), inner.compile(right)
+                if operator in language.lazy:
+                    return language.lazy[operator](first, second)
+                combine = language.binary[operator]
+                if isinstance(right, syntax.Literal):  # the same for every row
+                    constant = right.value
+                    return lambda scope: combine(first(scope), constant, scope.context)
+                return lambda scope: combine(first(scope), second(scope), scope.context)
+            case syntax.ListOf(nodes):
+                items = [inner.compile(item) for item in nodes]
+
+                def build_list(scope: Scope) -> Value:
+                    scope.context.budget.charge_items(len(items))
+                    return [item(scope) for item in items]
+
+                return build_list
+            case syntax.ObjectOf(nodes_by_key):
+                entries = [(key, inner.compile(value)) for key, value in nodes_by_key]
+
+                def build_object(scope: Scope) -> Value:
+                    scope.context.budget.charge_items(2 * len(entries))
+                    return {key: value(scope) for key, value in entries}
+
+                return build_object
+            case syntax.Lambda(names, body):
+                inside = inner.compile(body, frozenset(names))
+                return lambda scope: Function(names, inside, scope)
+
+    def access(self, node: syntax.FieldAccess | syntax.IndexAccess) -> Evaluate:
+        """A field or an item of a value; null for a null index, whatever the value is: that may be an error."""
+        of = self.compile(node.of)
+        if isinstance(node, syntax.FieldAccess):
+            get, name = self.language.field, node.name
+            return lambda scope: get(of(scope), name, scope)
+        by, get_item = self.compile(node.by), self.language.index
+        return lambda scope: None if (index := by(scope)) is None else get_item(of(scope), index, scope)
 
     def name(self, name: str) -> Evaluate:
         """A parameter where a lambda around binds the name, else what the language makes of it."""
@@ -194,7 +208,7 @@ class Compiler:
         return parameter
 
 
-def compile_expression(node: Node, language: Language, parameters: frozenset[str] = frozenset()) -> Evaluate:
+def compile_expression(node: syntax.Node, language: Language, parameters: frozenset[str] = frozenset()) -> Evaluate:
     """The function of a whole expression. Raises: QueryInvalid when it is nested too deep."""
     return Compiler(language).compile(node, parameters)
 
@@ -205,53 +219,6 @@ def evaluate_or_error(evaluate: Evaluate, scope: Scope) -> Value | ExpressionErr
         return evaluate(scope)
     except ExpressionError as error:
         return error.bare()
-
-
-def _field(of: Evaluate, name: str, get: Callable[[Value, str, Scope], Value]) -> Evaluate:
-    return lambda scope: get(of(scope), name, scope)
-
-
-def _index(of: Evaluate, by: Evaluate, get: Callable[[Value, Value, Scope], Value]) -> Evaluate:
-    """Null for a null index, which is why that is evaluated first: what it is taken of may be an error."""
-
-    def evaluate(scope: Scope) -> Value:
-        index = by(scope)
-        return None if index is None else get(of(scope), index, scope)
-
-    return evaluate
-
-
-def _unary(operate: Callable[[Value, Context], Value], operand: Evaluate) -> Evaluate:
-    return lambda scope: operate(operand(scope), scope.context)
-
-
-def _binary(operate: Callable[[Value, Value, Context], Value], left: Evaluate, right: Evaluate) -> Evaluate:
-    return lambda scope: operate(left(scope), right(scope), scope.context)
-
-
-def _binary_with(operate: Callable[[Value, Value, Context], Value], left: Evaluate, value: Value) -> Evaluate:
-    """As `_binary`, with a value that is the same for every row."""
-    return lambda scope: operate(left(scope), value, scope.context)
-
-
-def _list(items: list[Evaluate]) -> Evaluate:
-    def build(scope: Scope) -> Value:
-        scope.context.budget.charge_items(len(items))
-        return [item(scope) for item in items]
-
-    return build
-
-
-def _object(entries: list[tuple[str, Evaluate]]) -> Evaluate:
-    def build(scope: Scope) -> Value:
-        scope.context.budget.charge_items(2 * len(entries))
-        return {key: value(scope) for key, value in entries}
-
-    return build
-
-
-def _lambda(parameters: tuple[str, ...], body: Evaluate) -> Evaluate:
-    return lambda scope: Function(parameters, body, scope)
 
 
 T = TypeVar("T")
@@ -293,18 +260,45 @@ def filter_rows(rows: Iterable[Scope], passes: Callable[[Scope], bool], context:
 
 
 def evaluate_rows(
-    rows: Sequence[Scope], value: Callable[[Scope], T], context: Context, step: str, *, failed: T | None = None
+    rows: Sequence[Scope], value: Callable[[Scope], T], context: Context, step: str
 ) -> list[tuple[Scope, T]]:
-    """Each row with a value of its own; a row that fails has `failed`, or is left out where that is None."""
+    """Each row with a value of its own."""
     found: list[tuple[Scope, T]] = []
     for row in rows:
         try:
             found.append((row, value(row)))
         except ExpressionError as error:
-            if failed is not None:
-                found.append((row, failed))
-            else:
-                context.problems.record(step, error.message)
+            context.problems.record(step, error.message)
+        context.budget.end_row(kept=True)
+    return found
+
+
+def _add_keys(
+    rows: Sequence[Scope],
+    keys: Sequence[SortBy],
+    order_key: OrderKey,
+    context: Context,
+    step: str,
+    *,
+    keep_errors: bool,
+) -> list[tuple[Scope, list[tuple[Any, Value]]]]:
+    """Each row with order key and value of every key."""
+    found = []
+    for row in rows:
+        pairs: list[tuple[Any, Value]] = []
+        try:
+            for key in keys:
+                try:
+                    value = key.value(row)
+                    context.budget.hold(value)
+                    pairs.append((order_key(value, key.descending), value))
+                except ExpressionError:
+                    if not keep_errors:
+                        raise
+                    pairs.append((order_key(None, key.descending), None))
+            found.append((row, pairs))
+        except ExpressionError as error:
+            context.problems.record(step, error.message)
         context.budget.end_row(kept=True)
     return found
 
@@ -319,25 +313,10 @@ def sort_rows(
     keep_errors: bool = False,
 ) -> list[Scope]:
     """The rows by one key after the other, stable in both directions (EXPR-52). `keep_errors`: a failed key is null."""
-    hold = context.budget.hold
-
-    def order_keys(row: Scope) -> list[Any]:
-        found = []
-        for key in keys:
-            try:
-                value = key.value(row)
-                hold(value)
-                found.append(order_key(value, key.descending))
-            except ExpressionError:
-                if not keep_errors:
-                    raise
-                found.append(order_key(None, key.descending))
-        return found
-
-    pairs = evaluate_rows(rows, order_keys, context, step)
+    found = _add_keys(rows, keys, order_key, context, step, keep_errors=keep_errors)
     for place in reversed(range(len(keys))):
-        pairs.sort(key=lambda pair: pair[1][place], reverse=keys[place].descending)
-    return [row for row, _ in pairs]
+        found.sort(key=lambda pair: pair[1][place][0], reverse=keys[place].descending)
+    return [row for row, _ in found]
 
 
 def group_rows(
@@ -350,20 +329,10 @@ def group_rows(
     keep_errors: bool = False,
 ) -> list[KeyedRows]:
     """Rows with equal order keys together, by key, then as the rows (EXPR-53). `keep_errors`: a failed key is null."""
-
-    def evaluate(row: Scope) -> tuple[Any, Value]:
-        value = by.value(row)
-        context.budget.hold(value)
-        return order_key(value, by.descending), value
-
-    failed = (order_key(None, by.descending), None) if keep_errors else None
-    pairs = evaluate_rows(rows, evaluate, context, step, failed=failed)
-    pairs.sort(key=lambda pair: pair[1][0], reverse=by.descending)
-    groups = []
-    for _, members in groupby(pairs, key=lambda pair: pair[1][0]):
-        listed = list(members)
-        groups.append(KeyedRows(listed[0][1][1], [row for row, _ in listed]))
-    return groups
+    found = _add_keys(rows, [by], order_key, context, step, keep_errors=keep_errors)
+    found.sort(key=lambda pair: pair[1][0][0], reverse=by.descending)
+    groups = [list(members) for _, members in groupby(found, key=lambda pair: pair[1][0][0])]
+    return [KeyedRows(members[0][1][0][1], [row for row, _ in members]) for members in groups]
 
 
 def flatten_rows(
