@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from obsidian_mcp.core.bases.base_file import EXTENSION, Base, View, read
+from obsidian_mcp.core.bases.base_file import Base, View, read
 from obsidian_mcp.core.frontmatter.edits import set_property
+from obsidian_mcp.core.note.query_blocks import BASE_EXTENSION
 from obsidian_mcp.core.text.vault_path import extension
 
 from .call import DropInCall, as_json, in_order
@@ -14,7 +15,7 @@ from .writing import check_name, make_file, new_notes_folder, parsed_path
 
 
 def bases(call: DropInCall) -> str:
-    found = [entry.path for entry in call.vault.entries() if extension(entry.path) == EXTENSION]
+    found = [entry.path for entry in call.vault.entries() if extension(entry.path) == BASE_EXTENSION]
     return call.join_lines(in_order(found), "No base files found in vault")
 
 
@@ -29,7 +30,7 @@ def _view(base: Base, call: DropInCall) -> View:
 
 def base_views(call: DropInCall) -> str:
     return call.join_lines(
-        [f"{view.name}\t{view.type}" for view in read(call.body(call.find_kind(EXTENSION, "base"))).views]
+        [f"{view.name}\t{view.type}" for view in read(call.body(call.find_kind(BASE_EXTENSION, "base"))).views]
     )
 
 
@@ -39,7 +40,7 @@ def base_query(call: DropInCall) -> str:
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
     from obsidian_mcp.core.operations.queries import Query, run_query
 
-    entry = call.find_kind(EXTENSION, "base")
+    entry = call.find_kind(BASE_EXTENSION, "base")
     body = call.body(entry)
     view = _view(read(body), call).name
     now = call.vault.calendar.now()
@@ -63,7 +64,7 @@ def base_create(call: DropInCall) -> str:
     """Make a note that a view lists, with its content below the properties that the filters want."""
     from obsidian_mcp.core.bases.new_item import new_item
 
-    body = call.body(call.find_kind(EXTENSION, "base", status=1))
+    body = call.body(call.find_kind(BASE_EXTENSION, "base", status=1))
     base = read(body)
     item = new_item(body, base, _view(base, call))
     name = call.text("name") or "Untitled"

@@ -14,15 +14,14 @@ import yaml
 
 from obsidian_mcp.core.expressions.syntax import Literal, Node, SyntaxProblem, walk
 from obsidian_mcp.core.frontmatter import yaml12
+from obsidian_mcp.core.note.query_blocks import BASE_KEYS
 from obsidian_mcp.errors import QueryInvalid
 
 from . import parser
 
 T = TypeVar("T")
-EXTENSION = ".base"
 _TAGGED = re.compile(r"^[ \t]*(?:(?:-|\w+:)[ \t]+)+![ \t]*[\w(]", re.MULTILINE)
 _QUOTE = "An expression that begins with ! is a tag to YAML: put it in quotes."
-KEYS = ("filters", "formulas", "properties", "summaries", "views")
 FILTER_KEYS = ("and", "or", "not")
 _ORDER = '"order" must be an array of property ids'
 _SUMMARIES = '"summaries" must be an object of property ids and names of summaries'
@@ -30,7 +29,6 @@ MAX_EXPRESSIONS = 2_000
 MAX_CHARACTERS = 200_000
 """Characters of all expressions of a base: what they are compiled to takes some hundred times as much memory."""
 _NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
-_KEY = re.compile(rf"^(?:{'|'.join(KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(KEYS)})[\"']?\s*:", re.MULTILINE)
 
 
 Path = tuple[str | int, ...]
@@ -152,11 +150,6 @@ class Base:
         )
 
 
-def is_base(text: str) -> bool:
-    """Whether a text is meant as a base: YAML with one of its keys, sound or not."""
-    return _KEY.search(text) is not None
-
-
 @lru_cache(maxsize=16)
 def read(text: str) -> Base:
     """The base that a YAML text says, kept for the next view of it. Raises: QueryInvalid with line and column of the
@@ -233,8 +226,8 @@ class _Reader:
         labels = self._labels(values)
         views = self._views(values.get("views"))
         for key in values:
-            if key not in KEYS and key.removesuffix("s") in ("filter", "formula", "property", "summary", "view"):
-                wanted = next(known for known in KEYS if known[:4] == key[:4])
+            if key not in BASE_KEYS and key.removesuffix("s") in ("filter", "formula", "property", "summary", "view"):
+                wanted = next(known for known in BASE_KEYS if known[:4] == key[:4])
                 self.warnings.append(f'The key "{key}" is not known and has no effect; did you mean "{wanted}"?')
         if self.mistakes:
             return None

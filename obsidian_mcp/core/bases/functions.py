@@ -27,7 +27,7 @@ from obsidian_mcp.core.expressions.values import (
 from obsidian_mcp.core.note.links import shown, split_subpath
 from obsidian_mcp.core.text.tags import covers
 from obsidian_mcp.core.text.text import write_count
-from obsidian_mcp.core.text.vault_path import basename, is_note
+from obsidian_mcp.core.text.vault_path import basename
 
 from .dates import parse_date, parse_duration
 from .values import (
@@ -35,7 +35,6 @@ from .values import (
     Icon,
     Image,
     TagValue,
-    as_text,
     is_empty,
     is_external,
     is_true,
@@ -125,8 +124,7 @@ def _count(least: int, most: int | None) -> str:
 
 def find(table: Mapping[str, Any], name: str) -> Any:
     """An entry by exact name, else in any case; None without one."""
-    folded = name.lower()
-    return table.get(name) or next((entry for key, entry in table.items() if key.lower() == folded), None)
+    return table.get(name) or next((entry for key, entry in table.items() if key.lower() == name.lower()), None)
 
 
 # Global functions. `if` is not here: it is lazy.
@@ -135,8 +133,8 @@ def find(table: Mapping[str, Any], name: str) -> Any:
 def _date(scope: Scope, _: None, value: Value) -> Value:
     if value is None or isinstance(value, Date):
         return value
-    text = as_text(value)
-    date = parse_date(text) if text is not None else None
+    text = value.target if type(value) is LinkValue else value
+    date = parse_date(text) if isinstance(text, str) else None
     if date is None:
         raise _unreadable(value, scope, "date")
     return date
@@ -255,10 +253,6 @@ LINK_UNITS = 8 * ITEM_UNITS
 """Units of a link, which takes more memory than other items."""
 
 
-def _name(file: File, _: Scope) -> Value:
-    return basename(file.path) if is_note(file.path) else file.name
-
-
 def properties(file: File, scope: Scope) -> dict[str, Value]:
     """All properties of a file as values."""
     raw = scope.context.vault.properties(file.path)
@@ -294,7 +288,7 @@ def _backlinks(file: File, scope: Scope) -> Value:
 
 
 FILE_FIELDS: Mapping[str, Callable[[File, Scope], Value]] = {
-    "name": _name,
+    "name": lambda file, _: file.basename if file.extension.lower() == "md" else file.name,
     "basename": lambda file, _: file.basename,
     "path": lambda file, _: file.path,
     "folder": lambda file, _: file.folder or "/",

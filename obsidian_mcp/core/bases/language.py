@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope
+from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope, evaluate_or_error
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
@@ -72,15 +72,12 @@ class BaseRow:
 def note_property(name: str) -> Evaluate:
     """A property of the row's note, its name in any case; null without it."""
     key = name.lower()
-    tags = key == "tags"
 
     def read(scope: Scope) -> Value:
         row: BaseRow = scope.row
         value = row.properties.get(key, _UNKNOWN)
         if value is _UNKNOWN:
-            path = row.file.path
-            raw = scope.context.vault.column(key).get(path)
-            value = row.properties[key] = wrap_property(raw, path, tags=tags)
+            value = row.properties[key] = _read_property(scope, row.file.path, key)
         return value
 
     return read
@@ -97,10 +94,8 @@ def formula_value(name: str) -> Evaluate:
             if formula is None:
                 return None
             row.results[name] = INFINITE_LOOP
-            try:
-                result = formula(scope if scope.variables is NO_VARIABLES else Scope(scope.context, row))
-            except ExpressionError as error:
-                result = error.bare()
+            outside = scope if scope.variables is NO_VARIABLES else Scope(scope.context, row)
+            result = evaluate_or_error(formula, outside)
             scope.context.budget.hold(result)
             row.results[name] = result
         if isinstance(result, ExpressionError):
@@ -131,9 +126,13 @@ def _this_field(name: str) -> Evaluate:
             return None
         if name == "file":
             return this
-        return wrap_property(scope.context.vault.column(key).get(this.path), this.path, tags=key == "tags")
+        return _read_property(scope, this.path, key)
 
     return read
+
+
+def _read_property(scope: Scope, path: str, key: str) -> Value:
+    return wrap_property(scope.context.vault.column(key).get(path), path, tags=key == "tags")
 
 
 _ROOTS: Mapping[str, Callable[[str], Evaluate]] = {
@@ -198,10 +197,12 @@ def _describe_key(key: Value) -> str:
 
 def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     match node.callee:
+        case Name(name) if name.lower() == "if":
+            return _if(name, [compiler.compile(argument) for argument in node.arguments])
         case Name(name):
-            return _global(name, node.arguments, compiler)
+            return _function(None, name, node.arguments, compiler)
         case FieldAccess(of, name):
-            return _method(compiler.compile(of), name, node.arguments, compiler)
+            return _function(compiler.compile(of), name, node.arguments, compiler)
     callee = compiler.compile(node.callee)
 
     def refuse(scope: Scope) -> Value:
@@ -210,54 +211,44 @@ def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     return refuse
 
 
-def _global(name: str, nodes: tuple[Node, ...], compiler: Compiler) -> Evaluate:
-    arguments = [compiler.compile(node) for node in nodes]
-    if name.lower() == "if":
-        return _if(name, arguments)
-    method: Method | None = find(GLOBALS, name)
-    if method is None:
-        return _fails(f'Cannot find function "{name}"')
-    return lambda scope: _apply(method, name, scope, None, [argument(scope) for argument in arguments])
-
-
 def _if(name: str, arguments: list[Evaluate]) -> Evaluate:
     if not 2 <= len(arguments) <= 3:
-        return _fails(f'"{name}" expects 2 to 3 arguments, given {len(arguments)}.')
+        return fail_with(f'"{name}" expects 2 to 3 arguments, given {len(arguments)}.')
     condition, then, *rest = arguments
     otherwise = rest[0] if rest else lambda _: None
     return lambda scope: then(scope) if is_true(condition(scope)) else otherwise(scope)
 
 
-def _fails(message: str) -> Evaluate:
+def fail_with(message: str) -> Evaluate:
+    """An expression that has no value for any row."""
+
     def fail(_: Scope) -> Value:
         raise ExpressionError(message)
 
     return fail
 
 
-def _method(receiver: Evaluate, name: str, nodes: tuple[Node, ...], compiler: Compiler) -> Evaluate:
-    variables = find(BODIES, name)
+def _function(receiver: Evaluate | None, name: str, nodes: tuple[Node, ...], compiler: Compiler) -> Evaluate:
+    """A method, or a global function, which has no receiver."""
+    variables = find(BODIES, name) if receiver else None
     body = compiler.compile(nodes[0], variables) if variables is not None and nodes else None
     arguments = [compiler.compile(node) for node in (nodes if body is None else nodes[1:])]
 
     def call(scope: Scope) -> Value:
-        value = receiver(scope)
-        method: Method | None = find(METHODS[type(value)], name)
-        if value is None and (method is None or not method.takes_null):
+        value = receiver(scope) if receiver else None
+        method: Method | None = find(METHODS[type(value)] if receiver else GLOBALS, name)
+        if receiver and value is None and (method is None or not method.takes_null):
             return None
         if method is None:
-            raise ExpressionError(f'Cannot find function "{name}" on type {type_name(value)}')
+            on_type = f" on type {type_name(value)}" if receiver else ""
+            raise ExpressionError(f'Cannot find function "{name}"{on_type}')
         given = [argument(scope) for argument in arguments]
         if body is not None:
             given.insert(0, body_of(body, scope))
-        return _apply(method, name, scope, value, given)
+        taken = check(name, method, given)
+        return None if taken is None else method.run(scope, value, *taken)
 
     return call
-
-
-def _apply(method: Method, name: str, scope: Scope, receiver: Value, arguments: list[Value]) -> Value:
-    taken = check(name, method, arguments)
-    return None if taken is None else method.run(scope, receiver, *taken)
 
 
 BASES = Language(

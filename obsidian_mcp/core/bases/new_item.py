@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from obsidian_mcp.core.expressions.syntax import (
-    Binary,
-    FieldAccess,
-    FunctionCall,
-    IndexAccess,
-    Literal,
-    Name,
-    Node,
-    SyntaxProblem,
-)
+from obsidian_mcp.core.expressions.syntax import Binary, FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
 from obsidian_mcp.core.frontmatter import yaml12
 
-from . import parser
-from .base_file import Base, Filter, FilterStatement, Junction, View
+from .base_file import Base, Filter, FilterStatement, Junction, View, parse_or_problem
 
 
 @dataclass(slots=True)
@@ -35,11 +25,7 @@ def new_item(text: str, base: Base, view: View) -> NewItem:
     item, tags = NewItem(), list[str]()
     links: dict[str, list[yaml12.Value]] = {}
     for statement in (*_list_required(base.filters), *_list_required(view.filters)):
-        try:
-            node = parser.parse(statement.text)
-        except SyntaxProblem:
-            continue
-        match node:
+        match parse_or_problem(statement.text):
             case Binary("==", left, right) if (name := _property(left)) and (value := _write_value(right)) is not None:
                 item.properties.setdefault(name, value)
             case FunctionCall(
@@ -51,7 +37,11 @@ def new_item(text: str, base: Base, view: View) -> NewItem:
             ):
                 links.setdefault(name, []).append(value)
             case FunctionCall(FieldAccess(Name("file"), "hasTag"), arguments):
-                tags += [tag.removeprefix("#") for tag in map(_text, arguments) if tag]
+                tags += [
+                    argument.value.removeprefix("#")
+                    for argument in arguments
+                    if isinstance(argument, Literal) and isinstance(argument.value, str) and argument.value
+                ]
             case FunctionCall(FieldAccess(Name("file"), "inFolder"), (Literal(str() as folder),)):
                 item.folder = item.folder or folder.strip("/")
     for name, values in links.items():
@@ -98,7 +88,3 @@ def _property(node: Node) -> str:
         case FieldAccess(Name("note"), name) | IndexAccess(Name("note"), Literal(str() as name)):
             return name
     return ""
-
-
-def _text(node: Node) -> str:
-    return node.value if isinstance(node, Literal) and isinstance(node.value, str) else ""

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from obsidian_mcp.core.expressions import syntax
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.syntax import (
-    Binary,
-    FieldAccess,
-    FunctionCall,
-    IndexAccess,
-    ListOf,
-    Literal,
-    Name,
-    Node,
-    SyntaxProblem,
-    Unary,
-)
+from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.text.table_file import read_rows
 
@@ -124,7 +113,7 @@ class _Parser:
             if strength < least:
                 break
             operator = self._next().text
-            left = Binary(operator, left, self._expression(strength + 1))
+            left = syntax.Binary(operator, left, self._expression(strength + 1))
         return left
 
     def _unary(self) -> Node:
@@ -135,7 +124,7 @@ class _Parser:
                 raise self._problem(operators[-1], "a value", "there are too many signs in a row")
         node = self._postfix()
         for operator in reversed(operators):
-            node = Unary(operator.text, node)
+            node = syntax.Unary(operator.text, node)
         return node
 
     def _postfix(self) -> Node:
@@ -144,34 +133,34 @@ class _Parser:
         while self._token.kind == "operator" and self._token.text in ("(", "[", "."):
             token = self._next()
             if token.text == ".":
-                if first.kind == "number" and isinstance(node, Literal):
+                if first.kind == "number" and isinstance(node, syntax.Literal):
                     raise self._problem(token, "an operator", "a bare number has no fields or methods")
                 if self._token.kind != "name":
                     raise self._problem(self._token, "the name of a field or function")
-                node = FieldAccess(node, self._next().text)
+                node = syntax.FieldAccess(node, self._next().text)
             elif token.text == "[":
                 self._enter(token)
-                node = IndexAccess(node, self._expression())
+                node = syntax.IndexAccess(node, self._expression())
                 self._leave()
                 self._closes("]", token)
             else:
-                node = FunctionCall(node, self._list(")", token))
+                node = syntax.FunctionCall(node, self._list(")", token))
         return node
 
     def _primary(self) -> Node:
         token = self._token
         match token.kind:
             case "number":
-                return Literal(float(self._next().text))
+                return syntax.Literal(float(self._next().text))
             case "name":
                 self._next()
                 if token.text in _CONSTANTS:
-                    return Literal(_CONSTANTS[token.text])
-                return Name(token.text)
+                    return syntax.Literal(_CONSTANTS[token.text])
+                return syntax.Name(token.text)
             case "quote":
-                return Literal(self._string(token))
+                return syntax.Literal(self._string(token))
             case "operator" if token.text == "/":
-                return Literal(self._regexp(token))
+                return syntax.Literal(self._regexp(token))
             case "operator" if token.text == "(":
                 self._next()
                 self._enter(token)
@@ -181,7 +170,7 @@ class _Parser:
                 return node
             case "operator" if token.text == "[":
                 self._next()
-                return ListOf(self._list("]", token))
+                return syntax.ListOf(self._list("]", token))
         raise self._problem(token, "a value")
 
     def _list(self, closing: str, opened: _Token) -> tuple[Node, ...]:
@@ -227,9 +216,4 @@ class _Parser:
 
 def _unescape(found: re.Match[str]) -> str:
     escape = found[1]
-    if len(escape) == 5:
-        try:
-            return str(json.loads(f'"{found[0]}"'))
-        except ValueError:
-            return escape
-    return _ESCAPED.get(escape, escape)
+    return chr(int(escape[1:], 16)) if len(escape) > 1 else _ESCAPED.get(escape, escape)

@@ -206,13 +206,6 @@ def _read_text(text: str, source: str) -> Value:
     return text if date is None else date
 
 
-def as_text(value: Value) -> str | None:
-    """The text of what counts as a String: texts, tags, links by their target. None for all else."""
-    if isinstance(value, str):
-        return value
-    return value.target if type(value) is LinkValue else None
-
-
 def with_display(link: LinkValue, display: str | None) -> LinkValue:
     return replace(link, display=display) if display is not None else link
 

@@ -34,7 +34,7 @@ from obsidian_mcp.errors import QueryInvalid
 from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
 from .dates import difference, humanize
 from .functions import FILE_FIELDS, GLOBALS, find
-from .language import BASES, BODIES, BaseRow, file_field, formula_value, note_property
+from .language import BASES, BODIES, BaseRow, fail_with, file_field, formula_value, note_property
 from .methods import deviation, mean, median
 from .values import Image, date_text, identity, is_empty, is_true, link_text, order_key, text_of, wrap_property
 
@@ -120,7 +120,7 @@ def property_value(property_id: str) -> Evaluate:
 def _warn_of_this(base: Base, view: View, context: Context) -> None:
     if context.this is not None:
         return
-    nodes = (parse_or_problem(text) for _, text in expressions(base, [view]))
+    nodes = (parse_or_problem(text) for _, text in expressions(base, [view]) if "this" in text)
     if any(not isinstance(node, SyntaxProblem) and Name("this") in walk(node) for node in nodes):
         context.problems.note(
             "`this` is null here: the base uses it, but the query names no note for it. Pass `this`, the path of the "
@@ -164,27 +164,15 @@ Condition = Callable[[Scope], bool]
 
 def _condition(base: Base, part: Filter) -> Condition:
     if isinstance(part, FilterStatement):
-        return _statement(base, part)
-    return _junction(part.kind, [_condition(base, operand) for operand in part.parts])
-
-
-def _statement(base: Base, statement: FilterStatement) -> Condition:
-    node = parse_or_problem(statement.text)
-    if isinstance(node, SyntaxProblem):
-        message = f'"{statement.text}" does not parse: {base.describe(statement.path, node)}'
-
-        def fail(_: Scope) -> bool:
-            raise ExpressionError(message)
-
-        return fail
-    evaluate = compile_expression(node, BASES)
-    return lambda scope: is_true(evaluate(scope))
-
-
-def _junction(kind: str, parts: Sequence[Condition]) -> Condition:
-    if kind == "and":
+        node = parse_or_problem(part.text)
+        if isinstance(node, SyntaxProblem):
+            return fail_with(f'"{part.text}" does not parse: {base.describe(part.path, node)}')
+        evaluate = compile_expression(node, BASES)
+        return lambda scope: is_true(evaluate(scope))
+    parts = [_condition(base, inner) for inner in part.parts]
+    if part.kind == "and":
         return _all_of(parts)
-    if kind == "or":
+    if part.kind == "or":
         # An `or` without statements passes everything, like a filter that is not there.
         return lambda scope: not parts or any(part(scope) for part in parts)
     return lambda scope: not any(part(scope) for part in parts)

@@ -10,19 +10,7 @@ from functools import lru_cache
 from obsidian_mcp.core.text.table_file import read_rows
 
 from . import clock, formats
-from .formats import (
-    COMMON,
-    NUMBERS,
-    Number,
-    Part,
-    Writer,
-    number,
-    numbers,
-    offset,
-    offset_minutes,
-    read_symbols,
-    text,
-)
+from .formats import COMMON, NUMBERS, Number, Part, Writer, number, numbers, offset, offset_minutes, read_symbols, text
 from .locale import ENGLISH
 
 _MACROS = dict(read_rows(__file__, "symbols/luxon_macros"))

@@ -12,7 +12,7 @@ from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.literals import EMOJI, NUMBER, SPACE, TAG, Now
 from obsidian_mcp.core.expressions import syntax
 from obsidian_mcp.core.expressions.syntax import Node
-from obsidian_mcp.core.expressions.values import Date, Duration, LinkValue
+from obsidian_mcp.core.expressions.values import Date, Duration
 from obsidian_mcp.errors import QueryInvalid
 
 _SPACES = regex.compile(f"{SPACE}*")
@@ -21,7 +21,7 @@ _NUMBER = regex.compile(NUMBER)
 _TEXT = regex.compile(r'"((?:[^"\\]|\\.)*+)"', regex.DOTALL)
 _ESCAPE = regex.compile(r'\\(["\\])')
 _TAG = regex.compile(TAG)
-_LINK = regex.compile(r"\[\[([^\[\]]*)\]\]")
+LINK = regex.compile(r"\[\[([^\[\]]*)\]\]")
 _SHOWN = regex.compile(r"[^\s,;()\[\]{}]{1,30}|.", regex.DOTALL)
 
 
@@ -100,11 +100,6 @@ class Scanner:
         """A tag with its `#`."""
         found = self.match(_TAG, "a tag")
         return found[0] if found else None
-
-    def link_text(self, description: str = "a link") -> str | None:
-        """What stands between `[[` and `]]`."""
-        found = self.match(_LINK, description)
-        return found[1] if found else None
 
     # Errors
 
@@ -236,18 +231,10 @@ class ExpressionParser(Scanner):
         return None
 
     def _link(self) -> Node | None:
-        found = self.embed_link()
-        return None if found is None else syntax.Literal(found)
-
-    def embed_link(self) -> LinkValue | None:
-        start = self.pos
-        embed = self.text.startswith("!", start)
+        embed = self.text.startswith("!", self.pos)
         self.pos += embed
-        inner = self.link_text(_EXPRESSION)
-        if inner is None:
-            self.pos = start
-            return None
-        return literals.link(inner, embed=embed)
+        found = self.match(LINK, _EXPRESSION)
+        return None if found is None else syntax.Literal(literals.link(found[1], embed=embed))
 
     def _negated(self) -> Node | None:
         if not self.take("!", _EXPRESSION):

@@ -1,4 +1,5 @@
-"""Notes as rows: their fields and implicit fields, each computed when asked for (specs/dataview.md, DV-10 to DV-18)."""
+"""Notes as rows: their fields and implicit fields, each computed when asked for (specs/dataview.md, DV-10 to DV-18);
+values as cells of an answer (DV-22, DV-26)."""
 
 from __future__ import annotations
 
@@ -11,15 +12,37 @@ from operator import itemgetter
 from typing import Any
 
 from obsidian_mcp.core.calendar import iso
+from obsidian_mcp.core.calendar.formats import offset_minutes, write_offset
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.literals import canonical_name
 from obsidian_mcp.core.dataview.note_data import DataviewVault, RawField
-from obsidian_mcp.core.dataview.records import ABSENT, MISSING, Computed, item_records
+from obsidian_mcp.core.dataview.records import (
+    ABSENT,
+    MISSING,
+    Computed,
+    Extended,
+    Identified,
+    ItemRecord,
+    ObjectRecord,
+    TaskRow,
+    item_records,
+)
 from obsidian_mcp.core.dataview.settings import Settings
-from obsidian_mcp.core.dataview.values import file_title
-from obsidian_mcp.core.expressions.evaluate import Context
+from obsidian_mcp.core.dataview.values import ExternalLink, duration_text, file_title, link_text
+from obsidian_mcp.core.expressions.answer import Cell, Cells, cell_of
+from obsidian_mcp.core.expressions.evaluate import Context, Function
 from obsidian_mcp.core.expressions.javascript import number_text
-from obsidian_mcp.core.expressions.values import Date, File, LinkValue, Value, day_of, from_json, from_nanoseconds
+from obsidian_mcp.core.expressions.values import (
+    ITEM_UNITS,
+    Date,
+    Duration,
+    File,
+    LinkValue,
+    Value,
+    day_of,
+    from_json,
+    from_nanoseconds,
+)
 from obsidian_mcp.core.note.links import shown
 
 _TAG_KEYS = ("tags", "tag")
@@ -123,7 +146,7 @@ class PageStore:
                 return value
 
 
-class NotePage(Computed):
+class NotePage(ObjectRecord):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
 
     __slots__ = ("_fields", "_file", "path", "store")
@@ -153,30 +176,25 @@ class NotePage(Computed):
             return self.file
         if self._fields is not None:
             return self._fields.get(name, default)
-        known = self.store.columns.get(name)
+        store, path = self.store, self.path
+        known = store.columns.get(name)
         if known is None:
-            known = self.store.known(name)
-        value = known.get(self.path, MISSING)
+            known = store.known(name)
+        value = known.get(path, MISSING)
         if value is MISSING:
-            value = known[self.path] = self._compute(name)
+            placed = store.vault.fields_of_key(path, name.lower())
+            fields = [field for _, field in placed if field.key == name and _counts(field)]
+            if not fields and name:
+                fields = store.fields(path, store.canonical_keys.get(name, ()))
+            by_key: dict[str, list[Value]] = {}
+            for field in fields:
+                by_key.setdefault(field.key, []).append(store.value(field, path))
+            values = [value for of_key in by_key.values() for value in of_key]
+            value = known[path] = (values[0] if len(values) == 1 else values) if values else ABSENT
         return default if value is ABSENT else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._complete())
-
-    def _compute(self, name: str) -> Value:
-        """The value of a name; `ABSENT` without one."""
-        store, path = self.store, self.path
-        placed = [found for found in store.vault.fields_of_key(path, name.lower()) if found[1].key == name]
-        fields = [field for _, field in placed if _counts(field)]
-        if not fields and name:
-            fields = store.fields(path, store.canonical_keys.get(name, ()))
-        if len(fields) == 1:
-            return store.value(fields[0], path)
-        by_key: dict[str, list[Value]] = {}
-        for field in fields:
-            by_key.setdefault(field.key, []).append(store.value(field, path))
-        return [value for values in by_key.values() for value in values] if fields else ABSENT
 
     def _complete(self) -> dict[str, Value]:
         """All fields: the raw keys, then the canonical ones that are no raw keys."""
@@ -380,3 +398,68 @@ def run_of(context: Context) -> Run:
     """The context as what it is in every Dataview query."""
     assert isinstance(context, Run)  # noqa: S101 - only this package makes the contexts of its queries
     return context
+
+
+# Cells
+
+
+def make_cell(value: Value, context: Context) -> Cell:
+    """A value as JSON. Raises: ExpressionError for one that is nested too deep or too large."""
+    return cell_of(value, CELLS, context)
+
+
+def date_text(date: Date) -> str:
+    """`2024-02-15`, or with time, and with the zone where it has one of its own."""
+    moment = date.moment
+    written = moment.replace(tzinfo=None).isoformat(
+        timespec="milliseconds" if moment.microsecond >= 1000 else "seconds"
+    )
+    if moment.tzinfo is None:
+        return written.removesuffix("T00:00:00")
+    return written + (write_offset(moment) if offset_minutes(moment) else "Z")
+
+
+def _text(text: str, context: Context) -> str:
+    context.budget.charge(len(text))
+    return text
+
+
+def _record(value: ObjectRecord, context: Context) -> Cell:
+    """A row is its own fields and the link to its note."""
+    fields = {}
+    for name, field in value.items():
+        fields[name] = _file_link(field) if isinstance(field, PageFile) else make_cell(field, context)
+        context.budget.charge(ITEM_UNITS)
+    if "file" in fields:
+        fields["file"] = fields.pop("file")
+    return fields
+
+
+def _file_link(file: PageFile) -> str:
+    return link_text(file.link)
+
+
+def _item(item: ItemRecord, context: Context) -> Cell:
+    cell: dict[str, Cell] = {"task": item["task"]}
+    if item.item.status is not None:
+        cell["status"] = item.item.status
+    cell |= {"text": _text(item.item.text, context), "path": item["path"], "line": item.item.line}
+    cell |= {name: make_cell(value, context) for name, value in item.own_fields.items() if name not in cell}
+    if item["children"]:
+        cell["children"] = [_item(child, context) for child in item["children"]]
+    return cell
+
+
+CELLS: Cells = {
+    Date: lambda date, context: _text(date_text(date), context),
+    Duration: lambda duration, context: _text(duration_text(duration), context),
+    LinkValue: lambda link, context: _text(link_text(link), context),
+    ExternalLink: lambda link, context: _text(f"[{link.display}]({link.url})", context),
+    Function: lambda _, context: _text("<function>", context),
+    NotePage: _record,
+    Extended: _record,
+    Identified: _record,
+    TaskRow: _record,
+    PageFile: lambda file, context: _text(_file_link(file), context),
+    ItemRecord: _item,
+}

@@ -3,34 +3,26 @@ shared evaluator (DV-32 to DV-35)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from obsidian_mcp.core.dataview import query_parser
-from obsidian_mcp.core.dataview.cells import make_cell, task_answer
 from obsidian_mcp.core.dataview.expression_parser import WHOLE_ROW, parse_expression
 from obsidian_mcp.core.dataview.functions import FUNCTIONS
-from obsidian_mcp.core.dataview.functions.overloads import Implementation
 from obsidian_mcp.core.dataview.note_data import DataviewVault
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
-from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage, PageStore, Run, run_of
-from obsidian_mcp.core.dataview.query_text import (
-    JAVASCRIPT_REFUSED,
-    inline_expression,
-    is_dql,
-    is_javascript,
-)
-from obsidian_mcp.core.dataview.records import Extended, Identified, TaskRow
+from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage, PageStore, Run, make_cell, run_of
+from obsidian_mcp.core.dataview.records import Extended, Identified, ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import Sources
 from obsidian_mcp.core.dataview.values import is_true, order_key, type_name, value_text
-from obsidian_mcp.core.expressions.answer import Column, Page, QueryAnswer
+from obsidian_mcp.core.expressions.answer import Cell, Column, Page, QueryAnswer, RowGroup
 from obsidian_mcp.core.expressions.evaluate import (
     Compiler,
     Evaluate,
     Function,
+    KeyedRows,
     Language,
     Scope,
     SortBy,
@@ -43,7 +35,8 @@ from obsidian_mcp.core.expressions.evaluate import (
     sort_rows,
 )
 from obsidian_mcp.core.expressions.syntax import Binary, FieldAccess, FunctionCall, IndexAccess, Name, Node
-from obsidian_mcp.core.expressions.values import Date, ExpressionError, LinkValue, Value
+from obsidian_mcp.core.expressions.values import Date, ExpressionError, Value
+from obsidian_mcp.core.note.query_blocks import JAVASCRIPT_REFUSED, inline_expression, is_dql, is_javascript
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
@@ -66,38 +59,22 @@ def _name(name: str) -> Evaluate:
 
 def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     arguments = [compiler.compile(argument) for argument in node.arguments]
-    if isinstance(node.callee, Name):
-        return _call_named(node.callee.name, arguments)
-    callee = compiler.compile(node.callee)
+    name = node.callee.name if isinstance(node.callee, Name) else None
+    callee = compiler.compile(node.callee) if name is None else None
 
     def call(scope: Scope) -> Value:
-        function = callee(scope)
+        function = callee(scope) if callee else name
         values = [argument(scope) for argument in arguments]
         if isinstance(function, Function):
             return function(*values)
-        if isinstance(function, str):
-            return _function(function)(run_of(scope.context), *values)
-        raise ExpressionError(f"Cannot call type '{type_name(function)}' as a function")
+        if not isinstance(function, str):
+            raise ExpressionError(f"Cannot call type '{type_name(function)}' as a function")
+        known = FUNCTIONS.get(function)
+        if known is None:
+            raise ExpressionError(f"Unrecognized function name '{function}'")
+        return known(run_of(scope.context), *values)
 
     return call
-
-
-def _call_named(name: str, arguments: list[Evaluate]) -> Evaluate:
-    function = FUNCTIONS.get(name)
-
-    def call(scope: Scope) -> Value:
-        values = [argument(scope) for argument in arguments]
-        return (function or _function(name))(run_of(scope.context), *values)
-
-    return call
-
-
-def _function(name: str) -> Implementation:
-    """Raises: ExpressionError for an unknown name."""
-    function = FUNCTIONS.get(name)
-    if function is None:
-        raise ExpressionError(f"Unrecognized function name '{name}'")
-    return function
 
 
 def _file_field(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
@@ -152,7 +129,13 @@ def read_query(text: str, now: datetime, settings: Settings) -> query_parser.Dat
     expression = None if is_dql(text) else inline_expression(text, settings.inline_prefix)
     if expression is not None:
         return InlineExpression(expression, parse_expression(expression, now))
-    return query_parser.parse_query(text, now)
+    parser = query_parser.QueryParser(text, now)
+    query = parser.query()
+    if query is None or not parser.at_end:
+        if query is not None:
+            parser.expect("the end of the query")
+        raise parser.error(query_parser.hint_for(text))
+    return query
 
 
 def run_query(
@@ -172,7 +155,11 @@ def run_query(
     try:
         if isinstance(query, InlineExpression):
             return _inline_answer(query, run)
-        return _Execution(query, run).answer(page)
+        execution = _Execution(query, run)
+        rows = execution.source_rows()
+        for command in query.commands:
+            rows = execution.apply(command, rows)
+        return execution.answer(rows, page)
     except RecursionError:
         raise QueryInvalid("The query makes a value that is nested too deep: lists inside lists.") from None
 
@@ -196,45 +183,29 @@ class _Execution:
         """Names of the groups that rows are, the innermost first."""
         self.order_key = order_key(run.path_of)
 
-    def answer(self, page: Page) -> QueryAnswer:
-        rows: Sequence[Scope] = self._task_rows() if self.query.kind == "task" else self._source_rows()
-        for command in self.query.commands:
-            rows = self._apply(command, rows)
-        match self.query.kind:
-            case "task":
-                answer = task_answer([row.row for row in rows], self.grouped_by, self.run, page)
-            case "calendar":
-                answer = self._calendar(rows, page)
-            case _:
-                answer = self._table(rows, page)
-        answer.warnings.extend(self._warnings())
-        return answer
-
-    # Rows
-
-    def _source_rows(self) -> list[Scope]:
+    def source_rows(self) -> Sequence[Scope]:
         sources = Sources(self.run.pages, self.run.source, self.run.problems)
         rows: list[Scope] = []
         paths = list(sources.paths(self.query.source))
         self.run.pages.vault.expect(paths)
-        existing = self.run.pages.existing
+        is_of_tasks = self.query.kind == "task"
         for path in paths:
             if path.endswith(".csv"):
-                rows += (Scope(self.run, record) for record in sources.csv_rows(path))
-            else:
-                rows.append(Scope(self.run, existing(path)))
-        return rows
-
-    def _task_rows(self) -> list[Scope]:
-        rows: list[Scope] = []
-        for row in self._source_rows():
-            if isinstance(row.row, NotePage):
-                rows += (Scope(self.run, TaskRow(item, row.row)) for item in row.row.file["tasks"])
+                records = sources.csv_rows(path)
+                rows += () if is_of_tasks else (Scope(self.run, record) for record in records)
+                continue
+            note = self.run.pages.existing(path)
+            if is_of_tasks:
+                rows += (Scope(self.run, TaskRow(item, note)) for item in note.file["tasks"])
                 self.run.budget.end_row(kept=False)
+            else:
+                rows.append(Scope(self.run, note))
         return rows
 
-    def _apply(self, command: query_parser.Command, rows: Sequence[Scope]) -> Sequence[Scope]:
-        run = self.run
+    def apply(self, command: query_parser.Command, rows: Sequence[Scope]) -> Sequence[Scope]:
+        """The rows after a command. Raises: QueryInvalid where every row failed in it."""
+        run, failures = self.run, self.run.problems.failures
+        found: Sequence[Scope]
         match command:
             case query_parser.Where(condition):
                 conditions = [compile_node(part) for part in _conjuncts(condition)]
@@ -243,45 +214,31 @@ class _Execution:
                     values = [holds(row) for holds in conditions]  # all of them: an error in any of them counts
                     return all(map(is_true, values))
 
-                with self._check_step("where", rows):
-                    return filter_rows(rows, passes, run, "WHERE")
+                found = filter_rows(rows, passes, run, "WHERE")
             case query_parser.Sort(keys):
                 by = [SortBy(compile_node(key.expression), key.descending) for key in keys]
-                with self._check_step("sort", rows):
-                    return sort_rows(rows, by, self.order_key, run, "SORT")
+                found = sort_rows(rows, by, self.order_key, run, "SORT")
             case query_parser.Limit(amount):
-                return limit_rows(rows, self._amount(compile_node(amount)))
-            case query_parser.GroupBy(key):
-                with self._check_step("group", rows):
-                    return self._group(rows, key)
-            case query_parser.Flatten(items):
-                with self._check_step("flatten", rows):
-                    return self._flatten(rows, items)
+                found = limit_rows(rows, self._amount(compile_node(amount)))
+            case query_parser.GroupBy(named):
+                groups = group_rows(rows, SortBy(compile_node(named.expression)), self.order_key, run, "GROUP BY")
+                self.grouped_by.insert(0, named.name)
+                found = [Scope(run, _group_record(group, named.name)) for group in groups]
+            case query_parser.Flatten(named):
+
+                def extend(row: Scope, value: Value) -> Scope:
+                    return Scope(run, Extended({named.name: value}, row.row))
+
+                found = flatten_rows(rows, compile_node(named.expression), extend, run, "FLATTEN")
+                if self.grouped_by[:1] == [named.name]:
+                    del self.grouped_by[0]
             case query_parser.SecondFrom():
                 raise QueryInvalid("A query has one FROM, directly after its header. Join sources by and, or.")
+        if rows and run.problems.failures - failures >= len(rows):
+            self._refuse(_STEPS[type(command)], [message for _, message, _ in run.problems.counted()])
+        return found
 
-    def _group(self, rows: Sequence[Scope], key: query_parser.Named) -> list[Scope]:
-        by = SortBy(compile_node(key.expression))
-        groups = group_rows(rows, by, self.order_key, self.run, "GROUP BY")
-        self.grouped_by.insert(0, key.name)
-        return [
-            Scope(
-                self.run,
-                Identified(group.key, {"key": group.key, "rows": [row.row for row in group.rows], key.name: group.key}),
-            )
-            for group in groups
-        ]
-
-    def _flatten(self, rows: Sequence[Scope], items: query_parser.Named) -> list[Scope]:
-        def extend(row: Scope, value: Value) -> Scope:
-            return Scope(self.run, Extended({items.name: value}, row.row))
-
-        flat = flatten_rows(rows, compile_node(items.expression), extend, self.run, "FLATTEN")
-        if self.grouped_by[:1] == [items.name]:
-            del self.grouped_by[0]
-        return flat
-
-    def _amount(self, amount: Evaluate) -> float | None:
+    def _amount(self, amount: Evaluate) -> float:
         try:
             value = amount(Scope(self.run, {}))
         except ExpressionError as error:
@@ -292,26 +249,24 @@ class _Execution:
                 "Failed to execute 'limit' statement: "
                 f"limit should be a number, but got '{type_name(value)}' ({shown[:100]})"
             )
-        if value != value:
-            return 0
-        return None if value == float("inf") else max(value, -1e15)
-
-    @contextmanager
-    def _check_step(self, step: str, rows: Sequence[Scope]) -> Iterator[None]:
-        """Make a step inside the block. Raises: QueryInvalid where every row failed in it."""
-        before = self._count_failures()
-        yield
-        if rows and self._count_failures() - before >= len(rows):
-            self._refuse(step, [message for _, message, _ in self.run.problems.counted()])
-
-    def _count_failures(self) -> int:
-        return sum(count for _, _, count in self.run.problems.counted())
+        return value
 
     def _refuse(self, step: str, messages: list[str]) -> None:
         listed = "; ".join(list(dict.fromkeys(messages))[:SHOWN_ERRORS])
         raise QueryInvalid(f"Every row during operation '{step}' failed with an error; first {SHOWN_ERRORS}: {listed}")
 
     # Answers
+
+    def answer(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
+        match self.query.kind:
+            case "task":
+                answer = task_answer([row.row for row in rows], self.grouped_by, self.run, page)
+            case "calendar":
+                answer = self._calendar(rows, page)
+            case _:
+                answer = self._table(rows, page)
+        answer.warnings.extend(self._warnings())
+        return answer
 
     def _table(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
         columns = [Column(named.text, named.name) for named in self.query.columns]
@@ -351,7 +306,8 @@ class _Execution:
         if len(dated) < len(pairs):
             self.run.problems.note(f"CALENDAR: {len(pairs) - len(dated)} of {len(pairs)} rows have no date: left out.")
         columns = Column("date", named.name), Column("link", self.run.settings.id_column)
-        cells = [[make_cell(value, self.run), make_cell(_file_link(row), self.run)] for row, value in page.cut(dated)]
+        linked = compile_node(FieldAccess(_FILE, "link"))
+        cells = [[make_cell(value, self.run), self._cell(linked, row, [])] for row, value in page.cut(dated)]
         return QueryAnswer(columns, cells, len(dated), kind="calendar")
 
     def _warnings(self) -> list[str]:
@@ -365,6 +321,19 @@ class _Execution:
             for step, (count, message) in steps.items()
         )
         return notes
+
+
+_STEPS = {
+    query_parser.Where: "where",
+    query_parser.Sort: "sort",
+    query_parser.GroupBy: "group",
+    query_parser.Flatten: "flatten",
+}
+"""What the plugin calls the commands in which a row can fail."""
+
+
+def _group_record(group: KeyedRows, name: str) -> Identified:
+    return Identified(group.key, {"key": group.key, "rows": [row.row for row in group.rows], name: group.key})
 
 
 def _conjuncts(node: Node) -> list[Node]:
@@ -382,7 +351,88 @@ def _identity(row: Scope) -> Value:
     return fields.file.link if isinstance(fields, NotePage) else fields.identity
 
 
-def _file_link(row: Scope) -> LinkValue | None:
-    file = row.row.get("file")
-    link = None if file is None else file.get("link")
-    return link if isinstance(link, LinkValue) else None
+# The answer of TASK: tasks with everything below them, by group (DV-25, DV-26)
+
+
+COLUMNS = tuple(Column(name, name) for name in ("status", "text", "ref", "depth", "match", "section", "fields"))
+
+
+class _Shown(NamedTuple):
+    """A row of the answer. `matches` where the item itself is in the result."""
+
+    item: ItemRecord
+    depth: int
+    matches: bool
+
+
+def task_answer(rows: Sequence[Mapping[str, Value]], grouped_by: Sequence[str], run: Run, page: Page) -> QueryAnswer:
+    """Roots in result order, each followed by all items below it, whether they match or not (DV-25)."""
+    shown: list[_Shown] = []
+    groups = _groups(rows, grouped_by, shown, run)
+    cells = []
+    for row in page.cut(shown):
+        cells.append(_cells(row, run))
+        run.budget.end_row(kept=True)
+    return QueryAnswer(COLUMNS, cells, len(shown), kind="task", groups=groups)
+
+
+def _groups(
+    rows: Sequence[Mapping[str, Value]], grouped_by: Sequence[str], shown: list[_Shown], run: Run
+) -> tuple[RowGroup, ...] | None:
+    """Add the rows of the answer to `shown`; the groups they belong to, None without GROUP BY."""
+    if not grouped_by:
+        shown.extend(_with_children([item for row in rows if (item := _find_item(row)) is not None]))
+        return None
+    name, *inner_names = grouped_by
+    groups = []
+    for row in rows:
+        start = len(shown)
+        members = row.get("rows")
+        inner = _groups(members if isinstance(members, list) else [], inner_names, shown, run)
+        groups.append(RowGroup(make_cell(row.get(name), run), len(shown) - start, groups=inner))
+    return tuple(groups)
+
+
+def _find_item(row: Mapping[str, Value]) -> ItemRecord | None:
+    while isinstance(row, Extended):
+        if isinstance(row, TaskRow):
+            return row.task
+        row = row.below
+    return None
+
+
+def _with_children(items: list[ItemRecord]) -> Iterator[_Shown]:
+    known = {_place(item) for item in items}
+    below: set[tuple[str, int]] = set()
+    for item in items:
+        pending = [item]
+        while pending:
+            for child in pending.pop()["children"]:
+                if _place(child) not in below:
+                    below.add(_place(child))
+                    pending.append(child)
+    for item in items:
+        parent = item.item.parent
+        above = None if parent is None else (item["path"], parent)
+        if above is None or (above not in known and above not in below):
+            yield from _tree(item, known)
+
+
+def _tree(root: ItemRecord, known: set[tuple[str, int]]) -> Iterator[_Shown]:
+    pending = [(root, 0)]
+    while pending:
+        item, depth = pending.pop()
+        yield _Shown(item, depth, _place(item) in known)
+        pending += ((child, depth + 1) for child in reversed(item["children"]))
+
+
+def _place(item: ItemRecord) -> tuple[str, int]:
+    return item["path"], item.item.line
+
+
+def _cells(row: _Shown, run: Run) -> list[Cell]:
+    item = row.item
+    ref = f"{item['path']}:{item.item.line + 1}"
+    fields = {name: make_cell(value, run) for name, value in item.own_fields.items()}
+    run.budget.charge(len(item.item.text) + len(ref))
+    return [item.item.status, item.item.text, ref, row.depth, row.matches, make_cell(item["section"], run), fields]

@@ -12,8 +12,8 @@ from typing import Literal as OneOf
 import regex
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.expression_parser import ExpressionParser
-from obsidian_mcp.core.dataview.literals import SPACE, Now
+from obsidian_mcp.core.dataview.expression_parser import LINK, ExpressionParser
+from obsidian_mcp.core.dataview.literals import SPACE
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.syntax import Node
 from obsidian_mcp.core.text.table_file import read_rows
@@ -338,10 +338,10 @@ class QueryParser(ExpressionParser):
         outgoing = self.take("outgoing(")
         if outgoing:
             self.skip_space()
-        inner = self.link_text()
-        if inner is None or (outgoing and not self.take(")")):
+        found = self.match(LINK, "a link")
+        if found is None or (outgoing and not self.take(")")):
             return None
-        return FromLink(literals.link(inner).path, outgoing)
+        return FromLink(literals.link(found[1]).path, outgoing)
 
     def _csv(self) -> Source | None:
         if not self.take("csv("):
@@ -356,14 +356,3 @@ class QueryParser(ExpressionParser):
             return FromPath(path)
         tag = self.tag()
         return None if tag is None else FromTag(tag)
-
-
-def parse_query(text: str, now: Now) -> DataviewQuery:
-    """Return the query that the whole text is. Raises: QueryInvalid with the place and a hint (DV-31, DV-45)."""
-    parser = QueryParser(text, now)
-    query = parser.query()
-    if query is None or not parser.at_end:
-        if query is not None:
-            parser.expect("the end of the query")
-        raise parser.error(hint_for(text))
-    return query

@@ -18,9 +18,18 @@ ABSENT = object()
 
 
 class ObjectRecord(Mapping[str, Value]):
-    """A read-only object. Subclasses give its keys and values."""
+    """A read-only object. Subclasses give its keys, and `get`, or how a value is taken and whether it is there."""
 
     __slots__ = ()
+
+    def __getitem__(self, name: str) -> Value:
+        value = self.get(name, ABSENT)
+        if value is ABSENT:
+            raise KeyError(name)
+        return value
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -42,15 +51,6 @@ class Computed(ObjectRecord):
     @abstractmethod
     def _compute(self, name: str) -> Value:
         """The value of a field, `ABSENT` without one."""
-
-    def __getitem__(self, name: str) -> Value:
-        value = self.get(name, ABSENT)
-        if value is ABSENT:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name, ABSENT) is not ABSENT
 
 
 class Extended(ObjectRecord):
@@ -75,23 +75,14 @@ class Extended(ObjectRecord):
                 yield name
 
 
-class Identified(ObjectRecord):
+class Identified(dict[str, Value]):
     """The fields of a row that is no note, with what identifies it: a group by its key, a row of a CSV file."""
 
-    __slots__ = ("_fields", "identity")
+    __slots__ = ("identity",)
 
     def __init__(self, identity: Value, fields: Mapping[str, Value]) -> None:
+        super().__init__(fields)
         self.identity = identity
-        self._fields = fields
-
-    def __getitem__(self, name: str) -> Value:
-        return self._fields[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._fields
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
 
 
 ReadField = Callable[[RawField, str], Value]

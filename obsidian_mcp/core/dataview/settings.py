@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from obsidian_mcp.core.dataview.query_text import INLINE_PREFIX
 from obsidian_mcp.core.files.settings import Members, read_json
+from obsidian_mcp.core.note.query_blocks import INLINE_PREFIX
 
 SETTINGS_FILE = "plugins/dataview/data.json"
 BOOKMARKS_FILE = "bookmarks.json"

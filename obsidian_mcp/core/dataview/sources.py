@@ -47,8 +47,12 @@ class Sources:
             case query_parser.FromPath(path):
                 return dict.fromkeys(self._at_path(path))
             case query_parser.FromTag(tag):
-                folded = tag.lower()
-                return dict.fromkeys(path for path in self._all() if self._has_tag(path, folded))
+                below = f"{tag.lower()}/"
+                return dict.fromkeys(
+                    path
+                    for path in self._all()
+                    if any(f"{own.lower()}/".startswith(below) for own in exact_tags(self._pages, path))
+                )
             case query_parser.FromLink(path, outgoing):
                 linked = self._find_linked(path, outgoing=outgoing)
                 return dict.fromkeys(path for path in linked if self._is_source(path))
@@ -85,12 +89,6 @@ class Sources:
     def _is_source(self, path: str) -> bool:
         """Whether a file has rows: a note, or a CSV file."""
         return path.endswith(".csv") or self._pages.page(path) is not None
-
-    def _has_tag(self, path: str, tag: str) -> bool:
-        below = f"{tag}/"
-        return any(
-            (own := written.lower()) == tag or own.startswith(below) for written in exact_tags(self._pages, path)
-        )
 
     def _find_linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
         target = self._vault.resolve(path, self._origin) if path or self._origin else None

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from obsidian_mcp.errors import QueryInvalid
 
 from . import syntax
+from .javascript import slice_bounds
 from .values import Budget, ExpressionError, LinkValue, Value, VaultView
 
 LINKS_REMEMBERED = 50_000
@@ -23,12 +24,14 @@ class Problems:
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], int] = {}
+        self.failures = 0
         self.notes: list[str] = []
         """Warnings about the query as a whole, in order."""
 
     def record(self, step: str, message: str) -> None:
         key = step, message
         self._counts[key] = self._counts.get(key, 0) + 1
+        self.failures += 1
 
     def note(self, warning: str) -> None:
         """Add a warning about the query as a whole, once."""
@@ -218,7 +221,7 @@ def evaluate_or_error(evaluate: Evaluate, scope: Scope) -> Value | ExpressionErr
     try:
         return evaluate(scope)
     except ExpressionError as error:
-        return error.bare()
+        return ExpressionError(error.message)  # without a traceback, which would keep every value in use
 
 
 T = TypeVar("T")
@@ -352,6 +355,6 @@ def flatten_rows(
     return flat
 
 
-def limit_rows(rows: Sequence[Scope], count: float | None) -> Sequence[Scope]:
-    """The first `count` rows; a negative count drops the last rows; None keeps all (EXPR-55)."""
-    return rows if count is None else rows[: int(count)]
+def limit_rows(rows: Sequence[Scope], count: float) -> Sequence[Scope]:
+    """The first `count` rows; a negative count drops the last rows (EXPR-55)."""
+    return rows[: slice_bounds(len(rows), 0, count)[1]]

@@ -25,10 +25,6 @@ class ExpressionError(Exception):
         super().__init__(message)
         self.message = message
 
-    def bare(self) -> ExpressionError:
-        """The error without its traceback, which would keep every value that was in use when it was raised."""
-        return ExpressionError(self.message)
-
 
 @dataclass(frozen=True, slots=True)
 class LinkValue:

@@ -58,20 +58,20 @@ class IndexedNotes(IndexedVault):
         return self._field_keys()
 
     def fields(self, path: str) -> Sequence[RawField]:
-        return [field for _, field in self._all_fields.cells(path)]
+        return [field for _, field in self.cells(self._all_fields, path)]
 
     def fields_of_key(self, path: str, key: str) -> Sequence[_Placed]:
         columns = self._keyed_columns
         if key not in columns:
             if len(columns) >= SINGLE_KEYS:
                 return self._keyed_fields(path).get(key, ())
-            columns[key] = IndexColumn(self, partial(self._read_fields, key))
-        return columns[key].cells(path)
+            columns[key] = IndexColumn(partial(self._read_fields, key))
+        return self.cells(columns[key], path)
 
     def _group_by_key(self, path: str) -> Mapping[str, Sequence[_Placed]]:
         """Return the fields of a note by lower-case key."""
         found: dict[str, list[_Placed]] = {}
-        for placed in self._all_fields.cells(path):
+        for placed in self.cells(self._all_fields, path):
             found.setdefault(placed[1].key.lower(), []).append(placed)
         return found
 
@@ -99,7 +99,7 @@ class IndexedNotes(IndexedVault):
         return unpack_items(packed) if packed else ()
 
     def text_tags(self, path: str) -> Sequence[str]:
-        return self._text_tags.cells(path)
+        return self.cells(self._text_tags, path)
 
     def bookmarked(self) -> frozenset[str]:
         return self._bookmarks()
@@ -113,11 +113,11 @@ class IndexedNotes(IndexedVault):
         def read(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
             return ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files, where="at = ''"))
 
-        return IndexColumn(self, read)
+        return IndexColumn(read)
 
     @cached_property
     def _all_fields(self) -> IndexColumn[_Placed]:
-        return IndexColumn(self, partial(self._read_fields, None))
+        return IndexColumn(partial(self._read_fields, None))
 
     def _read_fields(self, key: str | None, files: Collection[int] | None) -> Iterator[tuple[int, _Placed]]:
         """Yield file number and field of some files or all; the properties of a file come first."""

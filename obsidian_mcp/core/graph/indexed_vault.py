@@ -38,6 +38,16 @@ class Moment(NamedTuple):
     """Files that are in no result: what they lack is not known."""
 
 
+class IndexColumn(Generic[T]):
+    """What the index has of one kind, by path, as far as it was asked for."""
+
+    def __init__(self, read: Callable[[Collection[int] | None], Iterable[tuple[int, T]]]) -> None:
+        """`read` returns number and cell of files with some numbers, or of all, those of one file in their order."""
+        self.read = read
+        self.cells: dict[str, list[T]] = {}
+        self.is_whole = False
+
+
 class IndexedVault:
     """A `VaultView` of one moment of the index. Not shared between threads; good for one query."""
 
@@ -78,13 +88,13 @@ class IndexedVault:
         return self._columns[name]
 
     def properties(self, path: str) -> Mapping[str, Value]:
-        return dict(self._properties.cells(path))
+        return dict(self.cells(self._properties, path))
 
     def tags(self, path: str) -> Sequence[str]:
-        return self._tags.cells(path)
+        return self.cells(self._tags, path)
 
     def links(self, path: str) -> Sequence[WrittenLink]:
-        return self._links.cells(path)
+        return self.cells(self._links, path)
 
     def targets(self, path: str) -> Collection[str]:
         return self._link_graph().resolved.get(VaultPath(path), ())
@@ -103,15 +113,22 @@ class IndexedVault:
         """The files that are in the vault, by the numbers of their rows."""
         return self._paths_in_vault()
 
-    def numbers(self, path: str) -> Mapping[str, int] | None:
-        """Return the files of which a column is read for the sake of one, by path; None for all files."""
-        if path in self._scope:
-            return self._scope
-        if path not in self._singles:
-            if len(self._singles) >= self._single_files:
-                return None
-            self._singles[path] = self._rows.numbers_of([path])
-        return self._singles[path]
+    def cells(self, column: IndexColumn[T], path: str) -> Sequence[T]:
+        """Return the cells of one file: read at once of the files that the query is going to read, one by one of a few
+        others, and of all files where more are asked for (EXPR-41)."""
+        found = column.cells.get(path)
+        if found is not None or column.is_whole:
+            return found or ()
+        numbers = self._scope if path in self._scope else self._singles.get(path)
+        if numbers is None and len(self._singles) < self._single_files:
+            numbers = self._singles[path] = self._rows.numbers_of([path])
+        column.is_whole = numbers is None
+        column.cells = {} if numbers is None else {**column.cells, path: [], **{known: [] for known in numbers}}
+        paths = self.paths if numbers is None else {number: known for known, number in numbers.items()}
+        for number, cell in column.read(None if numbers is None else paths.keys()):
+            if (known := paths.get(number)) is not None:
+                column.cells.setdefault(known, []).append(cell)
+        return column.cells.get(path, ())
 
     @cached_property
     def _properties(self) -> IndexColumn[tuple[str, Value]]:
@@ -119,13 +136,11 @@ class IndexedVault:
             for number, _, name, text in self._rows.column("properties", "name, value", files=files):
                 yield number, (name, self._value(text))
 
-        return IndexColumn(self, read)
+        return IndexColumn(read)
 
     @cached_property
     def _tags(self) -> IndexColumn[str]:
-        return IndexColumn(
-            self, lambda files: ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files))
-        )
+        return IndexColumn(lambda files: ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files)))
 
     @cached_property
     def _links(self) -> IndexColumn[WrittenLink]:
@@ -134,30 +149,4 @@ class IndexedVault:
                 number, _, path, subpath, display, kind = row
                 yield number, WrittenLink(path, subpath, display, _PLACES[kind])
 
-        return IndexColumn(self, read)
-
-
-class IndexColumn(Generic[T]):
-    """What the index has of one kind, by path: read at once of the files that a query is going to read, one by one of a
-    few others, and of all files where more are asked for (EXPR-41)."""
-
-    def __init__(self, view: IndexedVault, read: Callable[[Collection[int] | None], Iterable[tuple[int, T]]]) -> None:
-        """`read` returns number and cell of files with some numbers, or of all, those of one file in their order."""
-        self._view = view
-        self._read = read
-        self._cells: dict[str, list[T]] = {}
-        self._is_whole = False
-
-    def cells(self, path: str) -> Sequence[T]:
-        """Return the cells of one file."""
-        found = self._cells.get(path)
-        if found is not None or self._is_whole:
-            return found or ()
-        numbers = self._view.numbers(path)
-        self._is_whole = numbers is None
-        self._cells = {} if numbers is None else {**self._cells, path: [], **{known: [] for known in numbers}}
-        paths = self._view.paths if numbers is None else {number: known for known, number in numbers.items()}
-        for number, cell in self._read(None if numbers is None else paths.keys()):
-            if (known := paths.get(number)) is not None:
-                self._cells.setdefault(known, []).append(cell)
-        return self._cells.get(path, ())
+        return IndexColumn(read)

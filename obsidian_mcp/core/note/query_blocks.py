@@ -1,4 +1,5 @@
-"""The queries that stand in a note: fenced blocks, inline expressions, embedded bases (NOTE-90, NOTE-91)."""
+"""The queries that stand in a note: fenced blocks, inline expressions, embedded bases (NOTE-90, NOTE-91); and which
+language a text is meant in (QUERIES-03, DV-01)."""
 
 from __future__ import annotations
 
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
 LANGUAGES = ("base", "dataview", "dataviewjs", "query", "tasks")
 """Words after the fence; `query` is the app's own search."""
 
+BASE_EXTENSION = ".base"
+BASE_KEYS = ("filters", "formulas", "properties", "summaries", "views")
+_BASE = re.compile(rf"^(?:{'|'.join(BASE_KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(BASE_KEYS)})[\"']?\s*:", re.MULTILINE)
+JAVASCRIPT_REFUSED = (
+    "DataviewJS runs JavaScript inside Obsidian and cannot run here; ask for the same in DQL "
+    "(TABLE, LIST, TASK, CALENDAR) or with the search tools."
+)
+"""The answer to `dataviewjs` blocks, `$=` and texts that use `dv.`."""
+INLINE_PREFIX = "="
+"""Of an expression of Dataview, where the plugin's settings say nothing else."""
+_DQL = re.compile(r"(?:\s|//[^\n]*\n)*(?:TABLE|LIST|TASK|CALENDAR)(?![\w-])", re.IGNORECASE)
+_JAVASCRIPT = re.compile(r"\A\s*(?:(?:`{3,}|~{3,})\s*dataviewjs\b|`?\$=)|\bdv\s*\.\s*\w", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*")
 
@@ -33,7 +46,7 @@ class QueryBlock:
     """Whether the text begins in the line below."""
 
 
-def query_blocks(note: Note, inline_prefix: str = "=") -> list[QueryBlock]:
+def query_blocks(note: Note, inline_prefix: str = INLINE_PREFIX) -> list[QueryBlock]:
     """Every query of a note, in the order of the text (NOTE-90). `inline_prefix` begins inline Dataview."""
     found = [*_in_areas(note, inline_prefix), *_find_embedded(note)]
     return sorted(found, key=lambda block: block.line)
@@ -57,7 +70,7 @@ def _in_areas(note: Note, inline_prefix: str) -> Iterator[QueryBlock]:
 
 def _find_embedded(note: Note) -> Iterator[QueryBlock]:
     for link in note.links:
-        if link.embed and link.path.lower().endswith(".base"):
+        if link.embed and link.path.lower().endswith(BASE_EXTENSION):
             line = note.lines.line(link.span.start) + 1
             yield QueryBlock("base", link.path, line, link.subpath.removeprefix("#"))
 
@@ -84,3 +97,28 @@ def unfenced(text: str) -> tuple[str | None, str]:
     if inside and re.fullmatch(rf"[ \t]*{re.escape(opening[1])}{opening[1][0]}*[ \t]*", inside[-1]):
         inside.pop()
     return opening[2].lower(), "\n".join(line.removeprefix(prefix) for line in inside)
+
+
+def is_base(text: str) -> bool:
+    """Whether a text is meant as a base: YAML with one of its keys, sound or not."""
+    return _BASE.search(text) is not None
+
+
+def is_dataview(text: str) -> bool:
+    """Whether a text without its fence is meant for Dataview: a query, an inline expression, or JavaScript."""
+    return is_dql(text) or is_javascript(text) or inline_expression(text) is not None
+
+
+def is_dql(text: str) -> bool:
+    """Whether a text begins as a query of Dataview."""
+    return _DQL.match(text) is not None
+
+
+def is_javascript(text: str) -> bool:
+    return not is_dql(text) and _JAVASCRIPT.search(text) is not None
+
+
+def inline_expression(text: str, prefix: str = INLINE_PREFIX) -> str | None:
+    """The expression of an inline query, maybe in backticks; None for any other text."""
+    bare = text.strip().strip("`").strip()
+    return bare.removeprefix(prefix).strip() if bare.startswith(prefix) else None

@@ -19,14 +19,7 @@ from obsidian_mcp.core.note.repeats import without_repeats
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
-from obsidian_mcp.core.text.vault_path import (
-    VaultPath,
-    basename,
-    file_name_of,
-    is_note,
-    link_warning,
-    parent,
-)
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, file_name_of, is_note, link_warning, parent
 from obsidian_mcp.core.vault.changes import Create, PlannedChange, removal, rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable

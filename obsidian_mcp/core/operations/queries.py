@@ -8,15 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.bases.base_file import EXTENSION, is_base
-from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
-from obsidian_mcp.core.dataview.settings import (
-    BOOKMARKS_FILE,
-    SETTINGS_FILE,
-    Settings,
-    read_bookmarks,
-    read_settings,
-)
+from obsidian_mcp.core.dataview.settings import BOOKMARKS_FILE, SETTINGS_FILE, Settings, read_bookmarks, read_settings
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.values import File
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -24,12 +16,21 @@ from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
 from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
+from obsidian_mcp.core.note.query_blocks import (
+    BASE_EXTENSION,
+    JAVASCRIPT_REFUSED,
+    QueryBlock,
+    is_base,
+    is_dataview,
+    query_blocks,
+    unfenced,
+)
 from obsidian_mcp.core.tasks.answer import TaskPage
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import AppError, InvalidArguments, NotText, OperationTimeout, QueryInvalid
 
 if TYPE_CHECKING:
+    from obsidian_mcp.core.expressions.evaluate import Context
     from obsidian_mcp.core.vault.vault import Vault
 
 
@@ -56,7 +57,8 @@ SEARCH_REFUSED = "This is a search of the app. Give its text to obsidian_search 
 
 Found = IndexAnswer[QueryAnswer] | TaskPage
 """What a language answers: columns and rows, or a list of tasks."""
-Language = Callable[["Vault", Query], Found]
+Language = Callable[["Vault", Query], Callable[[Moment], QueryAnswer] | TaskPage]
+"""Reads a query: the function that runs it, or of tasks the answer."""
 
 
 def run_query(vault: Vault, query: Query) -> Found:
@@ -72,7 +74,8 @@ def run_query(vault: Vault, query: Query) -> Found:
         raise InvalidArguments(
             f"There is no query language {query.language!r}; there are {', '.join(LANGUAGES)}.", argument="language"
         )
-    return language(vault, query)
+    read = language(vault, query)
+    return read if isinstance(read, TaskPage) else vault.graph.evaluate(read)
 
 
 def view_type(vault: Vault, query: Query) -> str:
@@ -89,7 +92,7 @@ def view_type(vault: Vault, query: Query) -> str:
 def _load_base(vault: Vault, query: Query) -> Query:
     """Where the query is the path of a base, the text of that file; `this` is then the base (QUERIES-02)."""
     path, _, view = query.text.strip().partition("#")
-    if query.language not in ("", "base") or "\n" in path or not path.lower().endswith(EXTENSION):
+    if query.language not in ("", "base") or "\n" in path or not path.lower().endswith(BASE_EXTENSION):
         return query
     entry = vault.find(path)
     text = vault.read_text(entry).text.body
@@ -152,25 +155,16 @@ def inline_prefix(vault: Vault) -> str:
 # The languages
 
 
-def _bases(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
+def _bases(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.bases.base_file import read  # loaded when it is needed
     from obsidian_mcp.core.bases.view import run_view
-    from obsidian_mcp.core.expressions.evaluate import Context
 
     base = read(query.text)
-
-    def run(moment: Moment) -> QueryAnswer:
-        view = IndexedVault(moment, partial(_created_ns, vault))
-        this = view.file(query.this) if query.this else None
-        context = Context(view, query.now, this=this, source=query.this or "")
-        return run_view(base, context, query.page, query.view or None)
-
-    return vault.graph.evaluate(run)
+    return lambda moment: run_view(base, _context(vault, query, moment), query.page, query.view or None)
 
 
-def _table(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
+def _table(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.bases.view import run_table  # loaded when it is needed
-    from obsidian_mcp.core.expressions.evaluate import Context
     from obsidian_mcp.core.note.table import locate
 
     if not query.this:
@@ -179,15 +173,22 @@ def _table(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
     located = locate(vault.read_text(vault.find(note)).text.body, query.number, query.section)
 
     def run(moment: Moment) -> QueryAnswer:
-        view = IndexedVault(moment, partial(_created_ns, vault))
-        this = view.file(note) or File(note)
-        context = Context(view, query.now, this=this, source=note)
-        return run_table(query.text, this, located, context, query.page, query.view)
+        context = _context(vault, query, moment)
+        context.this = context.this or File(note)
+        return run_table(query.text, context.this, located, context, query.page, query.view)
 
-    return vault.graph.evaluate(run)
+    return run
 
 
-def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
+def _context(vault: Vault, query: Query, moment: Moment) -> Context:
+    from obsidian_mcp.core.expressions.evaluate import Context
+
+    view = IndexedVault(moment, partial(_created_ns, vault))
+    this = view.file(query.this) if query.this else None
+    return Context(view, query.now, this=this, source=query.this or "")
+
+
+def _dataview(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.dataview.query import read_query  # loaded when it is needed
     from obsidian_mcp.core.dataview.query import run_query as run_dql
     from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
@@ -204,7 +205,7 @@ def _dataview(vault: Vault, query: Query) -> IndexAnswer[QueryAnswer]:
         )
         return run_dql(read, notes, now=query.now, this=this, settings=settings, page=query.page)
 
-    return vault.graph.evaluate(run)
+    return run
 
 
 def _created_ns(vault: Vault, entry: FileEntry) -> int:

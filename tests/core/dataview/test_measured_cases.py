@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.dataview import literals, query_parser
-from obsidian_mcp.core.dataview.cells import date_text
+from obsidian_mcp.core.dataview.pages import date_text
 from obsidian_mcp.core.dataview.query_parser import QueryParser
 from obsidian_mcp.core.dataview.values import duration_text, link_text
 from obsidian_mcp.core.expressions import syntax as nodes
@@ -154,7 +154,6 @@ def parsed(rule: str, text: str) -> Any:
         "bool": parser.expression,
         "tag": parser.tag,
         "identifier": parser.name,
-        "link": parser.embed_link,
         "source": parser.source,
         "queryType": parser.query_kind,
         "comment": parser.comment,
@@ -165,8 +164,8 @@ def parsed(rule: str, text: str) -> Any:
     found = rules.get(rule, parser.expression)()
     if not parser.at_end:
         return None
-    if rule == "bool":
-        return found.value if isinstance(found, nodes.Literal) else None
+    if rule in ("bool", "link"):
+        return shown(found.value) if isinstance(found, nodes.Literal) else None
     return shown(found)
 
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.dataview.query_text import JAVASCRIPT_REFUSED, is_dataview
 from obsidian_mcp.core.expressions.answer import Page
-from obsidian_mcp.core.note.query_blocks import unfenced
+from obsidian_mcp.core.note.query_blocks import JAVASCRIPT_REFUSED, is_dataview, unfenced
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 
