@@ -18,9 +18,8 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .arguments import Argument, DryRun, VaultName
 from .entries import CONFIRM, PREFIX
-from .outcome import Outcome
 from .paging import FILES_SHOWN, first_of, shown_diff
-from .registry import Tool, call, select_tools, tool
+from .registry import Outcome, Tool, call, select_tools, tool
 
 MOST_CALLS = 100
 ANSWER_BYTES = 400

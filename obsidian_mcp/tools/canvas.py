@@ -24,9 +24,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
 from .arguments import Argument, DryRun, Etag, Name, VaultName, read_array, read_boolean, read_number, read_string
-from .outcome import DocumentAnswer
 from .paging import PAGE, next_offset, shown_diff
-from .registry import tool
+from .registry import DocumentAnswer, tool
 
 CARD_CHARACTERS = 1_000
 """Most of one card's text that an outline shows."""

@@ -39,9 +39,8 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
 
 from .arguments import MOST_RESULTS, Argument, Name, VaultName
-from .outcome import DocumentAnswer
 from .paging import PAGE, first_of, fitting, page_end
-from .registry import TOOLS, plain, tool
+from .registry import TOOLS, DocumentAnswer, plain, tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.note.parser import Note

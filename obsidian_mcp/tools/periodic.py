@@ -13,9 +13,8 @@ from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, VaultName
-from .outcome import DocumentAnswer
 from .paging import PAGE
-from .registry import tool
+from .registry import DocumentAnswer, tool
 
 PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
 

@@ -1,9 +1,11 @@
-"""Every tool and the module that has its function: `@tool` registers it, `call` is the only way in (specs/tools.md)."""
+"""Every tool, the module that has its function, and what it returns: `@tool` registers it, `call` is the only way in
+(specs/tools.md)."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields, is_dataclass
@@ -30,7 +32,6 @@ from . import arguments as argument_reader
 from . import entries, table
 from .arguments import ToolParameter
 from .entries import CONFIRM, PREFIX, profile
-from .outcome import DocumentAnswer, Outcome, PictureAnswer
 from .paging import change_made
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
@@ -46,6 +47,66 @@ ACROSS_VAULTS = frozenset(
 )
 MOST_BYTES = 40_000
 """Of the answers of several vaults, after which no other one is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAnswer:
+    """An answer whose body is text, sent beside the data as it is instead of inside JSON."""
+
+    data: object
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PictureAnswer:
+    """An answer that is an image, with facts about it."""
+
+    data: object
+    mime: str
+    image: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool call gives to a front: JSON-able `data`, and a `text` for tools whose answer is a document."""
+
+    data: dict[str, Any]
+    text: str | None
+    document: bool
+    """True where the answer is meant to be read as text, so that no structured copy is sent."""
+    enveloped: bool = True
+    summary: str = ""
+    """What was done, in a few words; empty where the tool's title says it."""
+    stderr: str = ""
+    """Remarks of a program that the tool ran."""
+    picture: PictureAnswer | None = None
+    result: object = None
+    """What the tool returned, for a front that shows it in a way of its own."""
+
+    def envelope(self) -> str:
+        """The contract's `{"success":true,"data":…}` as compact JSON."""
+        return json_codec.encode({"success": True, "data": self.data}, asdict).decode()
+
+    def whole(self) -> dict[str, Any]:
+        """The data, with the text of a document in it as `content`, or an image as `base64`."""
+        if self.picture is not None:
+            return {**self.data, "shown_as": self.picture.mime, "base64": b64encode(self.picture.image).decode()}
+        return {**self.data, "content": self.text} if self.document and self.text is not None else self.data
+
+    @property
+    def structured(self) -> dict[str, Any] | None:
+        """The same as an object, which hosts show in place of the blocks; None for a document or an image."""
+        if self.document or self.picture is not None:
+            return None
+        return {"success": True, "data": self.data} if self.enveloped else self.data
+
+    def contents(self) -> list[str]:
+        """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
+        if self.enveloped:
+            return [self.envelope()] if self.text is None else [self.envelope(), self.text]
+        if self.text is None:
+            return [json_codec.encode(self.data, asdict).decode()]
+        return [self.text, *([self.data["late"]] if "late" in self.data else [])]
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,7 @@ from obsidian_mcp.errors import (
     PermissionDenied,
     StorageFailed,
 )
-from obsidian_mcp.tools.outcome import Outcome
-from obsidian_mcp.tools.registry import call
+from obsidian_mcp.tools.registry import Outcome, call
 from tests.conftest import app_on
 from tests.serve.mcp.test_resources import PIXEL, started
 from tests.system import can

@@ -17,8 +17,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit, Snippet
 from obsidian_mcp.core.search.render import HEADING_CHARACTERS, LINE_CHARACTERS, fitted, hit_size
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.tools.outcome import Outcome
-from obsidian_mcp.tools.registry import call, plain
+from obsidian_mcp.tools.registry import Outcome, call, plain
 from tests.conftest import app_on
 from tests.examples import examples
 

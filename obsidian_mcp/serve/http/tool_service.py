@@ -17,8 +17,7 @@ from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import VaultDispatcher
 from obsidian_mcp.tools.entries import RESEARCH
-from obsidian_mcp.tools.outcome import Outcome
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, Tool, call, list_tools, select_tools
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, Outcome, Tool, call, list_tools, select_tools
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.tools.entries import CONFIRM
-from obsidian_mcp.tools.outcome import Outcome
+from obsidian_mcp.tools.registry import Outcome
 
 from .context import Context, peer_of
 

@@ -18,8 +18,7 @@ from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import results
 from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, VaultDispatcher, require_first_page
 from obsidian_mcp.serve.stdio.sdk import SdkServer
-from obsidian_mcp.tools.outcome import Outcome
-from obsidian_mcp.tools.registry import TOOLS, Tool, call, view_tools
+from obsidian_mcp.tools.registry import TOOLS, Outcome, Tool, call, view_tools
 
 from .consent import call_with_consent
 from .context import Context, in_thread_for, peer_of

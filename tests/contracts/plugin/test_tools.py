@@ -21,8 +21,7 @@ from obsidian_mcp.errors import (
     SectionNotFound,
     TextNotFound,
 )
-from obsidian_mcp.tools.outcome import Outcome
-from obsidian_mcp.tools.registry import TOOLS, call
+from obsidian_mcp.tools.registry import TOOLS, Outcome, call
 from tests.conftest import DeletingVaults, app_on
 
 DAILY = """\
