@@ -101,7 +101,7 @@ def get_links(
     if opened.app is not None:
         from obsidian_mcp.core.operations import app_answers
 
-        leaving, arriving = app_answers.links(opened, entry.path, leaving, arriving) or (leaving, arriving)
+        leaving, arriving = app_answers.links(opened, entry.path, leaving, arriving)
     outgoing_links = Counter(
         OutgoingLink(ref.link.original, ref.target, ref.line, ref.link.at or None, _embed(ref)) for ref in leaving
     )
@@ -205,7 +205,7 @@ def _linking_line(reference: Reference) -> object:
 
 
 def _embed(reference: Reference) -> bool | None:
-    return True if reference.link.kind == "embed" else None
+    return reference.link.kind == "embed" or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +234,10 @@ class GraphAnswer:
     """Said while the index is being built."""
 
 
-Question = Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"]
-
-
 @tool(title="Link graph and orphans")
 def graph(
     app: App,
-    question: Question,
+    question: Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"],
     name: Annotated[str, Argument(description="Note; path: start")] = "",
     to: Annotated[str, Argument(description="path: end")] = "",
     depth: Annotated[int, Argument(description="neighbours: links away", ge=1, le=5)] = 1,
@@ -265,9 +262,11 @@ def graph(
         return _list_broken(opened, opened.find(name).path if name else None, limit, offset)
     if question == "path":
         answer = opened.graph.shortest_path(opened.find(name).path, opened.find(to).path)
-        found, notice = list(answer.value), answer.notice
+        found, notice = answer.value, answer.notice
     else:
-        found, notice = _list_unconnected(opened, question)
+        from obsidian_mcp.core.operations import app_answers
+
+        found, notice = app_answers.unconnected(opened, question)
     paths, following = page_of(found, offset, limit)
     return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, incomplete=notice)
 
@@ -289,13 +288,3 @@ def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int
     )
     following = next_offset(offset, len(shown), len(links))
     return GraphAnswer(len(links), unresolved=shown, next_offset=following, incomplete=found.notice)
-
-
-def _list_unconnected(vault: Vault, question: Question) -> tuple[list[VaultPath], str | None]:
-    from obsidian_mcp.core.operations import app_answers
-
-    listed = app_answers.orphans(vault) if question == "orphans" else app_answers.dead_ends(vault)
-    if listed is not None:
-        return listed, None
-    answer = vault.graph.orphans() if question == "orphans" else vault.graph.dead_ends()
-    return list(answer.value), answer.notice

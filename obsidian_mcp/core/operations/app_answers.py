@@ -4,6 +4,7 @@ exist; where there are any, the app is not asked about links, for which it would
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from obsidian_mcp.core.files.ports import Obsidian
 from obsidian_mcp.core.graph.results import Reference
@@ -30,15 +31,16 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
 
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
-) -> tuple[Sequence[Reference], Sequence[Reference]] | None:
-    """Return our references that the app confirms, and those only its own, without a line; None without the app."""
+) -> tuple[Sequence[Reference], Sequence[Reference]]:
+    """Return our references that the app confirms, and those only its own, without a line; without the app all of
+    ours."""
     if (app := _asked_about_links(vault)) is None:
-        return None
+        return outgoing, backlinks
     try:
         targets = _known(vault, app.links(path))
         linking = _known(vault, app.backlinks(path))
     except NoteNotFound:  # too new for the app
-        return None
+        return outgoing, backlinks
     out = [reference for reference in outgoing if reference.target is None or reference.target in targets]
     known = {reference.target for reference in outgoing}
     out += [Reference(path, target, _placeless(target)) for target in targets if target not in known]
@@ -48,16 +50,13 @@ def links(
     return out, back
 
 
-def orphans(vault: Vault) -> list[VaultPath] | None:
-    """None without the app."""
-    app = _asked_about_links(vault)
-    return None if app is None else [path for path in _known(vault, app.orphans()) if is_note(path)]
-
-
-def dead_ends(vault: Vault) -> list[VaultPath] | None:
-    """None without the app."""
-    app = _asked_about_links(vault)
-    return None if app is None else [path for path in _known(vault, app.deadends()) if is_note(path)]
+def unconnected(vault: Vault, question: Literal["orphans", "dead_ends"]) -> tuple[tuple[VaultPath, ...], str | None]:
+    """Return the notes that no other file links to, or those without a link, and the notice of our index."""
+    if (app := _asked_about_links(vault)) is not None:
+        named = app.orphans() if question == "orphans" else app.deadends()
+        return tuple(path for path in _known(vault, named) if is_note(path)), None
+    answer = vault.graph.orphans() if question == "orphans" else vault.graph.dead_ends()
+    return answer.value, answer.notice
 
 
 def broken_links(vault: Vault, known: Sequence[Reference]) -> Sequence[Reference]:
