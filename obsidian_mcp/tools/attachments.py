@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import media, picture
+from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.links.resolve import generate
 from obsidian_mcp.core.note.subpath import heading_for_link
@@ -142,7 +142,7 @@ def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswe
 
 
 def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
-    size, mime = picture.size_of(data), picture.type_of(data)
+    size, mime = media.size_of(data), media.type_of(data)
     fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
     shown = data if fits else app.media().shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 from obsidian_mcp.app import App, Vaults
 from obsidian_mcp.core.files.catalog import normal_form
-from obsidian_mcp.core.operations import batch as core_batch
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write, difference
-from obsidian_mcp.core.vault.draft import DraftVault
+from obsidian_mcp.core.vault.draft import DraftVault, draft
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
@@ -61,9 +60,7 @@ def batch(
     read = [_read(app, number, given) for number, given in enumerate(calls, 1)]
     opened = app.vaults.get(vault)
     with opened.changing():  # nobody else changes the vault between the draft and the change
-        outcomes, operations = core_batch.draft(
-            opened, [partial(_make, app, number, *one) for number, one in enumerate(read, 1)]
-        )
+        outcomes, operations = draft(opened, [partial(_make, app, number, *one) for number, one in enumerate(read, 1)])
         answers = (_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True))
         said_more = ({"call": number, **said} for number, said in enumerate(answers, 1) if said.keys() - SAID_BY_ALL)
         results = list(said_more) or None

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note.insertion import End, Left
+from obsidian_mcp.core.note.edits import End, Left
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault.changes import Create, PlannedChange

@@ -175,8 +175,7 @@ def _fill_template(
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note import edits
-    from obsidian_mcp.core.note.insertion import insert_template
-    from obsidian_mcp.core.operations.templates import Filled, Templates
+    from obsidian_mcp.core.operations.templates import Filled, Templates, insert_template
 
     templates = Templates(vault, day)
     found = templates.find_for_folder(parent(path)) if template == "auto" else templates.find(template)

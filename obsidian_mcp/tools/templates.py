@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note import insertion
 from obsidian_mcp.core.note.edits import Position
 from obsidian_mcp.core.text.text import hidden_text_warnings
 from obsidian_mcp.errors import InvalidArguments
@@ -70,16 +69,16 @@ def insert_template(
     """Put a template into a note: variables filled in, properties merged."""
     if position == "section" and not section:
         raise InvalidArguments("position section needs section: the heading or ^block.", argument="section")
-    from obsidian_mcp.core.operations.templates import Templates
+    from obsidian_mcp.core.operations import templates
 
     opened = app.vaults.get(vault)
-    known = Templates(opened)
+    known = templates.Templates(opened)
     found = known.find(template)
     with opened.changing():
         entry = opened.find(name)
         filled = known.fill(found, entry.path, entry)
         edited = opened.edit(
-            "insert_template", entry, lambda body: insertion.insert_template(body, filled.text, position, section)
+            "insert_template", entry, lambda body: templates.insert_template(body, filled.text, position, section)
         )
     changed = edited.before.etag != edited.after.etag
     return InsertedTemplate(entry.path, found.path, changed, edited.after.etag, [*filled.warnings] or None)

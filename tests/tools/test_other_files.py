@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.core.frontmatter import yaml12
-from obsidian_mcp.core.note import canvas, rename_tag
+from obsidian_mcp.core.note import canvas
+from obsidian_mcp.core.operations import rename_tag
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
 from tests.examples import examples

@@ -114,7 +114,7 @@ def _templates(call: DropInCall) -> dict[str, FileEntry]:
 
 
 def template_insert(call: DropInCall) -> str:
-    from obsidian_mcp.core.note.insertion import insert_template
+    from obsidian_mcp.core.operations.templates import insert_template
 
     entry = call.note()
     text = template_text(call, call.text("name"), basename(entry.path))

@@ -3,23 +3,33 @@ whose result is read back; where it would say anything else the next way of writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import chain
 
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import PropertiesUnreadable
 
-from . import parser, property_flow, property_lines, yaml_style
+from . import parser, yaml_style
 from .parser import Block
 from .yaml12 import Entry, InvalidYaml, NoValue, Outline, Value
 
 _NULLS = ("", "~", "null", "Null", "NULL")
 _LISTS = ("tags", "aliases")
 """Properties whose text counts as a list of one where properties are merged."""
+_DIFFED_ITEMS = 1000
+"""Longest list, in items, that is compared item by item; longer lists are rewritten as a whole."""
+_LITERAL_HEADER = re.compile(r"(?:[&!][^ \t]*[ \t]+)*[|>][-+0-9]*")
+_COLON = re.compile(r"[ \t]*:")
+_INDENTED = re.compile(r"(?:[ \t]+#[^\n]*\n|[ \t]*\r?\n)*")
+_SEPARATOR = re.compile(r"\s*:\s*\Z")
+_BLANKS = re.compile(r"[ \t]*")
+_COMMA_OR_COMMENT = re.compile(r",|(?<=\s)#[^\n]*|^#[^\n]*", re.MULTILINE)
 
 
 def set_property(body: str, key: str, value: Value) -> str:
@@ -124,7 +134,8 @@ def _item_key(item: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A body with readable frontmatter; `block` is None without frontmatter."""
+    """A body with readable frontmatter; `block` is None without one. Of the texts that an edit may give the best
+    comes first."""
 
     body: str
     block: Block | None
@@ -165,26 +176,6 @@ class _Note:
         # the last one counts where two keys (`1` and `"1"`) are the same text
         return next(entry for entry in reversed(self.outline.entries) if entry.key == name)
 
-    def with_new(self, key: str, value: Value) -> Iterable[str]:
-        if self.block is None:
-            return [property_lines.first(key, value, self.newline) + self.body]
-        if self.outline.flow is not None:
-            entries, flow = self.outline.entries, self.outline.flow
-            return [property_flow.with_new(self.body, entries, flow, key, value, self.newline)]
-        return property_lines.with_new(self.body, self.block, self.outline.entries, key, value, self.newline)
-
-    def with_value(self, entry: Entry, value: Value) -> Iterable[str]:
-        if self.outline.flow is not None:
-            return [property_flow.with_value(self.body, self.outline.entries, entry, value)]
-        return property_lines.with_value(self.body, entry, value, self.newline)
-
-    def without(self, block: Block, entry: Entry) -> Iterable[str]:
-        if len(self.outline.entries) == 1:
-            return property_lines.without_last(self.body, block, entry, self.newline)
-        if self.outline.flow is not None:
-            return [property_flow.without(self.body, self.outline.entries, self.outline.flow, entry)]
-        return property_lines.without(self.body, block, entry)
-
     def settle(self, expected: Mapping[str, Value], candidates: Iterable[str], key: str) -> str:
         """Return the first candidate that reads back exactly as expected and leaves the rest of the note unchanged."""
         wanted = list(expected.items())
@@ -198,6 +189,180 @@ class _Note:
             "anchors, or is written in an unusual way. Edit it as text.",
             line=1,
         )
+
+    # -- properties on lines of their own ------------------------------------------------------------------------
+
+    def with_new(self, key: str, value: Value) -> Iterator[str]:
+        """Yield the body with a property added after all others, before blank lines at the end of the block."""
+        body, newline, entries = self.body, self.newline, self.outline.entries
+        if self.block is None:
+            written, below = yaml_style.lines(value, "")
+            lines = ["---", _opening(yaml_style.key(key) + ":", written, ""), *below, "---"]
+            yield newline.join(lines) + newline + body
+            return
+        if self.outline.flow is not None:
+            yield self._with_new_in_braces(self.outline.flow, key, value)
+            return
+        indent = self._indent(entries[0]) if entries else ""
+        text = self.block.yaml_span.slice(body)
+        content = text.rstrip()
+        before_blanks = self.block.yaml_span.start + (text.index("\n", len(content)) + 1 if content else 0)
+        places = [before_blanks, self.block.yaml_span.end, *(entry.span.end for entry in entries[-1:])]
+        for place in dict.fromkeys(places):
+            for literal in (True, False):
+                written, below = yaml_style.lines(value, indent, literal=literal)
+                lines = [_opening(f"{indent}{yaml_style.key(key)}:", written, ""), *below]
+                yield body[:place] + "".join(line + newline for line in lines) + body[place:]
+
+    def with_value(self, entry: Entry, value: Value) -> Iterator[str]:
+        """Yield the body with a new value for a property; in a block list, only the items that differ change."""
+        if self.outline.flow is not None:
+            yield self._with_value_in_braces(entry, value)
+            return
+        body = self.body
+        is_block_list = entry.items and body[entry.value_span.start] == "-"
+        if isinstance(value, list) and value and is_block_list and max(len(value), len(entry.items)) <= _DIFFED_ITEMS:
+            yield self._with_items(entry, value, literal=True)
+            yield self._with_items(entry, value, literal=False)
+        indent = self._indent(entry)
+        explicit = body[entry.span.start : entry.key_span.start].strip() != ""  # `? key`
+        head = indent + yaml_style.key(entry.key) if explicit else body[entry.span.start : entry.key_span.end]
+        end = "\r\n" if body[: entry.span.end].endswith("\r\n") else "\n"
+        for literal in (True, False):
+            written, below = yaml_style.lines(value, indent, literal=literal)
+            lines = [_opening(head + ":", written, _comment(body, entry)), *below]
+            yield body[: entry.span.start] + self.newline.join(lines) + end + body[entry.span.end :]
+
+    def without(self, block: Block, entry: Entry) -> Iterator[str]:
+        """Yield the body without a property; without the only one the block goes too, unless it contains comments."""
+        body = self.body
+        if len(self.outline.entries) == 1:
+            before = body[block.yaml_span.start : entry.span.start]
+            if "#" in before + body[entry.span.end : block.yaml_span.end]:
+                yield body[: entry.span.start] + body[entry.span.end :]
+            yield self.rest
+            # without an empty block in front, the next lines would become the frontmatter
+            yield f"---{self.newline}---{self.newline}{self.rest}"
+        elif self.outline.flow is not None:
+            yield self._without_in_braces(self.outline.flow, entry)
+        else:
+            yield body[: entry.span.start] + body[entry.span.end :]
+            # indented comments and blank lines left behind could become part of a text block (`|`) above them
+            if comments := _INDENTED.match(body, entry.span.end, block.yaml_span.end):
+                yield body[: entry.span.start] + body[comments.end() :]
+
+    def _with_items(self, entry: Entry, value: list[Value], *, literal: bool) -> str:
+        """Return the body with the changed items of a block list; other items and comments keep their lines."""
+        body = self.body
+        column = entry.value_span.start - _line_start(body, entry.value_span.start)
+        ranges = [_item_lines(body, item.start, item.end, column) for item in entry.items]
+        before, after = [repr(item) for item in entry.value], [repr(item) for item in value]
+        parts = []
+        done = entry.span.start
+        for operation, first, last, new_first, new_last in SequenceMatcher(None, before, after, False).get_opcodes():
+            if operation == "equal":
+                continue
+            place = ranges[first][0] if first < len(ranges) else ranges[-1][1]
+            parts.append(body[done:place])
+            lines = yaml_style.list_lines(value[new_first:new_last], " " * column, literal=literal)
+            parts.extend(line + self.newline for line in lines)
+            done = place
+            for start, end in ranges[first:last]:
+                parts.append(body[done:start])
+                done = end
+        return body[: entry.span.start] + "".join(parts) + body[done:]
+
+    def _indent(self, entry: Entry) -> str:
+        line = self.body[entry.span.start : entry.key_span.start]
+        return line[: len(line) - len(line.lstrip(" "))]
+
+    # -- properties inside braces, as JSON has them --------------------------------------------------------------
+
+    @property
+    def _as_json(self) -> bool:
+        return all(self.body[entry.key_span.start] == '"' for entry in self.outline.entries)
+
+    def _with_new_in_braces(self, flow: Span, key: str, value: Value) -> str:
+        """Return the body with a property added last, on a separate line if the present last property has one."""
+        body, entries, as_json = self.body, self.outline.entries, self._as_json
+        written = yaml_style.key(key, in_flow=True, as_json=as_json) + ": " + yaml_style.flow(value, as_json=as_json)
+        if not entries:
+            return body[: flow.start + 1] + written + body[flow.start + 1 :]
+        end = entries[-1].value_span.end
+        line = _line_start(body, entries[-1].key_span.start)
+        indent = body[line : entries[-1].key_span.start]
+        if line <= flow.start or indent.strip():
+            return body[:end] + ", " + written + body[end:]
+        line_end = body.index("\n", end) + 1
+        if line_end > flow.end:
+            return body[:end] + "," + self.newline + indent + written + body[end:]
+        comma, trailing = (",", "") if _comma(body, end, line_end) is None else ("", ",")
+        return body[:end] + comma + body[end:line_end] + indent + written + trailing + self.newline + body[line_end:]
+
+    def _with_value_in_braces(self, entry: Entry, value: Value) -> str:
+        body = self.body
+        between = body[entry.key_span.end : entry.value_span.start]
+        separator = between if _SEPARATOR.match(between) and entry.value_span.start < entry.value_span.end else ": "
+        written = yaml_style.flow(value, as_json=self._as_json)
+        return body[: entry.key_span.end] + separator + written + body[entry.value_span.end :]
+
+    def _without_in_braces(self, flow: Span, entry: Entry) -> str:
+        """Return the body without a property and one comma; comments stay, and a line left empty is removed."""
+        body, entries = self.body, self.outline.entries
+        at = next(number for number, other in enumerate(entries) if other is entry)
+        start, end = entry.key_span.start, entry.value_span.end
+        before = None if at == 0 else _comma(body, entries[at - 1].value_span.end, start)
+        after = _comma(body, end, entries[at + 1].key_span.start if at + 1 < len(entries) else flow.end - 1)
+        if after is not None and not body[end:after].strip():
+            end = after + 1
+            before = None
+        line, line_end = _line_start(body, start), body.find("\n", end)
+        if line > flow.start and line_end < flow.end and not (body[line:start] + body[end:line_end]).strip():
+            start, end = line, line_end + 1
+        elif before is not None and not body[before + 1 : start].strip():
+            start, before = before, None
+        else:
+            blanks = _BLANKS.match(body, end)
+            end = blanks.end() if blanks and body[blanks.end()] != "#" else end
+        changed = body[:start] + body[end:]
+        return changed if before is None else changed[:before] + changed[before + 1 :]
+
+
+def _item_lines(body: str, start: int, end: int, column: int) -> tuple[int, int]:
+    """Return the span of the whole lines of a list item whose dash is in a given column."""
+    line = _line_start(body, start)
+    while body[line + column : line + column + 1] != "-" or body[line : line + column].strip(" "):
+        line = _line_start(body, line - 1)
+    return line, body.index("\n", max(end - 1, start)) + 1
+
+
+def _line_start(body: str, offset: int) -> int:
+    return body.rfind("\n", 0, offset) + 1
+
+
+def _opening(head: str, written: str, comment: str) -> str:
+    return f"{head} {written}{comment}" if written else head + comment
+
+
+def _comment(body: str, entry: Entry) -> str:
+    """Return the comment on a property's first line or after its value, with the space before it; "" without one."""
+    start, end = entry.value_span.start, entry.value_span.end
+    line_end = body.index("\n", entry.key_span.end)
+    if end <= line_end:
+        comment = body[end:line_end]
+    elif start > line_end:
+        colon = _COLON.match(body, entry.key_span.end)
+        comment = body[colon.end() : line_end] if colon else ""
+    elif header := _LITERAL_HEADER.match(body, start):
+        comment = body[header.end() : line_end]
+    else:
+        comment = body[end : body.index("\n", end)]
+    comment = comment.rstrip()
+    return comment if comment.lstrip().startswith("#") else ""
+
+
+def _comma(body: str, start: int, end: int) -> int | None:
+    return next((m.start() for m in _COMMA_OR_COMMENT.finditer(body, start, end) if m.group() == ","), None)
 
 
 def _rename_tag(item: str, old: str, new: str) -> str:

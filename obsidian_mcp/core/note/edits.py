@@ -20,6 +20,9 @@ from . import blocks
 
 Position = Literal["append", "prepend", "section"]
 """`prepend` is behind the frontmatter, `section` at the end of a heading's section or behind a block."""
+End = Literal["append", "prepend"]
+Left = Literal["link", "embed", "nothing"]
+"""What stays where a part of a note was taken out."""
 
 LINES_SHOWN = 10
 TEXT_SHOWN = 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -13,9 +13,7 @@ from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.resolve import generate, resolve
 from obsidian_mcp.core.links.rewrite import After, Extraction, in_order, joined
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
-from obsidian_mcp.core.note.edits import Edit, apply
-from obsidian_mcp.core.note.insertion import End, Left
-from obsidian_mcp.core.note.repeats import without_repeats
+from obsidian_mcp.core.note.edits import Edit, End, Left, apply
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
@@ -31,6 +29,10 @@ _BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
 _TEXT_NEXT = re.compile(r"(?:(?<!\n)[ \t]*\r?\n)?[ \t]*[^\s]")
 _CONTAINERS = re.compile(r"[ \t>]*")
 """What is before a block on its line in lists and quotes."""
+_KINDS = frozenset(("paragraph", "code", "callout", "blockquote", "table", "math"))
+_ITEM = re.compile(r"^\S.*\n?(?:[ \t]+\S.*\n?|[ \t\r]*\n(?=[ \t]))*", re.MULTILINE)
+"""An item of a list with what is indented below it."""
+_BLANKS = re.compile(r"(?:[ \t]*\r?\n)*")
 _VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
 
 
@@ -51,7 +53,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     text = footnotes.renamed(own[frontmatter.text_start(own) :].strip("\r\n"), there)
     has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source.path).value)
     names_of_both = () if has_linked_parts else (basename(source.path), basename(target.path))
-    text, left_out = without_repeats(text, there, names_of_both)
+    text, left_out = _without_repeats(text, there, names_of_both)
     text = _with_template(vault, text, source.path, target.path)
     body = join(there, text, position)
     if read is not None and read.values:
@@ -65,6 +67,35 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     if left_out:
         said += (f"Left out, because {str(target.path)!r} has it: {left_out} of its headings, paragraphs and items.",)
     return PlannedChange((merged, *others), (removed,), said, source.path, target.path)
+
+
+def _without_repeats(text: str, there: str, names: Collection[str]) -> tuple[str, int]:
+    """Return a text without the blocks and items that a note has to the word, and without headings that say one of some
+    names; and how many were left out."""
+    known = {_words(there, span) for span in _pieces(parser.parse(there))}
+    note = parser.parse(text)
+    repeated = [span for span in _pieces(note) if _words(text, span) in known]
+    repeated += [heading.span for heading in note.outline if heading.text.strip() in names]
+    cut = [Edit(_with_blanks(text, span), "") for span in repeated]
+    return apply(text, cut), len(cut)
+
+
+def _with_blanks(text: str, span: Span) -> Span:
+    found = _BLANKS.match(text, span.end)
+    return Span(span.start, found.end() if found else span.end)
+
+
+def _pieces(note: parser.Note) -> Iterator[Span]:
+    for section in note.sections:
+        if section.kind == "list":
+            for item in _ITEM.finditer(note.body, section.span.start, section.span.end):
+                yield Span(item.start(), item.end())
+        elif section.kind in _KINDS:
+            yield section.span
+
+
+def _words(body: str, span: Span) -> str:
+    return "\n".join(line.rstrip() for line in span.slice(body).strip().split("\n"))
 
 
 def _inserted(joined: str, body: str, text: str, position: End) -> Span:

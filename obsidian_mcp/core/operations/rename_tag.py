@@ -8,21 +8,24 @@ from dataclasses import replace
 from functools import partial
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.note import parser
-from obsidian_mcp.core.note import rename_tag as tag_rename
+from obsidian_mcp.core.frontmatter.edits import replace_tag
+from obsidian_mcp.core.note import canvas, parser
+from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.query_blocks import LANGUAGES, query_blocks
 from obsidian_mcp.core.query.parser import quoted
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.call import checkpoint, report_progress
-from obsidian_mcp.core.text.tags import covers, key
+from obsidian_mcp.core.text.tags import covers, key, part
+from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, NotText
+from obsidian_mcp.errors import AppError, InvalidName, NotText
 
 from . import bulk, move
 from .queries import inline_prefix
 
+_NOT_IN_A_TAG = re.compile(r"[\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]")
 _WORD = re.compile(r"[^\s\"'`,:;!=<>&|()\[\]{}]+")
 MOST_QUERY_NOTES = 2_000
 """Notes that may have a query with the tag, and are read."""
@@ -33,7 +36,7 @@ def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
 
     Raises: InvalidArguments.
     """
-    old, new = tag_rename.checked(tag), tag_rename.checked(to)
+    old, new = _checked(tag), _checked(to)
     renamed = bulk.make(vault, "rename_tag", partial(_plan, vault, old, new), dry_run=dry_run)
     if queries := list(_queries_with(vault, old)):
         warning = f"Queries are not changed, and these seem to name #{old}: {move.listed(queries)}."
@@ -50,7 +53,7 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
         if entry is not None:
             content = vault.read_text(entry)
             body = content.text.body
-            rename = tag_rename.in_note if is_note(entry.path) else tag_rename.in_canvas
+            rename = in_note if is_note(entry.path) else in_canvas
             after = rename(body, old, new)
             if after != body:
                 renamed.append(Rewritten(content, content.with_body(after)))
@@ -102,3 +105,32 @@ def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
                 words = (word.lstrip("-") for word in _WORD.findall(line))
                 if any(covers(tag, word) and (about_tags or word.startswith("#")) for word in words):
                     yield f"{path} line {number}"
+
+
+def _checked(name: str) -> str:
+    """Return a tag's name without `#`. Raises: InvalidName for a name that is no tag (semantics 3.1)."""
+    found = name.strip().removeprefix("#").rstrip("/")
+    bad = _NOT_IN_A_TAG.search(found)
+    if not found or bad or found.isdigit() or found.startswith("/") or "//" in found:
+        reason = f"{bad.group()!r} cannot stand in a tag" if bad else "a tag needs a character that is not a digit"
+        raise InvalidName(f"{name!r} is not a tag: {reason}.", tag=name)
+    return found
+
+
+def in_note(body: str, old: str, new: str) -> str:
+    """The note with `old` and its descendants renamed, and nothing else (TAG-30). Raises: PropertiesUnreadable."""
+    renamed = apply(body, (Edit(span, new) for span in _names(body, old)))
+    return replace_tag(renamed, old, new)
+
+
+def in_canvas(body: str, old: str, new: str) -> str:
+    """Return the canvas with the tag renamed in its text cards, inside their JSON strings (TAG-31)."""
+    return apply(body, canvas.text_edits(body, lambda text: (Edit(span, new) for span in _names(text, old))))
+
+
+def _names(body: str, old: str) -> Iterator[Span]:
+    """Yield the spans of the name `old` in the tags of a text."""
+    for tag in parser.parse(body).tags:
+        if covers(old, tag.name):
+            start = tag.span.start + 1  # after the #
+            yield Span(start, start + len(part(old, tag.name)))

@@ -1,4 +1,4 @@
-"""The templates of one vault: found by name, filled in, and put into notes (PERIODIC-14, 15)."""
+"""The templates of one vault: found by name, filled in, and put into notes (PERIODIC-14, 15, 18)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
+from obsidian_mcp.core.note.edits import Position, insert_text
 from obsidian_mcp.core.periodic.template import Variables, fill
 from obsidian_mcp.core.periodic.templater import Surroundings, Target, has_commands, render, take_cursor
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key
-from obsidian_mcp.errors import AppError, NoteNotFound
+from obsidian_mcp.errors import AppError, NoteNotFound, TemplateFailed
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
@@ -143,3 +146,19 @@ class Templates:
             return sections.locate(body, subpath).whole.slice(body) if mark else body
         except AppError:
             return None
+
+
+def insert_template(body: str, template: str, position: Position = "append", heading: str = "") -> str:
+    """Return a note with a filled template's text at a place, and its properties merged in. Raises: SectionNotFound,
+    PropertiesUnreadable, TemplateFailed."""
+    read = frontmatter.read(template)
+    if read is not None and read.error:
+        raise TemplateFailed(f"The properties of the template cannot be read. {read.error} Nothing was written.")
+    text = template[frontmatter.text_start(template) :]
+    if text.strip():
+        body = insert_text(body, text, position, heading)
+    elif heading:
+        sections.locate(body, heading)
+    if read is not None and read.values:
+        body = merge_properties(body, read.values)
+    return body

@@ -8,16 +8,19 @@ from contextlib import contextmanager
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import DiskFile, Files, Step
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
+from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import basename, name_key
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, StaleEtag
 
 from .changes import Changes, Create, Done, Move, Operation, Remove, RemoveFolder, Write
 from .vault import Vault
+
+Answer = TypeVar("Answer")
 
 
 class _Drafted(NamedTuple):
@@ -321,3 +324,17 @@ class DraftVault(Vault):
     def operations(self) -> list[Operation]:
         """Return what the draft changes, as one change of the vault it was made from."""
         return self.drafted.operations()
+
+
+def draft(vault: Vault, calls: Sequence[Callable[[DraftVault], Answer]]) -> tuple[list[Answer], list[Operation]]:
+    """Make calls one after the other on a draft of a vault; return their answers, and their changes as one."""
+    drafted = DraftVault(vault)
+    answers: list[Answer] = []
+    try:
+        for done, make in enumerate(calls):
+            report_progress(done, len(calls), "Working out the batch")
+            drafted.refresh()
+            answers.append(make(drafted))
+        return answers, drafted.operations()
+    finally:
+        drafted.close()
