@@ -319,26 +319,24 @@ class VaultFolder:
         StorageFailed, PermissionDenied."""
         try:
             # without relative calls (Windows), opening a file follows a link, and has the cloud download it
-            before = None if self._relative_calls else self._readable(place.real(disk), disk)
+            before = None if self._relative_calls else place.real(disk)
+            if before is not None:
+                _check_readable(before, disk, in_cloud=self._in_cloud(before))
             opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
-            descriptor = patiently(opening, PATIENCE_SECONDS / 10)
+            try:
+                descriptor = opening()
+            except PermissionError:
+                descriptor = patiently(opening, PATIENCE_SECONDS / 10)
         except OSError as error:
             if error.errno == errno.ENOENT:
                 self._check_stub(place, disk)
             raise
         try:
-            yield descriptor, (before or self._readable(os.fstat(descriptor), disk)).st_size
+            facts = before or os.fstat(descriptor)
+            _check_readable(facts, disk, in_cloud=self._in_cloud(facts))
+            yield descriptor, facts.st_size
         finally:
             os.close(descriptor)
-
-    def _readable(self, facts: os.stat_result, disk: str) -> os.stat_result:
-        """Return the status of a file that can be read. Raises: StorageFailed, FileNotFoundError where it is no regular
-        file."""
-        if self._in_cloud(facts):
-            raise _not_downloaded(disk)
-        if not stat_module.S_ISREG(facts.st_mode):
-            raise FileNotFoundError(errno.ENOENT, "not a regular file")
-        return facts
 
     def _check_stub(self, place: DiskPlace, disk: str) -> None:
         """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""
@@ -361,6 +359,14 @@ def _make_folders(path: str, disk: str) -> None:
         if any(above.is_file() for above in (Path(path), *Path(path).parents)):
             raise below_a_file(disk) from error
         raise
+
+
+def _check_readable(facts: os.stat_result, disk: str, *, in_cloud: bool) -> None:
+    """Raises: StorageFailed for a file in the cloud, FileNotFoundError for what is no regular file."""
+    if in_cloud:
+        raise _not_downloaded(disk)
+    if not stat_module.S_ISREG(facts.st_mode):
+        raise FileNotFoundError(errno.ENOENT, "not a regular file")
 
 
 def _check_absent(error: OSError, disk: str) -> None:
