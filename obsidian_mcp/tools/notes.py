@@ -44,8 +44,8 @@ from .registry import TOOLS, DocumentAnswer, plain, tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.note.parser import Note
-    from obsidian_mcp.core.operations.templates import Filled
-    from obsidian_mcp.core.vault.located import Located
+    from obsidian_mcp.core.operations.periodic_notes import Filled
+    from obsidian_mcp.core.periodic.notes import Located
 
 T = TypeVar("T")
 
@@ -175,7 +175,7 @@ def _fill_template(
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note import edits
-    from obsidian_mcp.core.operations.templates import Filled, Templates, insert_template
+    from obsidian_mcp.core.operations.periodic_notes import Filled, Templates, insert_template
 
     templates = Templates(vault, day)
     found = templates.find_for_folder(parent(path)) if template == "auto" else templates.find(template)

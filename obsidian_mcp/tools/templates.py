@@ -45,7 +45,7 @@ def list_templates(
     vault: VaultName = "",
 ) -> TemplateList | DocumentAnswer:
     """List the vault's templates, or read one."""
-    from obsidian_mcp.core.operations.templates import Templates
+    from obsidian_mcp.core.operations.periodic_notes import Templates
 
     opened = app.vaults.get(vault)
     known = Templates(opened)
@@ -69,16 +69,16 @@ def insert_template(
     """Put a template into a note: variables filled in, properties merged."""
     if position == "section" and not section:
         raise InvalidArguments("position section needs section: the heading or ^block.", argument="section")
-    from obsidian_mcp.core.operations import templates
+    from obsidian_mcp.core.operations import periodic_notes
 
     opened = app.vaults.get(vault)
-    known = templates.Templates(opened)
+    known = periodic_notes.Templates(opened)
     found = known.find(template)
     with opened.changing():
         entry = opened.find(name)
         filled = known.fill(found, entry.path, entry)
         edited = opened.edit(
-            "insert_template", entry, lambda body: templates.insert_template(body, filled.text, position, section)
+            "insert_template", entry, lambda body: periodic_notes.insert_template(body, filled.text, position, section)
         )
     changed = edited.before.etag != edited.after.etag
     return InsertedTemplate(entry.path, found.path, changed, edited.after.etag, [*filled.warnings] or None)

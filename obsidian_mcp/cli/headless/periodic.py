@@ -16,7 +16,7 @@ from .words import DropInRefused
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.catalog import FileEntry
-    from obsidian_mcp.core.vault.located import Located
+    from obsidian_mcp.core.periodic.notes import Located
 
 
 def _adjective(call: DropInCall) -> str:
@@ -114,7 +114,7 @@ def _templates(call: DropInCall) -> dict[str, FileEntry]:
 
 
 def template_insert(call: DropInCall) -> str:
-    from obsidian_mcp.core.operations.templates import insert_template
+    from obsidian_mcp.core.operations.periodic_notes import insert_template
 
     entry = call.note()
     text = template_text(call, call.text("name"), basename(entry.path))
@@ -125,8 +125,7 @@ def template_insert(call: DropInCall) -> str:
 def unique(call: DropInCall) -> str:
     """Make a note named by the minute, from its template and with the content behind that."""
     from obsidian_mcp.core.operations.move import create_file
-    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
-    from obsidian_mcp.core.operations.templates import Templates
+    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes, Templates
 
     vault = call.vault
     with vault.changing():
@@ -153,7 +152,7 @@ def template_text(call: DropInCall, name: str, title: str | None) -> str:
 
 def fill_template(call: DropInCall, template: FileEntry, title: str) -> str:
     """A template's text with its variables replaced."""
-    from obsidian_mcp.core.operations.templates import Templates
+    from obsidian_mcp.core.operations.periodic_notes import Templates
     from obsidian_mcp.core.periodic.template import fill
 
     return fill(call.body(template), Templates(call.vault).variables(title))

@@ -23,7 +23,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
 from .move import applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links
-from .templates import Templates
+from .periodic_notes import Templates
 
 _BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
 _TEXT_NEXT = re.compile(r"(?:(?<!\n)[ \t]*\r?\n)?[ \t]*[^\s]")

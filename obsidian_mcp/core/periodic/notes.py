@@ -1,23 +1,33 @@
-"""Where the note of a period is, and which period a note or a text names (PERIODIC-6 to PERIODIC-9, PERIODIC-19)."""
+"""Where the note of a period is, and which period a note, a text or a name such as `daily:today` means (PERIODIC-6 to
+PERIODIC-9, PERIODIC-11, PERIODIC-19)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
 
-from obsidian_mcp.core.calendar.clock import shift
+from obsidian_mcp.core.calendar.clock import Calendar, shift
 from obsidian_mcp.core.calendar.days import Ways, read_days
 from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
 from obsidian_mcp.core.calendar.moment import format_moment, has_token, parse_fields, parts, pieces, resolve_fields
-from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, SHIFT_UNITS, Period, start_of
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.files.ports import Files
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, parse
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
-from .settings import PeriodRule, PeriodRules, UniqueNotes
+from .settings import PeriodicSettings, PeriodRule, PeriodRules, UniqueNotes, read_settings
 
 TRIES = 60
 """Minutes that are tried for the name of a unique note."""
+_PREFIXED = re.compile(rf"\s*({'|'.join(ADJECTIVES)}):(.*)", re.IGNORECASE | re.DOTALL)
+_BARE = {"": "this", "current": "this"}
+_STEPS = {"last": "yesterday", "this": "today", "next": "tomorrow"}
+"""What a bare word means of days; of longer periods it means the last, this or next one."""
 
 
 def note_path(rule: PeriodRule, when: date, locale: Locale) -> str:
@@ -159,3 +169,100 @@ def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, tod
             argument="date",
         )
     return days.first
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The note of one period: where it is or would be. `entry` is None where there is none yet."""
+
+    rule: PeriodRule
+    path: VaultPath
+    day: date
+    """The day that was named."""
+    first: date
+    """First day of the period."""
+    entry: FileEntry | None
+    warnings: tuple[str, ...]
+    """Settings that cannot be read, so that this may be another place than the user's."""
+
+
+class PeriodicNames:
+    """Finds the periodic notes of one vault by the names that people give them."""
+
+    def __init__(
+        self,
+        files: Files,
+        policy: Policy,
+        catalog: Catalog,
+        calendar: Calendar,
+        look_up: Callable[[VaultPath], FileEntry | None],
+    ) -> None:
+        """`look_up` returns the file at a path, also one that was not noticed yet."""
+        self._files = files
+        self._policy = policy
+        self._catalog = catalog
+        self._calendar = calendar
+        self._look_up = look_up
+
+    @property
+    def settings(self) -> PeriodicSettings:
+        """The settings as they stand now."""
+
+        def read(name: str) -> str | None:
+            data = self._files.config(name)
+            return None if data is None else data.decode("utf-8", "replace")
+
+        return read_settings(read, self._calendar.language, self._calendar.week_start)
+
+    def locate(self, period: Period, text: str = "today") -> Located:
+        """Return where the note of a period is: `yesterday`, `2026-W47`, `last` (PERIODIC-9). Raises: InvalidArguments
+        for no such period, InvalidName for a path that cannot be, PermissionDenied for a hidden one (POL-18)."""
+        settings = self.settings
+        said = _BARE.get(text.strip().lower(), text)
+        if said in _STEPS:
+            said = _STEPS[said] if period == "day" else f"{said} {period}"
+        day = read_date(said, period, settings.rules, settings.locale, self._calendar.today)
+        return self._at(settings, period, day)
+
+    def named(self, raw: str) -> Located | None:
+        """Return the note that a name such as `daily:today` means; None for any other name (PERIODIC-11)."""
+        found = _PREFIXED.fullmatch(raw)
+        return self.locate(ADJECTIVES[found[1].lower()], found[2]) if found else None
+
+    def missing(self, located: Located) -> NoteNotFound:
+        """The error for a periodic note that is not there."""
+        rule, adjective = located.rule, adjective_of(located.rule.period)
+        shown = located.day.isoformat() if rule.period == "day" else basename(located.path)
+        would_be = f"There is no {adjective} note of {shown} yet. It would be {str(located.path)!r}"
+        hint = (
+            "; obsidian_daily_note makes it, with content or create." if can_be_made(rule) else f". {not_set_up(rule)}"
+        )
+        return NoteNotFound(would_be + hint, path=str(located.path))
+
+    def _at(self, settings: PeriodicSettings, period: Period, day: date) -> Located:
+        rule = settings.rules[period]
+        first = first_day(rule, day, settings.locale)
+        named_by = datetime.combine(day, self._calendar.now().time()) if period == "day" else first
+        path = parse(note_path(rule, named_by, settings.locale))
+        entry = self._look_up(path)
+        if entry is None and rule.source != "core":
+            elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.by_path())
+            entry = None if elsewhere is None else self._look_up(VaultPath(elsewhere))
+        if entry is None and not self._policy.visible(path):
+            raise self._policy.refused_setting(f"the place of {adjective_of(period)} notes")
+        return Located(rule, entry.path if entry else path, day, first, entry, settings.warnings)
+
+
+def can_be_made(rule: PeriodRule) -> bool:
+    return rule.configured or rule.period == "day"
+
+
+def not_set_up(rule: PeriodRule) -> str:
+    return (
+        f"{adjective_of(rule.period).capitalize()} notes are not set up. The user can set them up in Obsidian with the "
+        f"plugin Periodic Notes{' or Calendar' if rule.period == 'week' else ''}; daily notes need no plugin."
+    )
+
+
+def adjective_of(period: Period) -> str:
+    return next(word for word, named in ADJECTIVES.items() if named == period)

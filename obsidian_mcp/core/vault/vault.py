@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
     from obsidian_mcp.core.index.rows import FileNumbers
+    from obsidian_mcp.core.periodic.notes import PeriodicNames
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     from .changes import Changes, Done, Operation, Rewritten
-    from .located import PeriodicNames
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
@@ -184,7 +184,7 @@ class Vault:
     @cached_property
     def periodic(self) -> PeriodicNames:
         """The names of daily to yearly notes; what they need is loaded when they are first asked for."""
-        from .located import PeriodicNames
+        from obsidian_mcp.core.periodic.notes import PeriodicNames
 
         def look_up(path: VaultPath) -> FileEntry | None:
             return self.at(path) or self.look_for(self.catalog.spelled(path)[1])
