@@ -56,7 +56,10 @@ def check(data: Answer) -> str:
     parts = []
     for result in data["results"]:
         title = f"{result['check'].replace('_', ' ')}: {result['total']}{' (broken)' if 'broken' in result else ''}"
-        lines = [f"  {_format_place(found)}{safe(found.get('text', ''))}".rstrip(": ") for found in result["findings"]]
+        lines = []
+        for found in result["findings"]:
+            place = "".join(f"{safe(str(found[key]))}:" for key in ("path", "line") if key in found)
+            lines.append(f"  {place} {safe(found.get('text', ''))}".rstrip(": "))
         notes = [result["note"]] if "note" in result else []
         parts.append("\n".join([title, *lines, *notes, in_command_words(result["repair"]), ""]))
     return "\n".join(parts) if parts else "Nothing was found.\n"
@@ -75,10 +78,6 @@ def github_annotations(data: Answer) -> str:
         for result in data["results"]
         for found in result["findings"]
     )
-
-
-def _format_place(found: Answer) -> str:
-    return "".join(f"{safe(str(found[key]))}:" for key in ("path", "line") if key in found) + " "
 
 
 def _escape(text: str, marks: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from obsidian_mcp.cli.cells import compact_json
@@ -37,7 +38,8 @@ def search_context(call: DropInCall) -> str:
     table = _matches(call, found)
     if call.words.format == "json":
         return compact_json([{"file": path, "matches": matches} for path, matches in table.items()])
-    return "\n".join(line for path, matches in table.items() for line in _format_file(path, matches))
+    shown = ([f"{path}:{match['line']}: {match['text']}" for match in table[path]] or [path] for path in table)
+    return "\n".join(chain.from_iterable(shown))
 
 
 def _query(call: DropInCall) -> str:
@@ -46,7 +48,6 @@ def _query(call: DropInCall) -> str:
 
 
 def _find(call: DropInCall) -> list[str]:
-    """The paths of the notes that the query finds, in order."""
     found = call.vault.search.find(
         Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, order=BY_PATH, characters=sys.maxsize)
     )
@@ -59,10 +60,6 @@ def _find(call: DropInCall) -> list[str]:
 def _limit(call: DropInCall, found: list[str]) -> list[str]:
     limit = call.words.number("limit")
     return found[:limit] if limit > 0 else found
-
-
-def _format_file(path: str, matches: list[dict[str, Any]]) -> list[str]:
-    return [f"{path}:{match['line']}: {match['text']}" for match in matches] or [path]
 
 
 def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:

@@ -94,11 +94,13 @@ class BridgeContract(Contract):
         if service.find(name) is None:
             return unknown(name)
         try:
-            arguments = arguments_of(request)
+            value = request.json
+            if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):
+                raise ValueError('it must be an object with an object in "arguments"')
         except ValueError as error:
             return invalid(f"Invalid request body: {error}.", str(error))
         try:
-            outcome = await service.call(name, arguments)
+            outcome = await service.call(name, dict(value["arguments"]))
         except UnknownTool:  # unregistered in this moment
             return unknown(name)
         except InvalidArguments as error:
@@ -115,14 +117,6 @@ def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
     """Return the tools in the contract's order, and the hash that changes with them."""
     entries = list(map(tool_entry, tools))
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}
-
-
-def arguments_of(request: HttpRequest) -> dict[str, Any]:
-    """Raises: ValueError saying what is wrong with the body."""
-    value = request.json
-    if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):
-        raise ValueError('it must be an object with an object in "arguments"')
-    return dict(value["arguments"])
 
 
 def unknown(name: str) -> Response:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 INSTRUCTIONS = "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the plugin."
 PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
-LOUD_TRIES = 30
-LONGEST_PAUSE = 30.0
 
 
 class Pause(NamedTuple):
@@ -44,8 +42,7 @@ class Pause(NamedTuple):
 
 def pause_after(failures: int) -> Pause:
     """The pause after so many failed tries in a row (1 or more): 1, 2, 4, 8, 16, then 30 s for ever (BRIDGE-06)."""
-    doublings = min(failures - 1, 10)
-    return Pause(min(2.0**doublings, LONGEST_PAUSE), failures >= LOUD_TRIES)
+    return Pause(min(2.0 ** min(failures - 1, 5), 30.0), is_quiet=failures >= 30)
 
 
 class Schedule(NamedTuple):

@@ -103,7 +103,12 @@ class JsonRpc(Dialect):
         request_id, method, params = message["id"], message["method"], message.get("params")
         match method:
             case "initialize":
-                answer = _initialize(params, service.dispatcher.instructions())
+                answer: dict[str, Any] = {
+                    "protocolVersion": given_version(params),
+                    "capabilities": {"tools": {"listChanged": False}},
+                    "serverInfo": {"name": "obsidian-mcp", "version": __version__},
+                    "instructions": service.dispatcher.instructions(),
+                }
             case "ping":
                 answer = {}
             case "tools/list":
@@ -162,13 +167,3 @@ def fault_of(value: Any) -> str:
     elif isinstance(value["id"], bool) or not isinstance(value["id"], str | int | float | None):
         return "Invalid 'id' field (must be string, number, or null)"
     return ""
-
-
-def _initialize(params: Any, advice: str) -> dict[str, Any]:
-    """Return the handshake. Nothing is remembered."""
-    return {
-        "protocolVersion": given_version(params),
-        "capabilities": {"tools": {"listChanged": False}},
-        "serverInfo": {"name": "obsidian-mcp", "version": __version__},
-        "instructions": advice,
-    }

@@ -19,8 +19,10 @@ Context = ServerRequestContext[Any, Any]
 
 
 async def in_thread_for(context: Context, seconds: float, work: Callable[[], T]) -> T:
-    """Run `work` in a thread for the client of a request. Raises: what it raises; OperationTimeout."""
-    return await in_thread(seconds, work, client_of(context), _progress_report(context))
+    """Run `work` in a thread for the client of a request, which the journal names (SAFE-20). Raises: what it raises;
+    OperationTimeout."""
+    client = Client(peer_of(context).name, session_of(context))
+    return await in_thread(seconds, work, client, _progress_report(context))
 
 
 def session_of(context: Context) -> str:
@@ -37,11 +39,6 @@ def peer_of(context: Context) -> Peer:
         introduced.client_info.name if introduced is not None else "",
         capabilities.model_dump(by_alias=True, exclude_none=True) if capabilities is not None else {},
     )
-
-
-def client_of(context: Context) -> Client:
-    """Return whose request it is, for the journal (SAFE-20)."""
-    return Client(peer_of(context).name, session_of(context))
 
 
 def _progress_report(context: Context) -> ProgressReport | None:

@@ -105,8 +105,11 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     linked = {link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None}
     linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
     reasons: dict[str, list[str]] = {}
-    for name in _find_mentioned(opened, entry, body):
-        reasons.setdefault(name, []).append("its name is in the text")
+    text = name_key(body)
+    for other in opened.entries():
+        name = name_key(basename(other.path))
+        if len(name) >= MIN_MENTION_LENGTH and name in text and is_note(other.path) and other.path != entry.path:
+            reasons[str(other.path)] = ["its name is in the text"]
     for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
         report_progress(0, 0, "Comparing tags")
         for found in opened.graph.tagged(tag).value:
@@ -135,17 +138,6 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
             *notice,
         ]
     )
-
-
-def _find_mentioned(vault: Vault, entry: FileEntry, body: str) -> list[str]:
-    """Return the notes whose name occurs in a text."""
-    text = name_key(body)
-    found = []
-    for other in vault.entries():
-        name = name_key(basename(other.path))
-        if len(name) >= MIN_MENTION_LENGTH and name in text and is_note(other.path) and other.path != entry.path:
-            found.append(str(other.path))
-    return found
 
 
 @prompt("Clean up a note")

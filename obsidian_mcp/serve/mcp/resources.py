@@ -69,7 +69,10 @@ class Resources:
         cursor = (params.cursor or None) if params is not None else None
         listed = await in_thread_for(context, self._app.config.timeout, partial(page, self._app, cursor))
         if cursor is None and shows_views(self._app.config, peer_of(context)):
-            listed.resources.extend(_list_views())
+            listed.resources += (
+                types.Resource(uri=views.address(name), name=f"{name}-view", mime_type=APP_MIME_TYPE, _meta=_VIEW_META)
+                for name in views.NAMES
+            )
         return listed
 
     async def templates(
@@ -79,7 +82,9 @@ class Resources:
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        if (shown := _read_view(params.uri)) is not None and view_tools(self._app):
+        if (named := _VIEW.fullmatch(params.uri)) is not None and view_tools(self._app):  # any version of it (VIEW-04)
+            text = views.page(named[1])
+            shown = types.TextResourceContents(uri=params.uri, mime_type=APP_MIME_TYPE, text=text, _meta=_VIEW_META)
             return types.ReadResourceResult(contents=[shown])
         content = await in_thread_for(context, self._app.config.timeout, partial(read, self._app, params.uri))
         return types.ReadResourceResult(contents=[content])
@@ -98,22 +103,6 @@ def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
         resources=[*(STATIC if cursor is None else ()), *(_file(vault, entry) for entry in shown)],
         next_cursor=_cursor_after(shown[-1].path) if start + room < len(entries) else None,
     )
-
-
-def _list_views() -> list[types.Resource]:
-    """Return the pages of the extension MCP Apps as entries of the list of resources (specs/views.md)."""
-    return [
-        types.Resource(uri=views.address(name), name=f"{name}-view", mime_type=APP_MIME_TYPE, _meta=_VIEW_META)
-        for name in views.NAMES
-    ]
-
-
-def _read_view(address: str) -> types.TextResourceContents | None:
-    """Return the current page for the URI of any version of it (VIEW-04); None for other URIs."""
-    named = _VIEW.fullmatch(address)
-    if named is None:
-        return None
-    return types.TextResourceContents(uri=address, mime_type=APP_MIME_TYPE, text=views.page(named[1]), _meta=_VIEW_META)
 
 
 def _file(vault: Vault, entry: FileEntry) -> types.Resource:
