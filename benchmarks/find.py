@@ -102,7 +102,7 @@ def ours(vault: Path, choice: Choice | None = None) -> Iterator[Way]:
         places = {"OBSIDIAN_MCP_STATE": beside, "OBSIDIAN_MCP_CACHE": beside, "HOME": beside}
         if choice is not None:
             (Path(beside) / compose.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
-        app: App = compose.build(config.read((str(vault),), places), serving=False)
+        app: App = compose.build(config.Config((str(vault),), places), serving=False)
         place = app.vaults.get("")
         place.indexer.begin()
         place.indexer.complete()

@@ -237,7 +237,7 @@ def _opened(vault: Path) -> Iterator[App]:
     """The vault in this process, watched, with its index complete."""
     with tempfile.TemporaryDirectory(prefix="bench-state-") as state:
         environment: Mapping[str, str] = {**ours(vault).env, "OBSIDIAN_MCP_STATE": state, "HOME": state}
-        app = compose.build(config.read((str(vault),), environment), serving=True)
+        app = compose.build(config.Config((str(vault),), environment), serving=True)
         try:
             place = app.vaults.get("")
             place.indexer.complete()

@@ -1,6 +1,7 @@
 """MCP server for Obsidian vaults. Importing the package loads nothing else."""
 
-TYPE_CHECKING = False  # `typing` takes 4 ms
+TYPE_CHECKING = False
+"""True to type checkers. What a server's first answer needs takes it from here, because `typing` takes 3 ms."""
 if TYPE_CHECKING:
     import logging
 

@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 
-TYPE_CHECKING = False  # `typing` takes 4 ms
+from obsidian_mcp import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -56,6 +57,7 @@ def main() -> None:
     gc.set_threshold(COLLECT_OBJECTS[is_server])
     if not is_server:
         sys.exit(run_command(arguments))
+    gc.disable()  # imports make no garbage worth looking for; enabled when the vault is open
     from obsidian_mcp.cli.main import main as command
 
     command(arguments)

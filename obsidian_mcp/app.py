@@ -1,60 +1,63 @@
 """What a tool receives."""
 
-import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from __future__ import annotations
 
-from .config import Config
+import threading
+
+from obsidian_mcp import TYPE_CHECKING
+
+from .config import Config, Immutable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final, Protocol
+
     from obsidian_mcp.core.files.ports import Obsidian
     from obsidian_mcp.core.text.call import Client
     from obsidian_mcp.core.vault.vault import Vault
 
+    class Vaults(Protocol):
+        """The vaults that this server may use."""
 
-class Vaults(Protocol):
-    """The vaults that this server may use."""
+        def get(self, name: str = "", *, listed: bool = True) -> Vault:
+            """The vault of this name, in step with its folder; the first one without a name. `listed` False: the caller
+            needs no catalog, which need not be read then (`Vault.named`). Raises: VaultNotFound."""
 
-    def get(self, name: str = "", *, listed: bool = True) -> "Vault":
-        """The vault of this name, in step with its folder; the first one without a name. `listed` False: the caller
-        needs no catalog, which need not be read then (`Vault.named`). Raises: VaultNotFound."""
+        def warm(self) -> None:
+            """Begin to open the default vault in the background."""
 
-    def warm(self) -> None:
-        """Begin to open the default vault in the background."""
+        def wait(self, seconds: float) -> bool:
+            """Wait until a file of an open vault may have changed; False once closed. One thread waits, and looks every
+            `seconds` where the system does not tell of changes."""
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until a file of an open vault may have changed; False once closed. One thread waits, and looks every
-        `seconds` where the system does not tell of changes."""
+        def obsidian(self, name: str = "") -> Obsidian:
+            """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
 
-    def obsidian(self, name: str = "") -> "Obsidian":
-        """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
+        def problem(self) -> str:
+            """What is wrong with the folder of the default vault, in a sentence; empty where it is there."""
 
-    def problem(self) -> str:
-        """What is wrong with the folder of the default vault, in a sentence; empty where it is there."""
+        def has_app(self) -> bool:
+            """Whether the app runs or its command is installed, so that `obsidian` can be of use."""
 
-    def has_app(self) -> bool:
-        """Whether the app runs or its command is installed, so that `obsidian` can be of use."""
+        def close(self) -> None: ...
 
-    def close(self) -> None: ...
+        def asks(self) -> bool:
+            """Whether a vault's policy wants some changes confirmed by a person."""
 
-    def asks(self) -> bool:
-        """Whether a vault's policy wants some changes confirmed by a person."""
+        def names(self) -> list[str]:
+            """Names as `get` takes them, the default first. Raises: VaultNotFound when there is none."""
 
-    def names(self) -> list[str]:
-        """Names as `get` takes them, the default first. Raises: VaultNotFound when there is none."""
+    class Media(Protocol):
+        """What is not text. The methods raise NotShowable."""
 
+        def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
+            """An image as JPEG within these limits."""
 
-class Media(Protocol):
-    """What is not text. The methods raise NotShowable."""
+        def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
+            """How many pages a PDF has, and the text of some, 1-based, until about `most` characters are reached."""
 
-    def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
-        """An image as JPEG within these limits."""
-
-    def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
-        """How many pages a PDF has, and the text of some, 1-based, until about `most` characters are reached."""
-
-    def pdf_page(self, data: bytes, number: int, longest_side: int) -> bytes:
-        """A page of a PDF, 1-based, as PNG."""
+        def pdf_page(self, data: bytes, number: int, longest_side: int) -> bytes:
+            """A page of a PDF, 1-based, as PNG."""
 
 
 MAX_CLIENTS = 10_000
@@ -85,13 +88,16 @@ class HiddenTextReads:
             return self._paths.get(current_call.get().client, "")
 
 
-class App(NamedTuple):
-    vaults: Vaults
-    config: Config
-    media: Callable[[], Media]
-    read_outside: Callable[[str, int], bytes]
-    """Return a file outside the vaults, of at most so many bytes.
+class App(Immutable):
+    def __init__(
+        self, vaults: Vaults, config: Config, media: Callable[[], Media], read_outside: Callable[[str, int], bytes]
+    ) -> None:
+        self.vaults: Final = vaults
+        self.config: Final = config
+        self.media: Final = media
+        self.read_outside: Final = read_outside
+        """Return a file outside the vaults, of at most so many bytes.
 
-    Raises: PermissionDenied, NoteNotFound, StorageFailed.
-    """
-    hidden_text_reads: HiddenTextReads
+        Raises: PermissionDenied, NoteNotFound, StorageFailed.
+        """
+        self.hidden_text_reads: Final = HiddenTextReads()

@@ -8,20 +8,20 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final
 
-from obsidian_mcp import install_command, logger
+from obsidian_mcp import TYPE_CHECKING, install_command, logger
 
-from .app import App, HiddenTextReads, Media
+from .app import App, HiddenTextReads
 from .config import Config
 from .errors import AppError, InvalidArguments, ObsidianNotRunning, PolicyInvalid, VaultNotFound, shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
+    from typing import Final
 
     from obsidian_mcp.adapters.app_access import AppAccess
     from obsidian_mcp.adapters.disk import Disk
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
     from obsidian_mcp.serve.http.dialect import Contract
 
+    from .app import Media
     from .contracts.plugin.client import BridgeClient
     from .contracts.rad.tools import Bridge
+    from .serve.stdio.sdk import SdkServer
 
 SEMANTIC_FILE = "semantic.json"
 """In the state folder: which model embeds notes. Without it search by meaning is off."""
@@ -56,7 +58,6 @@ def build(config: Config, *, serving: bool = False) -> App:
         config=config,
         media=_load_media,
         read_outside=partial(_read_outside, config),
-        hidden_text_reads=HiddenTextReads(),
     )
 
 
@@ -94,11 +95,11 @@ def build_for_keys(app: App) -> dict[bytes, App]:
     without limits shares the vaults of `app`. Raises: PolicyInvalid, InvalidArguments for unknown tools."""
     apps = {}
     for key in api_keys(app.config):
-        config = app.config._replace(key=key.name)
+        config = app.config.replace(key=key.name)
         if key.is_limited:
             apps[key.digest] = build(config, serving=True)
         else:
-            apps[key.digest] = app._replace(config=_limit_to_key(config, key), hidden_text_reads=HiddenTextReads())
+            apps[key.digest] = app.replace(config=_limit_to_key(config, key), hidden_text_reads=HiddenTextReads())
     return apps
 
 
@@ -120,10 +121,10 @@ def _limit_to_key(config: Config, key: policy.ApiKey | None) -> Config:
     if key.tools:
         from .tools.entries import narrow  # reads the table of tools, which most commands do without
 
-        config = config._replace(tools=narrow(config.tools, key.tools))
+        config = config.replace(tools=narrow(config.tools, key.tools))
     if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
         read_only = config.read_only or key.limits.read_only
-        config = config._replace(read_only=read_only, named_imports=(), app=config.app._replace(allow_eval=False))
+        config = config.replace(read_only=read_only, named_imports=(), app=config.app.replace(allow_eval=False))
     return config
 
 
@@ -206,6 +207,24 @@ def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -
     return stdio.run(plugin(config), config, build(config, serving=True) if config.vaults else None, start_log)
 
 
+def serve_vaults(config: Config, start_log: Callable[[], None]) -> int:
+    """Serve the vaults on stdio; returns the exit status. `start_log` is called when the first messages are answered.
+    Raises: InvalidArguments, PolicyInvalid."""
+    from .serve.dispatch import VaultDispatcher
+    from .serve.stdio import server
+    from .tools import entries
+
+    app = build(config, serving=True)
+    entries.profile(app.config.tools)  # one without tools is refused before the first message is read
+
+    def load() -> SdkServer:
+        from .serve.mcp.server import build_sdk_server
+
+        return build_sdk_server(app)
+
+    return server.run(load, VaultDispatcher(app), app=app, prepare=lambda _: start_log())
+
+
 def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contract, ...]:
     """Return the contracts of other programs that the HTTP server mounts, with the tools that were `registered`."""
     from .contracts.burly.routes import Burly
@@ -214,10 +233,10 @@ def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contrac
     from .contracts.rad.routes import Rad
 
     http, complete = config.http, None
-    if http.chat is not None:
+    if http.chat_url:
         from obsidian_mcp.adapters.openai_api import Gateway
 
-        complete = Gateway(http.chat.url, http.chat.key, http.chat.model, config.timeout).complete
+        complete = Gateway(http.chat_url, http.chat_key, http.chat_model, config.timeout).complete
     return (
         BridgeContract(http.max_body, keyed=bool(http.keys or api_keys(config))),
         Burly(http.max_envelope),
@@ -275,7 +294,7 @@ def explain_missing(folder: Path) -> str:
     return f"The vault folder {shorten(str(folder))!r} {problem}. {advice}"
 
 
-_UNFILLED: Final = re.compile(r"\$\{?\w+\}?|%\w+%")
+_UNFILLED: Final = r"\$\{?\w+\}?|%\w+%"
 
 
 def _explain_spelling(folder: Path) -> str:
@@ -288,7 +307,7 @@ def _explain_spelling(folder: Path) -> str:
     if given[0] == "~":
         account = given[1:].partition(os.sep)[0]
         return f"There is no account {account!r}. Your own home folder is ~/; or give the whole path."
-    if unfilled := _UNFILLED.search(given):
+    if unfilled := re.search(_UNFILLED, given):
         return f"The client has not put in a value for {unfilled[0]}; write the whole path."
     return ""
 

@@ -1,20 +1,25 @@
 """What the command line and the environment ask for. The only reader of the environment."""
 
+from __future__ import annotations
+
 import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from obsidian_mcp import TYPE_CHECKING
 
 from .errors import InvalidArguments
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+    from typing import Any, Final, Literal, Self, TypeVar
 
-ErrorStyle = Literal["error", "result"]
-Views = Literal["auto", "on", "off"]
-Backend = Literal["files", "cli", "auto"]
-PluginDialect = Literal["auto", "mcp", "v1"]
+    ErrorStyle = Literal["error", "result"]
+    Views = Literal["auto", "on", "off"]
+    Backend = Literal["files", "cli", "auto"]
+    PluginDialect = Literal["auto", "mcp", "v1"]
+    Choice = TypeVar("Choice", bound=str)
 
 
 class Secret(str):
@@ -26,135 +31,170 @@ class Secret(str):
         return "Secret()"
 
 
-class ChatGateway(NamedTuple):
-    """An OpenAI-compatible gateway, for the tool `chat` of contract 004."""
+class Immutable:
+    """Values that are copied with changes. Named tuples would be compiled at every start, and import `typing`."""
 
-    url: str
-    """Base URL, such as https://api.example.com/v1."""
-    key: str = Secret()
-    model: str = "gpt-4o-mini"
-    """Where a call names none."""
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with other values of these names."""
+        copy = object.__new__(type(self))
+        vars(copy).update(vars(self), **changes)
+        return copy
 
 
-class HttpConfig(NamedTuple):
+class HttpConfig(Immutable):
     """Access and limits of the HTTP server (specs/http.md)."""
 
-    keys: tuple[str, ...] = ()
-    """Keys without a name or limits. Any of them opens; several, so that one can be replaced while clients still use
-    it."""
-    allow_origins: tuple[str, ...] = ()
-    """Web pages, such as https://notes.example.com, that may call a server without a key."""
-    open_bridge: bool = False
-    """Ask programs of this machine for no key at /bridge/v1, to which the original bridge sends none."""
-    max_body: int = 1_048_576
-    """Bytes of a request body (contract 000: 1 MiB)."""
-    max_envelope: int = 10_240
-    """Bytes of a request body in the dialect of contract 001."""
-    rate_limit: int = 0
-    """Requests per minute from one address; 0 = no limit."""
-    public_url: str = ""
-    """Address below which the notes are published, for the profile `research`; empty = they are not."""
-    challenge: str = ""
-    """Token with which OpenAI checks who owns the address of the server; empty = none."""
-    chat: ChatGateway | None = None
+    def __init__(self, env: Mapping[str, str]) -> None:
+        """Raises: InvalidArguments."""
+        # `BURLYMCP_API_KEY` is contract 001's own name for the key and counts beside ours.
+        keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
+        self.keys: Final[tuple[str, ...]] = tuple(map(Secret, dict.fromkeys(keys)))
+        """Keys without a name or limits. Any of them opens; several, so that one can be replaced while clients still
+        use it."""
+        self.allow_origins: Final = _list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN")
+        """Web pages, such as https://notes.example.com, that may call a server without a key."""
+        self.open_bridge: Final = False
+        """Ask programs of this machine for no key at /bridge/v1, to which the original bridge sends none."""
+        self.max_body: Final = _whole(env, "OBSIDIAN_MCP_MAX_BODY", 1_048_576, 1024)
+        """Bytes of a request body (contract 000: 1 MiB)."""
+        self.max_envelope: Final = _whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", 10_240, 1024)
+        """Bytes of a request body in the dialect of contract 001."""
+        self.rate_limit: Final = _whole(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0)
+        """Requests per minute from one address; 0 = no limit."""
+        self.public_url: Final = _url(env, "OBSIDIAN_MCP_PUBLIC_URL")
+        """Address below which the notes are published, for the profile `research`; empty = they are not."""
+        self.challenge: Final = _text(env, "OPENAI_CHALLENGE")
+        """Token with which OpenAI checks who owns the address of the server; empty = none."""
+        self.chat_url: Final = _url(env, "OBSIDIAN_MCP_CHAT_URL")
+        """Base URL of an OpenAI-compatible gateway, such as https://api.example.com/v1, for the tool `chat` of contract
+        004; empty = none."""
+        self.chat_key: Final = Secret(env.get("OBSIDIAN_MCP_CHAT_KEY", ""))
+        self.chat_model: Final = _text(env, "CHAT_MODEL") or "gpt-4o-mini"
+        """Where a call names none."""
 
 
-class AppConfig(NamedTuple):
+class AppConfig(Immutable):
     """How the running app is reached (specs/obsidian-command.md)."""
 
-    backend: Backend = "files"
-    """Who reads and writes notes: this program, the app, or the app for writing while it has the vault open."""
-    program: str = ""
-    """The `obsidian` command; empty = where the app puts it."""
-    assume_running: bool = False
-    """Do not look for the app's process: it runs where this program cannot see it."""
-    allow_eval: bool = False
-    """Whether a client may run JavaScript in the app."""
-    environment: Mapping[str, str] = {}
-    """Of this process; the command gets it."""
+    def __init__(self, env: Mapping[str, str], backend: str, *, allow_eval: bool) -> None:
+        """Raises: InvalidArguments."""
+        self.backend: Final[Backend] = _choice(
+            "The backend", backend or _text(env, "BACKEND") or "files", "files", "cli", "auto"
+        )
+        """Who reads and writes notes: this program, the app, or the app for writing while it has the vault open."""
+        self.program: Final = _text(env, "CLI")
+        """The `obsidian` command; empty = where the app puts it."""
+        self.assume_running: Final = _flag(env, "OBSIDIAN_MCP_ASSUME_RUNNING")
+        """Do not look for the app's process: it runs where this program cannot see it."""
+        self.allow_eval: Final = allow_eval or _flag(env, "OBSIDIAN_MCP_ALLOW_EVAL")
+        """Whether a client may run JavaScript in the app."""
+        self.environment: Final[Mapping[str, str]] = env
+        """Of this process; the command gets it."""
 
-    def __repr__(self) -> str:
-        return f"AppConfig({self.backend!r}, …)"  # the environment holds keys
 
-
-class PluginConfig(NamedTuple):
+class PluginConfig(Immutable):
     """Where a plugin offers tools of its own (specs/bridge.md)."""
 
-    host: str = "127.0.0.1"
-    port: int = 3000
-    dialect: PluginDialect = "auto"
-    key: str = Secret()
+    def __init__(self, env: Mapping[str, str]) -> None:
+        """Raises: InvalidArguments."""
+        port = _text(env, "PORT") or "3000"
+        if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
+            raise InvalidArguments(f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535.")
+        self.host: Final = _text(env, "HOST") or "127.0.0.1"
+        self.port: Final = int(port)
+        self.dialect: Final[PluginDialect] = _choice(
+            "OBSIDIAN_MCP_TRANSPORT", _text(env, "TRANSPORT") or "auto", "auto", "mcp", "v1"
+        )
+        self.key: Final = Secret(next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), ""))
 
 
-class Config(NamedTuple):
+class Config(Immutable):
     """Everything that the command line and the environment ask for. Its paths are made when they are asked for, because
     `pathlib` takes 3 ms: the first answer of a server does without."""
 
-    named_vaults: tuple[str, ...] = ()
-    """Vault folders as named by the user; empty = the vaults that the Obsidian app has registered."""
-    timeout: float = 30.0
-    """Seconds one tool call may take (contract: -32006 after 30 s)."""
-    error_style: ErrorStyle = "error"
-    """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
-    named_cache: str = ""
-    named_state: str = ""
-    named_policy: str = ""
-    """These three as the environment names them; empty = the program's own in the home folder."""
-    named_app_folders: tuple[str, ...] = ()
-    """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
-    embeddings_key: str = Secret()
-    """Of the endpoint that embeds notes, where it needs one."""
-    named_imports: tuple[str, ...] = ()
-    """Folders whose files may be added to a vault as attachments; none unless the user names some."""
-    read_only: bool = False
-    scope: str = ""
-    """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the whole vault."""
-    key: str = ""
-    """Name of the API key of the policy file to whose limits this process is held (POL-14); empty = none."""
-    tools: str = "all"
-    """Tools that are offered: core, standard, all, research, or names with commas between (TOOL-16)."""
-    views: Views = "auto"
-    """Whether the tools of views are listed: for every client, for none, or for those that show views (VIEW-03)."""
-    watch: bool = True
-    http: HttpConfig = HttpConfig()
-    app: AppConfig = AppConfig()
-    plugin: PluginConfig = PluginConfig()
-    bridge: bool = False
-    """Offer the plugin's tools."""
-    today: str = ""
-    """The day, and the time where one is given, in ISO form that it is instead of the clock's; for tests."""
-    language: str = ""
-    """Tag of the language that names and counts dates, such as `en-gb`; empty = what the vault's settings say."""
-    week_start: str = ""
-    """First day of the week, such as `monday`; empty = what the vault's settings say."""
-    colours: bool = True
-    """Whether a terminal is sent colours."""
+    def __init__(
+        self,
+        vaults: tuple[str, ...] = (),
+        environ: Mapping[str, str] | None = None,
+        *,
+        read_only: bool = False,
+        backend: str = "",
+        allow_eval: bool = False,
+        tools: str = "",
+        scope: str = "",
+        key: str = "",
+    ) -> None:
+        """Read the configuration of this process; arguments win over the environment. Raises: InvalidArguments."""
+        env = dict(os.environ) if environ is None else environ
+        named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
+        self.named_vaults: Final = tuple(_with_home(folder.strip()) for folder in named)
+        """Vault folders as named by the user; empty = the vaults that the Obsidian app has registered."""
+        self.timeout: Final = _seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30"))
+        """Seconds one tool call may take (contract: -32006 after 30 s)."""
+        self.error_style: Final[ErrorStyle] = _choice(
+            "OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", "error", "result"
+        )
+        """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
+        self.named_cache: Final = env.get("OBSIDIAN_MCP_CACHE", "")
+        self.named_state: Final = env.get("OBSIDIAN_MCP_STATE", "")
+        self.named_policy: Final = env.get("OBSIDIAN_MCP_POLICY", "")
+        """These three as the environment names them; empty = the program's own in the home folder."""
+        home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111  pathlib takes 3 ms
+        self.named_app_folders: Final = _app_folders(env, home, sys.platform)
+        """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
+        self.embeddings_key: Final = Secret(_text(env, "EMBEDDINGS_KEY"))
+        """Of the endpoint that embeds notes, where it needs one."""
+        self.named_imports: Final = tuple(filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))
+        """Folders whose files may be added to a vault as attachments; none unless the user names some."""
+        self.read_only: Final = read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY")
+        self.scope: Final = scope or _text(env, "SCOPE")
+        """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the whole vault."""
+        self.key: Final = key
+        """Name of the API key of the policy file to whose limits this process is held (POL-14); empty = none."""
+        self.tools: Final = tools or _text(env, "TOOLS") or "all"
+        """Tools that are offered: core, standard, all, research, or names with commas between (TOOL-16)."""
+        self.views: Final[Views] = _choice("OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", "auto", "on", "off")
+        """Whether the tools of views are listed: for every client, for none, or for those that show views (VIEW-03)."""
+        self.watch: Final = env.get("OBSIDIAN_MCP_WATCH", "1") != "0"
+        self.http: Final = HttpConfig(env)
+        self.app: Final = AppConfig(env, backend, allow_eval=allow_eval)
+        self.plugin: Final = PluginConfig(env)
+        self.bridge: Final = any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT"))
+        """Offer the plugin's tools."""
+        self.today: Final = _today(_text(env, "TODAY"))
+        """The day, and the time where one is given, in ISO form that it is instead of the clock's; for tests."""
+        self.language: Final = _text(env, "LOCALE")
+        """Tag of the language that names and counts dates, such as `en-gb`; empty = what the vault's settings say."""
+        self.week_start: Final = _text(env, "WEEK_START").lower()
+        """First day of the week, such as `monday`; empty = what the vault's settings say."""
+        self.colours: Final = not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+        """Whether a terminal is sent colours."""
 
     @property
-    def vaults(self) -> "tuple[Path, ...]":
+    def vaults(self) -> tuple[Path, ...]:
         return _paths(self.named_vaults)
 
     @property
-    def app_folders(self) -> "tuple[Path, ...]":
+    def app_folders(self) -> tuple[Path, ...]:
         return _paths(self.named_app_folders)
 
     @property
-    def import_folders(self) -> "tuple[Path, ...]":
+    def import_folders(self) -> tuple[Path, ...]:
         return _paths(self.named_imports)
 
     @property
-    def cache(self) -> "Path":
+    def cache(self) -> Path:
         """Folder of the program's own index files; losing it costs only time. Raises: InvalidArguments for an account
         without a home folder, as the two others do."""
         return _own_path(self.named_cache, "user_cache_path")
 
     @property
-    def state(self) -> "Path":
+    def state(self) -> Path:
         """Folder of the journals: old versions of what was changed."""
         return _own_path(self.named_state, "user_state_path")
 
     @property
-    def policy_file(self) -> "Path":
+    def policy_file(self) -> Path:
         """What the user allows (specs/policy.md); need not exist."""
         return _own_path(self.named_policy, "user_config_path", "policy.toml")
 
@@ -163,105 +203,21 @@ class Config(NamedTuple):
         _ = self.cache, self.state, self.policy_file
 
 
-def read(
-    vaults: tuple[str, ...] = (),
-    environ: Mapping[str, str] | None = None,
-    *,
-    read_only: bool = False,
-    backend: str = "",
-    allow_eval: bool = False,
-    tools: str = "",
-    scope: str = "",
-    key: str = "",
-) -> Config:
-    """The configuration of this process; arguments win over the environment. Raises: InvalidArguments."""
-    env = os.environ if environ is None else environ
-    named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
-    home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111  pathlib takes 3 ms
-    return Config(
-        named_vaults=tuple(_with_home(folder.strip()) for folder in named),
-        timeout=_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30")),
-        error_style=_choice("OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", ErrorStyle),
-        named_cache=env.get("OBSIDIAN_MCP_CACHE", ""),
-        named_state=env.get("OBSIDIAN_MCP_STATE", ""),
-        named_policy=env.get("OBSIDIAN_MCP_POLICY", ""),
-        named_app_folders=_app_folders(env, home, sys.platform),
-        embeddings_key=Secret(_text(env, "EMBEDDINGS_KEY")),
-        named_imports=tuple(filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep))),
-        read_only=read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY"),
-        scope=scope or _text(env, "SCOPE"),
-        key=key,
-        tools=tools or _text(env, "TOOLS") or "all",
-        views=_choice("OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", Views),
-        watch=env.get("OBSIDIAN_MCP_WATCH", "1") != "0",
-        http=_http(env),
-        app=_app(env, backend, allow_eval=allow_eval),
-        plugin=_plugin(env),
-        bridge=any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT")),
-        today=_today(_text(env, "TODAY")),
-        language=_text(env, "LOCALE"),
-        week_start=_text(env, "WEEK_START").lower(),
-        colours=not env.get("NO_COLOR") and env.get("TERM") != "dumb",
-    )
-
-
-def _app(env: Mapping[str, str], backend: str, *, allow_eval: bool) -> AppConfig:
-    return AppConfig(
-        backend=_choice("The backend", backend or _text(env, "BACKEND") or "files", Backend),
-        program=_text(env, "CLI"),
-        assume_running=_flag(env, "OBSIDIAN_MCP_ASSUME_RUNNING"),
-        allow_eval=allow_eval or _flag(env, "OBSIDIAN_MCP_ALLOW_EVAL"),
-        environment=dict(env),
-    )
-
-
-def _plugin(env: Mapping[str, str]) -> PluginConfig:
-    standard = PluginConfig()
-    port = _text(env, "PORT") or str(standard.port)
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
-        raise InvalidArguments(f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535.")
-    return PluginConfig(
-        host=_text(env, "HOST") or standard.host,
-        port=int(port),
-        dialect=_choice("OBSIDIAN_MCP_TRANSPORT", _text(env, "TRANSPORT") or standard.dialect, PluginDialect),
-        key=Secret(next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), "")),
-    )
-
-
 def _text(env: Mapping[str, str], name: str) -> str:
     return env.get(f"OBSIDIAN_MCP_{name}", "").strip()
 
 
-def _choice(name: str, chosen: str, choices: Any) -> Any:
-    """Return one of the members of a Literal type. Raises: InvalidArguments."""
-    allowed = [repr(choice) for choice in get_args(choices)]
-    if chosen not in get_args(choices):
-        raise InvalidArguments(f"{name} is {chosen!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.")
-    return chosen
+def _choice(name: str, chosen: str, *choices: Choice) -> Choice:
+    """Return the one of these that was chosen. Raises: InvalidArguments."""
+    for choice in choices:
+        if choice == chosen:
+            return choice
+    allowed = [repr(choice) for choice in choices]
+    raise InvalidArguments(f"{name} is {chosen!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.")
 
 
 def _flag(env: Mapping[str, str], name: str) -> bool:
     return env.get(name, "0").strip().lower() not in ("", "0", "false", "no")
-
-
-def _http(env: Mapping[str, str]) -> HttpConfig:
-    """`BURLYMCP_API_KEY` is contract 001's own name for the key and counts beside ours."""
-    url = _url(env, "OBSIDIAN_MCP_CHAT_URL")
-    standard = HttpConfig()
-    keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
-    chat = ChatGateway(url, Secret(env.get("OBSIDIAN_MCP_CHAT_KEY", ""))) if url else None
-    if chat and (model := _text(env, "CHAT_MODEL")):
-        chat = chat._replace(model=model)
-    return HttpConfig(
-        keys=tuple(map(Secret, dict.fromkeys(keys))),
-        allow_origins=_list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN"),
-        max_body=_whole(env, "OBSIDIAN_MCP_MAX_BODY", standard.max_body, 1024),
-        max_envelope=_whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", standard.max_envelope, 1024),
-        rate_limit=_whole(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0),
-        public_url=_url(env, "OBSIDIAN_MCP_PUBLIC_URL"),
-        challenge=env.get("OBSIDIAN_MCP_OPENAI_CHALLENGE", "").strip(),
-        chat=chat,
-    )
 
 
 def _url(env: Mapping[str, str], name: str) -> str:
@@ -306,7 +262,7 @@ def _today(text: str) -> str:
     return text
 
 
-def _own_path(named: str, folder: str, file: str = "") -> "Path":
+def _own_path(named: str, folder: str, file: str = "") -> Path:
     """Return the path that a variable names, else ours in one of the home's folders. Raises: InvalidArguments where
     there is none."""
     if named:
@@ -323,14 +279,14 @@ def _own_path(named: str, folder: str, file: str = "") -> "Path":
     )
 
 
-def _paths(named: tuple[str, ...]) -> "tuple[Path, ...]":
+def _paths(named: tuple[str, ...]) -> tuple[Path, ...]:
     """Return the paths that have these names, each once."""
     from pathlib import Path
 
     return tuple(dict.fromkeys(map(Path, named)))
 
 
-def expand_home(path: str) -> "Path":
+def expand_home(path: str) -> Path:
     """Return a path with `~` as the home folder."""
     from pathlib import Path
 

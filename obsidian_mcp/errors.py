@@ -6,7 +6,11 @@ The message begins with a plain sentence and says what to do next: many hosts dr
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+
+from obsidian_mcp import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, ClassVar
 
 _HALF = r"(?<!\\)\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]"
 """A byte that is not UTF-8, or half of a character, as `repr` writes it or as it is: shown as everywhere (FILE-17)."""

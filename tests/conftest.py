@@ -8,20 +8,23 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hypothesis
 import pytest
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.app import App, Vaults
+from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 
 from .disks import OtherDisk
 from .examples import USUAL
 from .system import can
 from .vaults import vault_on
+
+if TYPE_CHECKING:
+    from obsidian_mcp.app import Vaults
 
 FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 
@@ -104,9 +107,9 @@ def app_on(*vaults: Path) -> App:
     """An App without a watcher, and with nothing of this machine's own in it. It is closed after the test that makes
     it; one that a fixture of a module makes, by that fixture."""
     beside = vaults[0].parent
-    settings = config.read(tuple(map(str, vaults)), environ={"HOME": str(beside)})
+    settings = config.Config(tuple(map(str, vaults)), environ={"HOME": str(beside)})
     made = compose.build(
-        settings._replace(
+        settings.replace(
             named_cache=str(beside / "cache"),
             named_state=str(beside / "state"),
             named_policy=str(beside / "policy.toml"),

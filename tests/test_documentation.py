@@ -188,7 +188,7 @@ class Recorder(dict[str, str]):
 
 def test_every_setting_is_documented_and_every_documented_one_is_read() -> None:
     environment = Recorder({"OBSIDIAN_MCP_CHAT_URL": "http://127.0.0.1/"})
-    config.read(environ=environment)
+    config.Config(environ=environment)
     source = Path(config.__file__).read_text(encoding="utf-8")
     read = environment.names | set(re.findall(r'"((?:OBSIDIAN|BURLYMCP)_[A-Z_]+)"', source))
     text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")

@@ -54,7 +54,7 @@ def opened(root: Path) -> Iterator[Opened]:
         (root.parent / "policy.toml").write_text(policy, encoding="utf-8")
         plain = app_on(root)
         plain.vaults.close()
-        apps.append(compose.build(plain.config._replace(scope=scope)))
+        apps.append(compose.build(plain.config.replace(scope=scope)))
         return apps[-1]
 
     yield open_app
@@ -363,7 +363,7 @@ def test_the_scope_is_an_option_and_a_setting_of_the_environment(
     assert "Diary" not in said
     assert main.run(["--vault", str(root), "--scope", "Projects", "obsidian", "bookmarks"]) == 0
     assert capsys.readouterr().out == "Projects/Alpha.md\n"
-    assert config.read(environ={"OBSIDIAN_MCP_SCOPE": "Projects"}).scope == "Projects"
+    assert config.Config(environ={"OBSIDIAN_MCP_SCOPE": "Projects"}).scope == "Projects"
 
 
 def test_of_the_bookmarks_only_those_of_files_inside_are_seen(opened: Opened, root: Path) -> None:

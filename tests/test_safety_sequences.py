@@ -23,7 +23,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.outside import read_allowed
-from obsidian_mcp.app import App, HiddenTextReads
+from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
@@ -75,8 +75,8 @@ class Notes:
 
     def __init__(self, root: Path, vault: Vault) -> None:
         self.root, self.vault = root, vault
-        settings = config.read((str(root),), environ={"HOME": str(root.parent)})
-        self.app = App(Only(vault), settings, lambda: media, partial(read_allowed, ()), HiddenTextReads())  # type: ignore[arg-type]
+        settings = config.Config((str(root),), environ={"HOME": str(root.parent)})
+        self.app = App(Only(vault), settings, lambda: media, partial(read_allowed, ()))  # type: ignore[arg-type]
         self.past: list[tuple[dict[str, bytes | None], int | None]] = []
         """What the vault held before a change, and the number of the change, None for one of the other program."""
 

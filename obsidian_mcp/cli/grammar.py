@@ -1,14 +1,19 @@
 """What each command takes, from `commands.json` and the table of tools, and how its words are read (CLI-01, CLI-13)."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.tools import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any, Final
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "commands.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms
 OPTION: Final = re.compile(
@@ -20,25 +25,26 @@ OPTION: Final = re.compile(
 _DASHED: Final = "Put -- before a text that begins with a dash."
 
 
-class CommandArgument(NamedTuple):
+class CommandArgument:
     """An argument of a command: a word in its place, or an option."""
 
-    name: str
-    type: str = "string"
-    """As in a JSON schema; a list or an object may be given several times, an object as KEY=VALUE."""
-    description: str = ""
-    default: Any = None
-    choices: tuple[str, ...] = ()
-    bounds: tuple[int | None, int | None] = (None, None)
-    short: str = ""
-    shown: str = ""
-    """What stands for the value in the help."""
-    completes: str = ""
-    """What the shell completes."""
-    is_negatable: bool = False
-    """Whether the help shows `--no-NAME` beside `--NAME`."""
-    is_checked: bool = True
-    """Whether the words are checked here; a tool checks its own arguments."""
+    def __init__(self, name: str, schema: Mapping[str, Any], *, is_checked: bool = True) -> None:
+        self.name: Final = name
+        self.type: Final[str] = schema.get("type", "string")
+        """As in a JSON schema; a list or an object may be given several times, an object as KEY=VALUE."""
+        self.description: Final[str] = schema.get("description", "")
+        self.default: Final[Any] = schema.get("default")
+        self.choices: Final = tuple(map(str, schema.get("enum", ())))
+        self.bounds: Final[tuple[int | None, int | None]] = (schema.get("minimum"), schema.get("maximum"))
+        self.short: Final[str] = schema.get("short", "")
+        self.shown: Final[str] = schema.get("shown", "")
+        """What stands for the value in the help."""
+        self.completes: Final[str] = schema.get("completes", "")
+        """What the shell completes."""
+        self.is_negatable: Final[bool] = schema.get("is_negatable", False) or schema.get("default") is True
+        """Whether the help shows `--no-NAME` beside `--NAME`."""
+        self.is_checked: Final = is_checked
+        """Whether the words are checked here; a tool checks its own arguments."""
 
     @property
     def option(self) -> str:
@@ -61,23 +67,33 @@ class CommandArgument(NamedTuple):
         return {"integer": "NUMBER", "object": "KEY=VALUE"}.get(self.type, self.name.upper())
 
 
-HELP: Final = CommandArgument("help", "boolean", "Show this and exit.", short="h")
+HELP: Final = CommandArgument("help", {"type": "boolean", "description": "Show this and exit.", "short": "h"})
 """An option that every command has."""
 
 
-class Subcommand(NamedTuple):
-    name: str
-    """One word, or two for a command of a group; empty for the program itself."""
-    text: str
-    arguments: Mapping[str, CommandArgument]
-    places: tuple[str, ...] = ()
-    """The arguments that need no option, in their order."""
-    required: frozenset[str] = frozenset()
-    examples: tuple[str, ...] = ()
-    run: str = ""
-    """The function in this package that runs it, behind its module; empty for a tool's own command."""
-    tool: str = ""
-    """The name of the tool that it calls."""
+class Subcommand:
+    def __init__(
+        self,
+        name: str,
+        row: Mapping[str, Any],
+        arguments: Mapping[str, CommandArgument],
+        places: Sequence[str] = (),
+        required: Sequence[str] = (),
+        tool: str = "",
+    ) -> None:
+        """`row`: of the table of commands."""
+        self.name: Final = name
+        """One word, or two for a command of a group; empty for the program itself."""
+        self.text: Final[str] = row["text"]
+        self.arguments: Final = {**arguments, HELP.name: HELP}
+        self.places: Final[Sequence[str]] = row.get("positional", places)
+        """The arguments that need no option, in their order."""
+        self.required: Final = frozenset(required)
+        self.examples: Final[Sequence[str]] = row.get("examples", ())
+        self.run: Final[str] = row.get("run", "")
+        """The function in this package that runs it, behind its module; empty for a tool's own command."""
+        self.tool: Final = tool
+        """The name of the tool that it calls."""
 
     @property
     def usage(self) -> str:
@@ -87,16 +103,23 @@ class Subcommand(NamedTuple):
         return " ".join(["obsidian-mcp", *self.name.split(), "[OPTIONS]", *shown])
 
 
-class Reading(NamedTuple):
+class Reading:
     """The words of a command as far as they say what they are."""
 
-    options: dict[str, Any]
-    placed: list[str]
-    """Words that are no options."""
-    waiting: CommandArgument | None = None
-    """The option whose value is still to come."""
-    rest: tuple[str, ...] = ()
-    """Words behind the first one that is no option, where these are not read."""
+    def __init__(
+        self,
+        options: dict[str, Any],
+        placed: Sequence[str],
+        waiting: CommandArgument | None = None,
+        rest: Sequence[str] = (),
+    ) -> None:
+        self.options: Final = options
+        self.placed: Final = placed
+        """Words that are no options."""
+        self.waiting: Final = waiting
+        """The option whose value is still to come."""
+        self.rest: Final = rest
+        """Words behind the first one that is no option, where these are not read."""
 
 
 # Commands
@@ -129,8 +152,7 @@ def names() -> list[str]:
 def root() -> Subcommand:
     """Return what stands before a command."""
     row = _table()["root"]
-    arguments = dict(_arguments(row["properties"])) | {HELP.name: HELP}
-    return Subcommand("", row["text"], arguments, examples=tuple(row["examples"]))
+    return Subcommand("", row, dict(_arguments(row["properties"])))
 
 
 def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:
@@ -151,26 +173,18 @@ def get(name: str) -> Subcommand | None:
     entry = _tools().get(name) if "run" not in row or "omitted" in row else None
     if entry is None and "run" not in row:
         return None
-    published: Mapping[str, Any] = entry.published if entry else {}
-    schema = published.get("inputSchema", {})
+    told: Mapping[str, Any] = entries.published()[entry.name] if entry else {}
+    schema = told.get("inputSchema", {})
     of_tool = {key: value for key, value in schema.get("properties", {}).items() if key not in row.get("omitted", ())}
     own = row.get("properties", {}) | ({"vault": "vault", "json": "json"} if entry else {})
     if "limit" in of_tool:
         own = {"limit": "limit"} | own
-    arguments = dict(_arguments(of_tool, is_checked=False)) | dict(_arguments(own, of_tool)) | {HELP.name: HELP}
+    arguments = dict(_arguments(of_tool, is_checked=False)) | dict(_arguments(own, of_tool))
     required = row.get("required", schema.get("required", ()))
     first = () if required else tuple(of_tool)[:1]
     places = [key for key in of_tool if key in required or key in first or key == "content"]
-    return Subcommand(
-        name,
-        row.get("text") or published["description"],
-        arguments,
-        tuple(row.get("positional", places)),
-        frozenset(required),
-        tuple(row.get("examples", ())),
-        row.get("run", ""),
-        entry.name if entry else "",
-    )
+    text = {"text": told.get("description"), **row}
+    return Subcommand(name, text, arguments, places, required, entry.name if entry else "")
 
 
 def _arguments(
@@ -180,22 +194,10 @@ def _arguments(
     table = _table()
     for name, given in properties.items():
         schema = table["shared"][given] if isinstance(given, str) else {**(above or {}).get(name, {}), **given}
-        yield (
-            name,
-            CommandArgument(
-                name,
-                schema.get("type", "string"),
-                schema.get("description", ""),
-                schema.get("default"),
-                tuple(map(str, schema.get("enum", ()))),
-                (schema.get("minimum"), schema.get("maximum")),
-                schema.get("short") or ("" if is_checked else table["short"].get(name, "")),
-                schema.get("shown", ""),
-                schema.get("completes") or ("" if is_checked else table["completes"].get(name, "")),
-                schema.get("is_negatable", False) or schema.get("default") is True,
-                is_checked and (isinstance(given, str) or name not in (above or {}) or "minimum" in given),
-            ),
-        )
+        if not is_checked:
+            schema = {"short": table["short"].get(name, ""), "completes": table["completes"].get(name, ""), **schema}
+        is_ours = isinstance(given, str) or name not in (above or {}) or "minimum" in given
+        yield name, CommandArgument(name, schema, is_checked=is_checked and is_ours)
 
 
 # Words

@@ -6,18 +6,19 @@ import atexit
 import os
 import re
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from typing import Any, Final, NoReturn
 
-from obsidian_mcp import logger
+from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 
 from . import grammar
 from .options import INTERRUPTED, Options
-from .stdout import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Final, NoReturn
 
 VERBATIM: Final = "obsidian"
 """The command whose words are all its own: no option of ours is read among them."""
@@ -74,22 +75,18 @@ def _run(arguments: Sequence[str]) -> int:
     if given.pop("version", False):
         from obsidian_mcp import __version__
 
-        write(f"obsidian-mcp, version {__version__}\n")
-        return 0
+        return _show(f"obsidian-mcp, version {__version__}\n")
     is_verbose = given.pop("verbose", False)
     options = Options(tuple(given.pop("vault", ())), **given)
     words: Sequence[str] = reading.rest or reading.placed
     if not words and sys.stdin is not None and sys.stdin.isatty():
         from pathlib import Path  # takes 5 ms
 
-        write(Path(__file__).with_name("welcome.txt").read_text(encoding="utf-8"))
-        return 0
+        return _show(Path(__file__).with_name("welcome.txt").read_text(encoding="utf-8"))
     if words and words[0] != VERBATIM and words[0] not in grammar.groups():
         words = _without_rest_of_path(words, options)
     if not words or tuple(words) == ("serve",):
-        from .serve_commands import serve_vaults
-
-        return serve_vaults(options, partial(_log, is_verbose=is_verbose))
+        return serve(options, partial(_log, is_verbose=is_verbose))
     if is_verbose or words[0] in ("bridge", "http"):
         _log(is_verbose=is_verbose)
     if words[0] == VERBATIM:
@@ -99,13 +96,22 @@ def _run(arguments: Sequence[str]) -> int:
     return _run_command(options, words)
 
 
+def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int:
+    """Serve the vaults on stdio, or a plugin's tools; return the exit status. `start_log` is called when the first
+    messages are answered. Raises: InvalidArguments, PolicyInvalid."""
+    from obsidian_mcp import compose
+
+    settings = options.config()
+    return (compose.serve_plugin if settings.bridge else compose.serve_vaults)(settings, start_log)
+
+
 def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:
     """Return the words of a server with a blank for the path of a vault that a client left empty: the server says so
     (CLI-21)."""
     waits = reading.waiting is not None and reading.waiting.name == "vault"
     named = [*reading.options.get("vault", ()), *([""] if waits else ())]
     options = reading.options | ({"vault": [path or " " for path in named]} if named else {})
-    return reading._replace(options=options, waiting=None if waits else reading.waiting)
+    return grammar.Reading(options, reading.placed, None if waits else reading.waiting, reading.rest)
 
 
 def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[str]:
@@ -131,8 +137,10 @@ def _run_command(options: Options, words: Sequence[str]) -> int:
         if words[0] != "keys" or words[1:]:
             from .help import group_help
 
-            (write if words[1:] else sys.stderr.write)(group_help(words[0]))
-            return 0 if words[1:] else InvalidArguments.exit_status
+            if words[1:]:
+                return _show(group_help(words[0]))
+            sys.stderr.write(group_help(words[0]))
+            return InvalidArguments.exit_status
         words = ("keys", "list")
     command, left = grammar.find(words)
     reading = grammar.scan(command, left)
@@ -147,7 +155,13 @@ def _run_command(options: Options, words: Sequence[str]) -> int:
 def _show_help(command: grammar.Subcommand) -> int:
     from .help import command_help
 
-    write(command_help(command))
+    return _show(command_help(command))
+
+
+def _show(text: str) -> int:
+    from .stdout import write
+
+    write(text)
     return 0
 
 

@@ -1,12 +1,17 @@
 """The options that stand before the command and hold for every command."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+
+from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.config import Config, Immutable
 
 if TYPE_CHECKING:
-    from obsidian_mcp import config
+    from collections.abc import Iterator
+    from typing import Final
+
     from obsidian_mcp.app import App
     from obsidian_mcp.core.vault.vault import Vault
 
@@ -14,19 +19,30 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
 
-class Options(NamedTuple):
-    vaults: tuple[str, ...] = ()
-    """Folders, or names of vaults that the Obsidian app knows."""
-    read_only: bool = False
-    backend: str = ""
-    allow_eval: bool = False
-    tools: str = ""
-    scope: str = ""
-    key: str = ""
+class Options(Immutable):
+    def __init__(
+        self,
+        vaults: tuple[str, ...] = (),
+        *,
+        read_only: bool = False,
+        backend: str = "",
+        allow_eval: bool = False,
+        tools: str = "",
+        scope: str = "",
+        key: str = "",
+    ) -> None:
+        self.vaults: Final = vaults
+        """Folders, or names of vaults that the Obsidian app knows."""
+        self.read_only: Final = read_only
+        self.backend: Final = backend
+        self.allow_eval: Final = allow_eval
+        self.tools: Final = tools
+        self.scope: Final = scope
+        self.key: Final = key
 
-    def with_vaults(self, vaults: tuple[str, ...]) -> "Options":
+    def with_vaults(self, vaults: tuple[str, ...]) -> Options:
         """These options with vaults named behind the command, which count before the others."""
-        return self._replace(vaults=vaults + self.vaults)
+        return self.replace(vaults=vaults + self.vaults)
 
     def words(self) -> list[str]:
         """These options as a command line has them, but for the vaults."""
@@ -37,15 +53,13 @@ class Options(NamedTuple):
             *(word for name, value in valued.items() if value for word in (name, value)),
         ]
 
-    def config(self) -> "config.Config":
+    def config(self) -> Config:
         """The configuration of this process. Raises: InvalidArguments."""
-        from obsidian_mcp import config
-
-        settings = config.read(**self._asdict())
-        return settings._replace(named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults))
+        settings = Config(**vars(self))
+        return settings.replace(named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults))
 
     @contextmanager
-    def app(self, vaults: tuple[str, ...] = ()) -> "Iterator[App]":
+    def app(self, vaults: tuple[str, ...] = ()) -> Iterator[App]:
         """The vaults, open for one command."""
         from obsidian_mcp import compose
 
@@ -56,21 +70,20 @@ class Options(NamedTuple):
             app.vaults.close()
 
     @contextmanager
-    def open_vault(self, vaults: tuple[str, ...] = ()) -> "Iterator[Vault]":
+    def open_vault(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
         """The first of the vaults, open for one command. Raises: VaultNotFound."""
         with self.app(vaults) as app:
             yield app.vaults.get()
 
 
-def _folder(named: str, settings: "config.Config") -> str:
+def _folder(named: str, settings: Config) -> str:
     """The folder of a vault that is named by its folder, by the name of a folder of the configuration, or by the name
     that the Obsidian app shows (CLI-04)."""
     if not named or os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110  pathlib takes 3 ms
         return named
-    from obsidian_mcp.config import read
     from obsidian_mcp.core.text.vault_path import name_key
     from obsidian_mcp.setup.system import known_vaults
 
-    configured = [path for path in (*settings.vaults, *read().vaults) if path.exists()]
+    configured = [path for path in (*settings.vaults, *Config().vaults) if path.exists()]
     known = [vault.path for vault in known_vaults(settings.app_folders)]
     return next((str(path) for path in [*configured, *known] if name_key(path.name) == name_key(named)), named)

@@ -51,7 +51,7 @@ def install(
     if client == _OBSIDIAN_COMMAND:
         return _link(options, system, dry_run=dry_run)
     folders = _choose_vaults(options, vault, system)
-    options = options._replace(read_only=read_only or options.read_only)
+    options = options.replace(read_only=read_only or options.read_only)
     line = [*command_line(Running.here(system.environ)), *options.words()]
     for folder in folders:
         line += ["--vault", str(folder)]
@@ -149,7 +149,7 @@ def _unlink(system: System, *, dry_run: bool) -> int:
 
 def _choose_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
     """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault is meant."""
-    settings = config.read((*options.vaults, *named), system.environ)
+    settings = config.Config((*options.vaults, *named), system.environ)
     if settings.vaults:
         folders = [Path(folder).absolute() for folder in settings.vaults]
         for folder in folders:

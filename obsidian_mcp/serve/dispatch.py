@@ -8,22 +8,25 @@ A message is served in the era in which it is written, so nothing binds a connec
 of a tool needs the standard library alone: a client's first messages wait neither for pydantic nor for the SDK.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from __future__ import annotations
 
-from obsidian_mcp import __version__, logger
+from abc import ABC, abstractmethod
+
+from obsidian_mcp import TYPE_CHECKING, __version__, logger
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments
 from obsidian_mcp.tools import entries
 
-from . import jsonrpc, params
-from .jsonrpc import Message, RequestId
+from . import jsonrpc
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from typing import Any, Final
+
     from obsidian_mcp.app import App
     from obsidian_mcp.config import Config
     from obsidian_mcp.tools.registry import Tool
 
+    from .jsonrpc import Message, RequestId
     from .results import Result
 
 HANDSHAKE_VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -86,12 +89,13 @@ _ADVICE = (
 """A tool, and the sentence that holds where it is offered."""
 
 
-class Peer(NamedTuple):
+class Peer:
     """Who sent a request, by its `initialize` or, in the revisions without one, by its own `_meta`."""
 
-    version: str
-    name: str = ""
-    capabilities: Mapping[str, Any] = {}
+    def __init__(self, version: str, name: str = "", capabilities: Mapping[str, Any] | None = None) -> None:
+        self.version: Final = version
+        self.name: Final = name
+        self.capabilities: Final[Mapping[str, Any]] = capabilities or {}
 
     @property
     def is_modern(self) -> bool:
@@ -150,7 +154,7 @@ class Dispatcher(ABC):
     handshake_methods: frozenset[str] = HANDSHAKE_METHODS
     modern_methods: frozenset[str] = MODERN_METHODS
 
-    def __init__(self, config: "Config") -> None:
+    def __init__(self, config: Config) -> None:
         self.config = config
         self.timeout = config.timeout
         """Seconds that a call may take."""
@@ -162,7 +166,7 @@ class Dispatcher(ABC):
         """Return the tools that a peer is told of. Raises: InvalidArguments for a profile that names no tools."""
 
     @abstractmethod
-    def call(self, name: str, arguments: Mapping[str, Any]) -> "Result":
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         """Return the result of a call. Raises: AppError."""
 
     @abstractmethod
@@ -222,8 +226,10 @@ class Dispatcher(ABC):
         Deadline, client and progress of a call are those of the calling thread."""
         method = message["method"]
         try:
-            if faults := list(params.faults(message.get("params"), _SHAPES.get(method, {}))):
-                return jsonrpc.encode(params.refuse(message, faults))
+            if faults := list(jsonrpc.faults(message.get("params"), _SHAPES.get(method, {}))):
+                return jsonrpc.encode(
+                    jsonrpc.error(message["id"], jsonrpc.INVALID_PARAMS, *jsonrpc.invalid_params(method, faults))
+                )
             if method == "tools/call":
                 return self._call(message, peer)
             return jsonrpc.encode(self._answer(message, peer, self._result(message, peer)))
@@ -280,7 +286,7 @@ class Dispatcher(ABC):
     def _answer(self, message: Message, peer: Peer, value: Mapping[str, Any]) -> Message:
         if peer.is_modern:
             meta = value.get("_meta")
-            both = {SERVER_KEY: self.server, **(meta if isinstance(meta, Mapping) else {})}
+            both = {SERVER_KEY: self.server, **(meta if isinstance(meta, dict) else {})}
             value = {**value, "resultType": "complete", "_meta": both}
         return jsonrpc.result(message["id"], value)
 
@@ -288,7 +294,7 @@ class Dispatcher(ABC):
 class VaultDispatcher(Dispatcher):
     """Offers the tools of the vaults."""
 
-    def __init__(self, app: "App", tools: "Callable[[], Mapping[str, Tool]] | None" = None) -> None:
+    def __init__(self, app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> None:
         """`tools` returns the tools that can be called, where there are others beside the vault's."""
         super().__init__(app.config)
         self.app = app
@@ -296,10 +302,11 @@ class VaultDispatcher(Dispatcher):
 
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
         audience = self._audience(peer)
-        others = (entry for entry in self._others().values() if entry.read_only or not audience.read_only)
-        return [*entries.list_tools(audience), *(entries.publish(entry, audience) for entry in others)]
+        others = (tool for tool in self._others().values() if tool.read_only or not audience.read_only)
+        added = (entries.publish(tool.entry, tool.published, audience) for tool in others)
+        return [*entries.list_tools(audience), *added]
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> "Result":
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         from obsidian_mcp.tools.registry import TOOLS, call  # takes 100 ms, which nothing else here needs
 
         from . import results
@@ -338,23 +345,23 @@ class VaultDispatcher(Dispatcher):
     def _audience(self, peer: Peer) -> entries.Audience:
         vaults = self.app.vaults
         shows = shows_views(self.config, peer)
-        audience = entries.Audience(self.config.tools, self.config.read_only, vaults.asks(), shows_views=shows)
-        if any(entry.needs_app for entry in entries.select_tools(audience).values()):
-            return audience._replace(has_app=vaults.has_app())
-        return audience
+        has_app = not any(entry.needs_app for entry in self._offered().values()) or vaults.has_app()
+        return entries.Audience(
+            self.config.tools, read_only=self.config.read_only, asks=vaults.asks(), has_app=has_app, shows_views=shows
+        )
 
     def _offered(self) -> Mapping[str, entries.ToolEntry]:
-        return entries.select_tools(entries.Audience(self.config.tools, self.config.read_only))
+        return entries.select_tools(entries.Audience(self.config.tools, read_only=self.config.read_only))
 
     def _offers_views(self) -> bool:
         return entries.offers_views(self.config.tools, self.config.views)
 
-    def _others(self) -> Mapping[str, entries.ToolEntry]:
+    def _others(self) -> Mapping[str, Tool]:
         """The tools of other programs."""
         if self._tools is None:
             return {}
         known = entries.table().names
-        return {name: tool.entry for name, tool in self._tools().items() if name not in known}
+        return {name: tool for name, tool in self._tools().items() if name not in known}
 
 
 def introduction(tools: Collection[str]) -> str:
@@ -365,7 +372,7 @@ def introduction(tools: Collection[str]) -> str:
     return " ".join([f"Tools for the user's Obsidian vault: {listed}.", *advice])
 
 
-def shows_views(config: "Config", peer: Peer) -> bool:
+def shows_views(config: Config, peer: Peer) -> bool:
     """Whether a client is offered views (VIEW-03)."""
     return entries.offers_views(config.tools, config.views) and (config.views == "on" or peer.shows_views)
 
@@ -437,7 +444,7 @@ def no_page(cursor: str) -> InvalidArguments:
 
 
 _ENVELOPE: Final = (VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY)
-_SHAPES: Final[Mapping[str, params.Shape]] = {
+_SHAPES: Final[Mapping[str, jsonrpc.Shape]] = {
     "tools/list": {"cursor?": str},
     "tools/call": {"name": str, "arguments?": dict},
 }

@@ -1,13 +1,18 @@
 """Reads and writes messages of JSON-RPC, on stdin and over HTTP (specs/stdio.md, MSG-…), with the standard library
 alone. Every line that expects an answer gets one that says what was wrong."""
 
+from __future__ import annotations
+
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import MOST_NAME, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Final
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -19,9 +24,18 @@ CONNECTION_CLOSED: Final = -32000
 MAX_BATCH: Final = 50
 """Messages of an array."""
 
+MAX_FAULTS: Final = 8
+"""Faults of params that an answer lists."""
+MAX_SHOWN: Final = 60
+"""Characters of a value that a fault repeats."""
+
 RequestId = int | str
-Message = dict[str, Any]
+Message = dict[str, "Any"]
 """A valid request, notification, result or error, unchanged."""
+Shape = dict[str, type]
+"""The type of each member of params by its name; `?` ends that of one that may be absent or null."""
+Fault = dict[str, str]
+"""What is wrong with a member of params: `field`, `expected` and `got`."""
 
 _ERROR_WORDS: Final = {
     PARSE_ERROR: "PARSE_ERROR",
@@ -32,11 +46,12 @@ _ERROR_WORDS: Final = {
 _SURROGATES: Final = "[\ud800-\udfff]"
 
 
-class InvalidMessage(NamedTuple):
+class InvalidMessage:
     """A line that is no valid message: `reason` for the log, `answer` for the client, None where it gets none."""
 
-    reason: str
-    answer: Message | None
+    def __init__(self, reason: str, answer: Message | None) -> None:
+        self.reason = reason
+        self.answer = answer
 
 
 def decode(line: bytes) -> Message | InvalidMessage | list[Message | InvalidMessage]:
@@ -141,6 +156,53 @@ def error(request_id: RequestId | None, code: int, message: str, data: object = 
     return {"jsonrpc": "2.0", "id": request_id, "error": details}
 
 
+def faults(value: Mapping[str, Any] | None, shape: Shape) -> Iterator[Fault]:
+    """Yield what keeps the params of a request from having a shape (GUARD-03)."""
+    if value is None and any(not name.endswith("?") for name in shape):
+        yield missing("params")
+        return
+    given = value or {}
+    for name, wanted in shape.items():
+        field = name.removesuffix("?")
+        member = given.get(field)
+        if member is None and (field != name or field not in given):
+            if field == name:
+                yield missing(field)
+        elif not isinstance(member, wanted):
+            yield fault(field, "a valid string" if wanted is str else "a valid dictionary", member)
+
+
+def missing(field: str) -> Fault:
+    """Return the fault of params without a member."""
+    return {"field": field, "expected": "a value", "got": "nothing"}
+
+
+def fault(field: str, expected: str, value: object) -> Fault:
+    """Return the fault of a member; of its value a scalar as written, of a container only its kind."""
+    match value:
+        case bool():
+            got = "true" if value else "false"
+        case int() | float():
+            got = f"the number {value}"[:MAX_SHOWN]
+        case str():
+            got = f"the string {value!r}" if len(value) <= MAX_SHOWN else "a string"
+        case _:
+            got = kind(value)
+    return {"field": field, "expected": expected, "got": got}
+
+
+def invalid_params(method: str, found: Iterable[Fault]) -> tuple[str, dict[str, Any]]:
+    """Return the message and the data of the error about the params of a method."""
+    listed = list(found)[:MAX_FAULTS]
+    sentences = "; ".join(
+        f"{one['field']} is missing"
+        if one["got"] == "nothing"
+        else f"{one['field']} should be {one['expected']}, {one['got']} came"
+        for one in listed
+    )
+    return f"Invalid params of {method}: {sentences}.", {"errorCode": "INVALID_PARAMS", "fields": listed}
+
+
 class BatchAnswer:
     """The answers to the messages of one array, which are sent as one, in the order of the requests (MSG-09)."""
 
@@ -229,7 +291,7 @@ def kind(value: object) -> str:
     return _KINDS.get(type(value), "an object")
 
 
-_KINDS: Final[dict[type, str]] = {
+_KINDS: Final = {
     type(None): "null",
     bool: "a boolean",
     int: "a number",

@@ -159,7 +159,7 @@ def vaults(config: Config, system: System) -> Iterator[Finding]:
     paths = [path.absolute() for path in config.vaults or registered_vaults(config.app_folders)]
     if not paths:
         paths = list(dict.fromkeys(_vaults_of_clients(system)))
-        config = config._replace(named_vaults=tuple(map(str, paths)))
+        config = config.replace(named_vaults=tuple(map(str, paths)))
     for vault in known_vaults(config.app_folders):
         if vault.problem and vault.path not in paths:
             remedy = "Remove it in the app's vault switcher, or connect the drive that it is on."

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from obsidian_mcp.app import App, Vaults
+from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write, difference
@@ -19,6 +19,9 @@ from .arguments import Argument, DryRun, VaultName
 from .entries import CONFIRM, PREFIX
 from .paging import FILES_SHOWN, first_of, shown_diff
 from .registry import Outcome, Tool, call, select_tools, tool
+
+if TYPE_CHECKING:
+    from obsidian_mcp.app import Vaults
 
 MOST_CALLS = 100
 ANSWER_BYTES = 400
@@ -113,7 +116,7 @@ def _make(app: App, number: int, named: Tool, arguments: dict[str, Any], drafted
     """Make one call on the draft. Raises: AppError that says which call it was."""
     # A person agrees to the change as a whole, when it is made (POL-04).
     try:
-        return call(app._replace(vaults=_Drafts(app.vaults, drafted)), named.name, {**arguments, CONFIRM: True})
+        return call(app.replace(vaults=_Drafts(app.vaults, drafted)), named.name, {**arguments, CONFIRM: True})
     except AppError as error:
         error.message = f"Call {number} ({named.name}): {error.message} Nothing of the batch was changed."
         error.data["call"] = number

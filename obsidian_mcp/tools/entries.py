@@ -1,15 +1,24 @@
-"""What clients are told of the tools: one table, which every front filters (TOOL-01, TOOL-16). `entries.json` is made
-from the functions (`pytest --update`), so this module needs the standard library alone."""
+"""What clients are told of the tools, and who is told: one table, which every front filters (TOOL-01, TOOL-16). Its two
+files are made from the functions (`pytest --update`), so this module needs the standard library alone."""
+
+from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Final, NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import InvalidArguments
 
-FILE: Final = os.path.join(os.path.dirname(__file__), "entries.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Final
+
+FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120  pathlib costs 5 ms
+ENTRIES: Final = os.path.join(FOLDER, "entries.json")  # noqa: PTH118
+"""Who is told of each tool."""
+PUBLISHED: Final = os.path.join(FOLDER, "published.json")  # noqa: PTH118
+"""What clients are told of each; read for the first list, as it takes 1 ms."""
 
 PREFIX: Final = "obsidian_"
 CONFIRM: Final = "confirm"
@@ -43,69 +52,84 @@ STANDARD: Final = (
 )
 
 
-class ToolEntry(NamedTuple):
-    """One tool as clients are told of it, and what decides who is."""
+class ToolEntry:
+    """What decides who is told of a tool."""
 
-    published: Mapping[str, Any]
-    """Its entry in the answer to `tools/list`, for a client that shows no views and is never asked to confirm."""
-    command: str
-    """Its subcommand of the command line; empty for none."""
-    needs_app: bool
-    """Of use only where the app or its command is there."""
-    takes_confirm: bool
-    """Whether it writes and may be given CONFIRM beside its own arguments."""
-    ui: Mapping[str, Any]
-    """What its `_meta` has beside that for a host that shows views: who may call it, and the page of its answer."""
+    def __init__(
+        self,
+        name: str,
+        *,
+        read_only: bool,
+        needs_app: bool,
+        ui: Mapping[str, Any],
+        command: str = "",
+        is_registered: bool = False,
+    ) -> None:
+        """`is_registered`: it is another program's."""
+        self.name: Final = name
+        self.command: Final = command
+        """Its subcommand of the command line; empty for none."""
+        self.read_only: Final = read_only
+        self.needs_app: Final = needs_app
+        """Of use only where the app or its command is there."""
+        self.takes_confirm: Final = not read_only and not is_registered
+        """Whether it writes and may be given CONFIRM beside its own arguments."""
+        self.ui: Final = ui
+        """What its `_meta` has more for a host that shows views: who may call it, and the page of its answer."""
 
-    @property
-    def name(self) -> str:
-        name: str = self.published["name"]
-        return name
 
-    @property
-    def read_only(self) -> bool:
-        return self.published["annotations"]["readOnlyHint"] is True
+class EntryTable:
+    """The tools by name, in the order of their lists."""
 
-
-class EntryTable(NamedTuple):
-    """The tools in the order of their lists."""
-
-    tools: Mapping[str, ToolEntry]
-    views: Mapping[str, ToolEntry]
-    """Those that open a view and those that views call (specs/views.md): only for hosts that show views."""
-    research: Mapping[str, ToolEntry]
-    """Of the profile RESEARCH."""
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset((*self.tools, *self.views, *self.research))
+    def __init__(self, tools: Mapping[str, Any], views: Mapping[str, Any], research: Mapping[str, Any]) -> None:
+        self.tools: Final = {name: ToolEntry(name, **row) for name, row in tools.items()}
+        self.views: Final = {name: ToolEntry(name, **row) for name, row in views.items()}
+        """Those that open a view and those that views call (specs/views.md): only for hosts that show views."""
+        self.research: Final = {name: ToolEntry(name, **row) for name, row in research.items()}
+        """Of the profile RESEARCH."""
+        self.names: Final = frozenset((*tools, *views, *research))
 
 
 @cache
 def table() -> EntryTable:
     """Return the entries of all tools."""
-    with open(FILE, encoding="utf-8") as file:  # noqa: PTH123
-        groups = json.load(file)
-    return EntryTable(
-        **{group: {row["published"]["name"]: ToolEntry(**row) for row in rows} for group, rows in groups.items()}
-    )
+    with open(ENTRIES, encoding="utf-8") as file:  # noqa: PTH123
+        return EntryTable(**json.load(file))
 
 
-class Audience(NamedTuple):
+@cache
+def published() -> Mapping[str, Mapping[str, Any]]:
+    """Return the entry of each tool in the answer to `tools/list`, for a client that shows no views and is never asked
+    to confirm."""
+    with open(PUBLISHED, encoding="utf-8") as file:  # noqa: PTH123
+        found: Mapping[str, Mapping[str, Any]] = json.load(file)
+    return found
+
+
+class Audience:
     """Who is told of the tools: what the configuration, the policy, the client and this computer let it see."""
 
-    profile: str = "all"
-    """The names of tools, as `profile` takes them."""
-    read_only: bool = False
-    asks: bool = False
-    """The user's policy wants some changes confirmed."""
-    has_app: bool = True
-    shows_views: bool = False
+    def __init__(
+        self,
+        profile: str = "all",
+        *,
+        read_only: bool = False,
+        asks: bool = False,
+        has_app: bool = True,
+        shows_views: bool = False,
+    ) -> None:
+        self.profile = profile
+        """The names of tools, as `profile` takes them."""
+        self.read_only = read_only
+        self.asks = asks
+        """The user's policy wants some changes confirmed."""
+        self.has_app = has_app
+        self.shows_views = shows_views
 
 
 def list_tools(audience: Audience) -> list[Mapping[str, Any]]:
     """Return the answer to `tools/list` for an audience. Raises: InvalidArguments for a profile without tools."""
-    return [publish(entry, audience) for entry in select_tools(audience).values()]
+    return [publish(entry, published()[name], audience) for name, entry in select_tools(audience).items()]
 
 
 def select_tools(audience: Audience) -> dict[str, ToolEntry]:
@@ -123,16 +147,15 @@ def select_tools(audience: Audience) -> dict[str, ToolEntry]:
     }
 
 
-def publish(entry: ToolEntry, audience: Audience) -> Mapping[str, Any]:
-    """Return one entry of the answer to `tools/list`, for an audience."""
-    published = entry.published
+def publish(entry: ToolEntry, told: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
+    """Return one entry of the answer to `tools/list` as an audience is told it."""
     if audience.asks and entry.takes_confirm:
-        schema = published["inputSchema"]
+        schema = told["inputSchema"]
         properties = {**schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
-        published = {**published, "inputSchema": {**schema, "properties": properties}}
+        told = {**told, "inputSchema": {**schema, "properties": properties}}
     if audience.shows_views:
-        published = {**published, "_meta": {**published.get("_meta", {}), **entry.ui}}
-    return published
+        told = {**told, "_meta": {**told.get("_meta", {}), **entry.ui}}
+    return told
 
 
 def profile(names: str) -> Sequence[str]:

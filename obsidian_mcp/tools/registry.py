@@ -204,7 +204,7 @@ class Tool:
 
     @cached_property
     def published(self) -> dict[str, Any]:
-        """Its entry in the answer to `tools/list` (`entries.ToolEntry.published`), but for the schema of answers."""
+        """Its entry in the answer to `tools/list` (`entries.published`), but for the schema of answers."""
         hints = {
             "title": self.title,
             "readOnlyHint": self.read_only,
@@ -223,9 +223,14 @@ class Tool:
 
     @property
     def entry(self) -> entries.ToolEntry:
-        """What clients are told of it, where it opens no view and is no command."""
-        takes_confirm = not self.read_only and not self.is_registered
-        return entries.ToolEntry(self.published, "", self.needs_app, takes_confirm, MODELS_ONLY)
+        """Who is told of it, where it opens no view and is no command."""
+        return entries.ToolEntry(
+            self.name,
+            read_only=self.read_only,
+            needs_app=self.needs_app,
+            ui=MODELS_ONLY,
+            is_registered=self.is_registered,
+        )
 
 
 def _other_vaults(app: App) -> str:
@@ -405,7 +410,7 @@ def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> 
     """Return an error or a remark without advice to call tools that the client cannot call (TOOL-27)."""
     if not _TOOL_NAMES.search(message):
         return message
-    offered_here = entries.select_tools(entries.Audience(app.config.tools, app.config.read_only))
+    offered_here = entries.select_tools(entries.Audience(app.config.tools, read_only=app.config.read_only))
     usable = {name for name in select_tools(app, tools) if name in offered_here or name not in TOOLS}
 
     def usable_names(found: re.Match[str]) -> str:

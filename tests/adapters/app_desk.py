@@ -22,7 +22,7 @@ from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ProgramResult
 from obsidian_mcp.app import App
-from obsidian_mcp.config import AppConfig, Backend, Config
+from obsidian_mcp.config import Config
 from obsidian_mcp.core.files import policy as policies
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.vault.sync_tree import Scanning
@@ -168,7 +168,7 @@ class OneVault:
 
 def desk(
     folder: Path,
-    backend: Backend,
+    backend: str,
     *,
     fixture: str = "basic",
     is_open: bool = True,
@@ -197,8 +197,8 @@ def desk(
         command if backend == "cli" else None,
         through,
     )
-    settings = Config()._replace(app=AppConfig(backend=backend, allow_eval=allow_eval), read_only=policy.read_only)
-    return Desk(root, compose.build(settings)._replace(vaults=OneVault(vault, command)), vault, program)
+    settings = Config(backend=backend, allow_eval=allow_eval, read_only=policy.read_only)
+    return Desk(root, compose.build(settings).replace(vaults=OneVault(vault, command)), vault, program)
 
 
 def environment(folder: Path, root: Path, **knobs: Any) -> dict[str, str]:
@@ -220,4 +220,4 @@ def environment(folder: Path, root: Path, **knobs: Any) -> dict[str, str]:
 
 def composed(root: Path, environ: dict[str, str]) -> App:
     """The App as the program makes it for these variables."""
-    return compose.build(config.read((str(root),), environ=environ))
+    return compose.build(config.Config((str(root),), environ=environ))

@@ -55,7 +55,7 @@ def make(tmp_path: Path) -> Iterator[MakeDesk]:
     made: list[Desk] = []
 
     def new(backend: str, **options: Any) -> Desk:
-        made.append(desk(tmp_path / str(len(made)), backend, **options))  # type: ignore[arg-type]  # a Backend
+        made.append(desk(tmp_path / str(len(made)), backend, **options))
         return made[-1]
 
     yield new

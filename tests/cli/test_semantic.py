@@ -50,7 +50,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def opened() -> Iterator[App]:
-    app = compose.build(config.read()._replace(timeout=5.0))
+    app = compose.build(config.Config().replace(timeout=5.0))
     try:
         yield app
     finally:
@@ -80,7 +80,7 @@ def test_it_is_off_until_it_is_set_up_and_off_again(
     """SEM-01: nothing is downloaded, and one line says how to set it up."""
     assert run(["semantic", "status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"on": False, "setup": "obsidian-mcp semantic setup"}
-    (finding,) = doctor.semantic(config.read())
+    (finding,) = doctor.semantic(config.Config())
     assert "obsidian-mcp semantic setup" in finding.message
     assert set(searched("boats wheels")) == {("Canal.md", None), ("Bike.md", None)}
 
@@ -88,7 +88,7 @@ def test_it_is_off_until_it_is_set_up_and_off_again(
     assert "embedded 4 notes" in capsys.readouterr().out
     assert run(["semantic", "status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pending"] == 0
-    (finding,) = doctor.semantic(config.read())
+    (finding,) = doctor.semantic(config.Config())
     assert (finding.status, "nothing leaves it" in finding.message) == ("fine", True)
 
     assert run(["semantic", "off"]) == 0
@@ -244,7 +244,7 @@ def test_a_model_that_cannot_be_downloaded_is_said(vault: Path, tmp_path: Path, 
 
 
 def test_settings_that_cannot_be_read_are_said(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:  # SEM-01
-    file = config.read().state / compose.SEMANTIC_FILE
+    file = config.Config().state / compose.SEMANTIC_FILE
     file.parent.mkdir(parents=True)
     file.write_bytes(b'{"model": "\xff"}')
     assert run(["search", "tyre"]) != 0

@@ -196,8 +196,8 @@ def test_a_home_folder_that_the_system_made_up_is_not_taken(monkeypatch: pytest.
     monkeypatch.setattr(os.path, "expanduser", lambda path: str(tmp_path / path[1:]))
     (tmp_path / "Ann").mkdir()
 
-    assert config.read(("~Ann/Notes",)).named_vaults == (str(tmp_path / "Ann/Notes"),)
-    assert config.read(("~Notes",)).named_vaults == ("~Notes",)
+    assert config.Config(("~Ann/Notes",)).named_vaults == (str(tmp_path / "Ann/Notes"),)
+    assert config.Config(("~Notes",)).named_vaults == ("~Notes",)
 
 
 def test_a_file_of_the_user_is_attached_by_its_path(run: Run, basic: Path, tmp_path: Path) -> None:

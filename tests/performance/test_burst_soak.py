@@ -85,7 +85,7 @@ def test_after_bursts_of_another_program_the_index_is_what_a_fresh_one_is(tmp_pa
     # WATCH-11, INDEX-01
     root = tmp_path / "vault"
     (root / ".obsidian").mkdir(parents=True)
-    config = app_on(root).config._replace(watch=True)
+    config = app_on(root).config.replace(watch=True)
     app = compose.build(config, serving=True)
     try:
         vault = app.vaults.get()
@@ -93,7 +93,7 @@ def test_after_bursts_of_another_program_the_index_is_what_a_fresh_one_is(tmp_pa
         writer.start()
         call_at_random(vault, seed, time.monotonic() + SECONDS)
         writer.join()
-        fresh = compose.build(config._replace(named_cache=str(tmp_path / "fresh"), watch=False)).vaults.get()
+        fresh = compose.build(config.replace(named_cache=str(tmp_path / "fresh"), watch=False)).vaults.get()
         fresh.indexer.complete()
         expected = dump(fresh.indexer.index)
         found = _settled(vault, expected)

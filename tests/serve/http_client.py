@@ -23,7 +23,7 @@ def http_client(
     app: App, registered: Bridge | None = None, address: tuple[str, int] = ("testclient", 50_000), **http: Any
 ) -> Iterator[TestClient]:
     """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
-    changed = app._replace(config=app.config._replace(http=app.config.http._replace(**http)))
+    changed = app.replace(config=app.config.replace(http=app.config.http.replace(**http)))
     keyed = compose.build_for_keys(changed)
     served = application(changed, keyed=keyed, contracts=compose.contracts(changed.config, registered))
     try:

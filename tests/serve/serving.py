@@ -22,7 +22,7 @@ from tests.system import SYSTEM_ENVIRONMENT
 @contextmanager
 def serving(app: App, registered: Bridge | None = None, **http: Any) -> Iterator[str]:
     """The URL of a server in a thread; keyword arguments are fields of HttpConfig."""
-    changed = app._replace(config=app.config._replace(http=app.config.http._replace(**http)))
+    changed = app.replace(config=app.config.replace(http=app.config.http.replace(**http)))
     keyed = compose.build_for_keys(changed)
     served = application(changed, keyed=keyed, contracts=compose.contracts(changed.config, registered))
     (listening,) = sockets = listener.listen("127.0.0.1", [0])

@@ -55,7 +55,7 @@ def main() -> int:
     parser.add_argument("--sdk", action="store_true")
     parser.add_argument("--drain", type=float, default=30.0)
     options = parser.parse_args()
-    app = compose.build(config.read((options.vault,)), serving=True)
+    app = compose.build(config.Config((options.vault,)), serving=True)
     tool = Tool("dig", "Dig", "Dig.", dig, read_only=True, destructive=False, idempotent=True)
     writing = Tool("bury", "Bury", "Bury.", bury, read_only=False, destructive=True, idempotent=False)
     tools = {**TOOLS, "dig": tool, "bury": writing}

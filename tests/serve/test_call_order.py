@@ -173,7 +173,7 @@ def test_a_call_that_waits_too_long_for_a_write_is_told_so(basic: Path) -> None:
 
 def test_in_a_batch_a_call_that_waits_too_long_is_told_so(app: App, gate: Gate) -> None:
     # TOOL-15, TOOL-09, RPC-04
-    hasty = app._replace(config=app.config._replace(timeout=0.3))
+    hasty = app.replace(config=app.config.replace(timeout=0.3))
     with serving(hasty, gate.bridge) as url:
         calls = [("hold", {}), (READ, {"name": "Alpha"})]
         batch = [request(name, "tools/call", {"name": name, "arguments": given}) for name, given in calls]

@@ -78,7 +78,7 @@ def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run
     # POL-15
     _, key, _ = run("keys", "add", "phone", "--read-only", "--tools", "core", "--scope", "Journal")
     listed, as_json = run("keys")[1], json.loads(run("keys", "list", "--json")[1])
-    findings = [repr(finding) for finding in doctor.keys(config.read())]
+    findings = [repr(finding) for finding in doctor.keys(config.Config())]
 
     row = {"name": "phone", "vaults": "all", "folder": "Journal", "tools": "core", "limits": "read only"}
     assert as_json == {"keys": [row]}

@@ -42,8 +42,8 @@ def system(tmp_path: Path) -> System:
 
 @pytest.fixture
 def settings(tmp_path: Path, basic: Path) -> Config:
-    read = config.read((str(basic),), environ={"HOME": str(tmp_path / "home")})
-    return read._replace(named_cache=str(tmp_path / "cache"), named_state=str(tmp_path / "state"))
+    read = config.Config((str(basic),), environ={"HOME": str(tmp_path / "home")})
+    return read.replace(named_cache=str(tmp_path / "cache"), named_state=str(tmp_path / "state"))
 
 
 def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
@@ -51,7 +51,7 @@ def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
 ) -> None:  # DOC-02
     install(CLIENTS["cursor"], system, "obsidian", [*server, "--vault", str(basic)])
 
-    found = by_subject(doctor.vaults(settings._replace(named_vaults=(), named_app_folders=()), system))
+    found = by_subject(doctor.vaults(settings.replace(named_vaults=(), named_app_folders=()), system))
 
     assert found["Vault basic"].message.startswith(str(basic))
     assert all(finding.status != "problem" for finding in found.values())
@@ -100,7 +100,7 @@ def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(
     # DOC-06
     file = tmp_path / "policy.toml"
     file.write_text('hidden = ["Projects/", "Privat/"]\n[vaults.Nots]\nread_only = true\n', encoding="utf-8")
-    settings = settings._replace(named_policy=str(file))
+    settings = settings.replace(named_policy=str(file))
 
     found = [finding for finding in doctor.examine(settings, system) if finding.status != "fine"]
     shown = [finding.message for finding in doctor.examine(settings, system) if finding.subject == "Hidden in basic"]
@@ -126,9 +126,9 @@ def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(
 def test_it_says_where_the_policy_is_and_whether_there_is_one(settings: Config, tmp_path: Path) -> None:
     file = tmp_path / "policy.toml"
 
-    (absent,) = doctor.check_policy(settings._replace(named_policy=str(file)))
+    (absent,) = doctor.check_policy(settings.replace(named_policy=str(file)))
     file.write_text("read_only = true\n", encoding="utf-8")
-    (present,) = doctor.check_policy(settings._replace(named_policy=str(file)))
+    (present,) = doctor.check_policy(settings.replace(named_policy=str(file)))
 
     assert absent.message.startswith(f"{file} is not there")
     assert present.message == f"{file} says what may be read and changed"
@@ -149,7 +149,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 ) -> None:  # DOC-01
     file = tmp_path / "file.md"
     file.touch()
-    broken = settings._replace(named_vaults=(str(tmp_path / "gone"), str(file), *settings.named_vaults))
+    broken = settings.replace(named_vaults=(str(tmp_path / "gone"), str(file), *settings.named_vaults))
 
     found = by_subject(doctor.vaults(broken, system))
 
@@ -160,7 +160,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 
 
 def test_without_any_vault_it_is_said_how_to_name_one(settings: Config, system: System) -> None:
-    (finding,) = doctor.vaults(settings._replace(named_vaults=(), named_app_folders=()), system)
+    (finding,) = doctor.vaults(settings.replace(named_vaults=(), named_app_folders=()), system)
 
     assert finding.status == "problem"
     assert "--vault" in finding.remedy
@@ -173,7 +173,7 @@ def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Pa
     registry.write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
 
     found = by_subject(
-        doctor.vaults(settings._replace(named_vaults=(), named_app_folders=(str(registry.parent),)), system)
+        doctor.vaults(settings.replace(named_vaults=(), named_app_folders=(str(registry.parent),)), system)
     )
 
     assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
@@ -184,7 +184,7 @@ def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_p
     plain.mkdir()
     (plain / "a.md").write_text("a", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(settings._replace(named_vaults=(str(plain),)), system))
+    found = by_subject(doctor.vaults(settings.replace(named_vaults=(str(plain),)), system))
 
     assert found["Vault plain"].status == "note"
     assert "no .obsidian folder" in found["Vault plain"].message
@@ -194,7 +194,7 @@ def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp
     policy = tmp_path / "policy.toml"
     policy.write_text("read_only = maybe\n", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(settings._replace(named_policy=str(policy)), system))
+    found = by_subject(doctor.vaults(settings.replace(named_policy=str(policy)), system))
 
     assert found["Vault basic"].status == "problem"
     assert "line 1" in found["Vault basic"].message
@@ -217,7 +217,7 @@ def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path
     (tmp_path / "file").touch()
 
     found = by_subject(
-        doctor.folders(settings._replace(named_cache=str(tmp_path / "file"), named_state=str(tmp_path / "file/below")))
+        doctor.folders(settings.replace(named_cache=str(tmp_path / "file"), named_state=str(tmp_path / "file/below")))
     )
 
     assert [finding.status for finding in found.values()] == ["problem", "problem"]
@@ -228,7 +228,7 @@ def test_the_watcher_reports_a_change_it_made_itself(settings: Config) -> None:
     (finding,) = doctor.watching(settings)
     assert finding.status == "fine" or "reports no changes" in finding.message
 
-    (finding,) = doctor.watching(settings._replace(watch=False))
+    (finding,) = doctor.watching(settings.replace(watch=False))
     assert finding.status == "note"
 
 
@@ -310,9 +310,9 @@ def test_clients_that_are_here_and_not_set_up_are_named(system: System) -> None:
 
 def test_the_plugin_is_asked_only_where_one_is_configured() -> None:
     # DOC-02, BRIDGE-10
-    assert list(doctor.plugin(config.read(environ={"OBSIDIAN_MCP_API_KEY": "secret"}))) == []
+    assert list(doctor.plugin(config.Config(environ={"OBSIDIAN_MCP_API_KEY": "secret"}))) == []
     for setting, value in (("HOST", "127.0.0.1"), ("PORT", "3000"), ("TRANSPORT", "v1")):
-        assert len(list(doctor.plugin(config.read(environ={f"OBSIDIAN_MCP_{setting}": value})))) == 1, setting
+        assert len(list(doctor.plugin(config.Config(environ={f"OBSIDIAN_MCP_{setting}": value})))) == 1, setting
 
 
 def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> None:
@@ -335,14 +335,14 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
         thread.start()
         try:
             port = {"OBSIDIAN_MCP_PORT": str(server.server_port)}
-            (finding,) = doctor.plugin(config.read(environ=port))
-            (in_other_words,) = doctor.plugin(config.read(environ={**port, "OBSIDIAN_MCP_TRANSPORT": "mcp"}))
+            (finding,) = doctor.plugin(config.Config(environ=port))
+            (in_other_words,) = doctor.plugin(config.Config(environ={**port, "OBSIDIAN_MCP_TRANSPORT": "mcp"}))
         finally:
             server.shutdown()
             thread.join()
     assert (finding.status, "answers with 2 tools" in finding.message) == ("fine", True)
     assert (in_other_words.status, "does not offer this" in in_other_words.message) == ("problem", True)
-    (finding,) = doctor.plugin(config.read(environ=port))
+    (finding,) = doctor.plugin(config.Config(environ=port))
     assert (finding.status, finding.remedy) == ("problem", "Start Obsidian and switch the plugin on.")
 
 
@@ -355,7 +355,7 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
 )
 def test_a_setting_of_the_plugin_that_cannot_work_is_named(setting: str, value: str, problem: str) -> None:
     # DOC-02, BRIDGE-10
-    configured = config.read(environ={"OBSIDIAN_MCP_HOST": "127.0.0.1"} | {setting: value})
+    configured = config.Config(environ={"OBSIDIAN_MCP_HOST": "127.0.0.1"} | {setting: value})
     (finding,) = doctor.plugin(configured)
     assert (finding.status, problem in finding.message, ".." in finding.message) == ("problem", True, False)
 

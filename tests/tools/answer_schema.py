@@ -1,4 +1,4 @@
-"""The JSON schema of a tool's answer, for tools/entries.json (TOOL-17)."""
+"""The JSON schema of a tool's answer, for tools/published.json (TOOL-17)."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
             written.parent.mkdir(parents=True, exist_ok=True)
             written.write_text(json.dumps(value), encoding="utf-8")
         usual = app_on(root).config
-        apps.append(compose.build(usual._replace(today=SUNDAY.isoformat())))
+        apps.append(compose.build(usual.replace(today=SUNDAY.isoformat())))
         return apps[-1]
 
     yield build

@@ -29,9 +29,9 @@ class TaskVault:
             self.write(f".obsidian/{ENABLED_PLUGINS_FILE}", json.dumps([PLUGIN_ID]))
             self.write(f".obsidian/{SETTINGS_FILE}", json.dumps(members(settings)))
         (self.root / ".obsidian").mkdir(parents=True, exist_ok=True)
-        read = config.read((str(self.root),), environ={"HOME": str(place), "OBSIDIAN_MCP_TODAY": today})
+        read = config.Config((str(self.root),), environ={"HOME": str(place), "OBSIDIAN_MCP_TODAY": today})
         self.app = compose.build(
-            read._replace(
+            read.replace(
                 named_cache=str(place / "cache"),
                 named_state=str(place / "state"),
                 named_policy=str(place / "policy.toml"),

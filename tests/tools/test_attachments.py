@@ -338,7 +338,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
         outside[-1].symlink_to(other / "photo.png")
     with pytest.raises(PermissionDenied, match="OBSIDIAN_MCP_IMPORT"):
         add(app, name="a.png", source=str(allowed / "photo.png"))
-    open_app = app._replace(read_outside=partial(read_allowed, [allowed]))
+    open_app = app.replace(read_outside=partial(read_allowed, [allowed]))
 
     assert add(open_app, name="a.png", source=str(allowed / "photo.png"))["path"] == "a.png"
     for source in outside:

@@ -142,7 +142,7 @@ def test_a_wrong_name_of_a_check_is_refused_with_the_names_there_are(opened: Ope
 def test_a_repair_names_only_tools_that_the_client_has(opened: Opened) -> None:
     # CHECK-02, TOOL-27
     app = opened(FILES)
-    read_only = app._replace(config=app.config._replace(read_only=True))
+    read_only = app.replace(config=app.config.replace(read_only=True))
     repairs = {result["check"]: result["repair"] for result in run(read_only, "check")["results"]}
 
     assert repairs["alike_tags"] == "Keep one of them."

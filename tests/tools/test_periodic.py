@@ -73,7 +73,7 @@ def test_a_file_that_is_gone_when_it_is_opened_is_made(
     app = opened({file: "old"})
     on_disk = app.vaults.get().files
     assert isinstance(on_disk, Disk)
-    raced = app._replace(vaults=DeletingVaults(app.vaults, on_disk.root / file))
+    raced = app.replace(vaults=DeletingVaults(app.vaults, on_disk.root / file))
     run(raced, tool, **arguments)
     assert "new" in files(app)[file]
     assert "old" not in files(app)[file]
@@ -174,7 +174,7 @@ def test_weeks_of_iso_formats_run_from_monday_whatever_the_vaults_weeks(
     weekly = {"weeklyNoteFormat": "GGGG-[W]WW", "weeklyNoteTemplate": "T"}
     notes = {"T.md": "{{monday:MM-DD}} {{sunday:MM-DD}}", "old/2027-W01.md": "the week after", "old/2026-W48.md": ""}
     sunday = opened(notes, calendar=weekly)
-    app = compose.build(sunday.config._replace(today=today))
+    app = compose.build(sunday.config.replace(today=today))
     found = run(app, period="weekly", date=date, create=True)
     assert (found["path"], found["date"]) == (f"{week}.md", first)
     last = datetime.fromisoformat(first) + timedelta(days=6)
@@ -285,13 +285,13 @@ def test_a_format_that_gives_no_file_name_is_an_error(opened: Opened, name: str)
 
 def test_the_clock_and_the_language_come_from_the_environment() -> None:
     """PERIODIC-1, PERIODIC-15"""
-    read = config.read((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "2026-01-02", "OBSIDIAN_MCP_LOCALE": "de"})
+    read = config.Config((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "2026-01-02", "OBSIDIAN_MCP_LOCALE": "de"})
     calendar = compose.calendar(read)
     assert (calendar.today.isoformat(), calendar.language) == ("2026-01-02", "de")
     with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_TODAY"):
-        config.read((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "tomorrow"})
+        config.Config((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "tomorrow"})
     with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_WEEK_START"):
-        compose.calendar(config.read((), {"HOME": "/h", "OBSIDIAN_MCP_WEEK_START": "funday"}))
+        compose.calendar(config.Config((), {"HOME": "/h", "OBSIDIAN_MCP_WEEK_START": "funday"}))
 
 
 def test_several_that_add_to_a_missing_note_at_once_all_add_to_one_note(opened: Opened) -> None:

@@ -46,7 +46,7 @@ def test_standard_has_what_the_jobs_need_and_no_description_names_another_tool()
 
 def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) -> None:
     # TOOL-16
-    small = app._replace(config=app.config._replace(tools="search, obsidian_read_note"))
+    small = app.replace(config=app.config.replace(tools="search, obsidian_read_note"))
 
     assert set(list_tools(small)) == {"obsidian_search", "obsidian_read_note"}
     assert call(small, "obsidian_read_note", {"name": "Home"}).text
@@ -56,7 +56,7 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
 
 def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: App) -> None:
     with pytest.raises(InvalidArguments, match=r"obsidian_nonsense.*core, standard, all"):
-        list_tools(app._replace(config=app.config._replace(tools="nonsense")))
+        list_tools(app.replace(config=app.config.replace(tools="nonsense")))
 
 
 @pytest.mark.parametrize("names", ["core", "standard", "search,read_note"])
@@ -64,7 +64,7 @@ def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_too
     # TOOL-16, TOOL-26
     chosen = set(profile(names)) - {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
-    with http_client(app._replace(config=app.config._replace(tools=names))) as client:
+    with http_client(app.replace(config=app.config.replace(tools=names))) as client:
 
         def rpc(method: str, params: dict[str, Any], **headers: str) -> dict[str, Any]:
             message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -99,7 +99,7 @@ def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_too
 def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: App) -> None:
     # TOOL-26
     whole, reading = (
-        build_server(app._replace(config=app.config._replace(read_only=read_only))).instructions or ""
+        build_server(app.replace(config=app.config.replace(read_only=read_only))).instructions or ""
         for read_only in (False, True)
     )
     assert "obsidian_edit_note" in whole
@@ -110,7 +110,7 @@ def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: Ap
 def test_errors_advise_only_tools_that_can_be_called(app: App) -> None:
     # TOOL-27
     def refused(tools: str, tool: str, **arguments: Any) -> str:
-        here = app._replace(config=app.config._replace(tools=tools))
+        here = app.replace(config=app.config.replace(tools=tools))
         with pytest.raises(AppError) as error:
             call(here, f"obsidian_{tool}", arguments)
         return error.value.message
@@ -142,7 +142,7 @@ def test_remarks_advise_only_tools_that_can_be_called(
     (basic / "old/Note.md").write_text("zebroid", encoding="utf-8")
     (basic / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["old/"]}', encoding="utf-8")
     for tools, is_advised in (("all", True), (tool, False), (f"{tool},{advised.removeprefix('obsidian_')}", True)):
-        here = app._replace(config=app.config._replace(tools=tools))
+        here = app.replace(config=app.config.replace(tools=tools))
         said = json.dumps(call(here, f"obsidian_{tool}", arguments).data)
         assert (advised in said) == is_advised, said
 

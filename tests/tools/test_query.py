@@ -54,7 +54,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
         for path, text in files.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8", newline="")
-        apps.append(compose.build(app_on(root).config._replace(today=NOW.isoformat())))
+        apps.append(compose.build(app_on(root).config.replace(today=NOW.isoformat())))
         return apps[-1]
 
     yield build

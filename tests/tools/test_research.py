@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from obsidian_mcp.app import App
-from obsidian_mcp.config import read
+from obsidian_mcp.config import Config
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.tools.registry import list_tools
 from obsidian_mcp.tools.research import MOST_CHARACTERS
@@ -38,7 +38,7 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def app(vault: Path) -> Iterator[App]:
     opened = app_on(vault)
-    yield opened._replace(config=opened.config._replace(tools="research"))
+    yield opened.replace(config=opened.config.replace(tools="research"))
     opened.vaults.close()
 
 
@@ -127,7 +127,7 @@ def test_notes_that_are_published_have_their_public_address(app: App) -> None:
 
 def test_a_public_address_that_is_no_url_is_refused() -> None:
     with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_PUBLIC_URL"):
-        read(environ={"OBSIDIAN_MCP_PUBLIC_URL": "notes.example.com"})
+        Config(environ={"OBSIDIAN_MCP_PUBLIC_URL": "notes.example.com"})
 
 
 def test_without_http_the_profile_is_refused_with_how_to_start_it(app: App) -> None:

@@ -163,7 +163,7 @@ def test_a_pdf_that_the_policy_hides_is_not_read(tmp_path: Path) -> None:
         (tmp_path / "vault" / folder / "a.pdf").write_bytes(pdf("zebra"))
     (policy := tmp_path / "policy.toml").write_text('hidden = ["Secret/"]\n', encoding="utf-8", newline="\n")
     held = app_on(tmp_path / "vault")
-    with opened_again(held._replace(config=held.config._replace(named_policy=str(policy)))) as app:
+    with opened_again(held.replace(config=held.config.replace(named_policy=str(policy)))) as app:
         indexer = app.vaults.get().indexer
         assert indexer.pdfs.complete()
         assert found(app, "zebra") == ["Open/a.pdf"]

@@ -133,7 +133,7 @@ def held(tmp_path: Path, scope: str, policy: str = "") -> App:
         (tmp_path / folder / "A heron.md").touch()
     (tmp_path / "policy.toml").write_text(policy, encoding="utf-8")
     plain = app_on(*(tmp_path / name for name in ("Work", "Home", "Third")))
-    return compose.build(plain.config._replace(scope=scope))
+    return compose.build(plain.config.replace(scope=scope))
 
 
 def test_a_vault_without_the_folder_of_the_scope_is_left_out(tmp_path: Path) -> None:

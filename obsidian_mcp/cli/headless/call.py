@@ -80,7 +80,7 @@ class DropInCall:
     def app(self) -> App:
         from obsidian_mcp import compose  # 100 ms, which help and errors do without
 
-        return compose.build(self.settings._replace(named_vaults=(str(self.root),)))
+        return compose.build(self.settings.replace(named_vaults=(str(self.root),)))
 
     def close(self) -> None:
         if "app" in vars(self):

@@ -5,8 +5,12 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Final, NoReturn
+
+from obsidian_mcp import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 200
 """Levels of nesting that `decode` takes."""

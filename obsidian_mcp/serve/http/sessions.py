@@ -203,7 +203,7 @@ class Sessions:
         if not isinstance(peer, Peer):
             return _reply(jsonrpc.encode(peer))
         if not exchange.asks:
-            peer = peer._replace(capabilities={**peer.capabilities, "elicitation": None})
+            peer = Peer(peer.version, peer.name, {**peer.capabilities, "elicitation": None})
         if message["method"] == "initialize":
             await self._forget(session)
             session.peer = dispatch.introduced(message)

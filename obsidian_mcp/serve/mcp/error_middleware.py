@@ -12,7 +12,7 @@ from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.serve import params
+from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.results import internal
 
 logger = logging.getLogger(__name__)
@@ -49,9 +49,9 @@ def _invalid_params(method: str, error: ValidationError) -> MCPError:
         loc = problem["loc"]
         field = ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
         if problem["type"] == "missing":
-            found.append(params.missing(field))
+            found.append(jsonrpc.missing(field))
         else:
             expected = problem["msg"].removeprefix("Input should be ")
-            found.append(params.Fault(field, expected, params.describe(problem["input"])))
-    text, data = params.invalid(method, found)
+            found.append(jsonrpc.fault(field, expected, problem["input"]))
+    text, data = jsonrpc.invalid_params(method, found)
     return MCPError(INVALID_PARAMS, text, data)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final
 
-from obsidian_mcp import logger
+from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.serve import jsonrpc
-from obsidian_mcp.serve.dispatch import Dispatcher, Peer, introduced
-from obsidian_mcp.serve.jsonrpc import BatchAnswer, InvalidMessage, Message, RequestId
+from obsidian_mcp.serve.dispatch import Peer, introduced
+from obsidian_mcp.serve.jsonrpc import BatchAnswer, InvalidMessage
 
 from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
+
     from obsidian_mcp.serve.call_order import CallOrder, Turn
+    from obsidian_mcp.serve.dispatch import Dispatcher
+    from obsidian_mcp.serve.jsonrpc import Message, RequestId
 
     from .calls import Calls
     from .sdk import SdkLink, SdkServer

@@ -9,8 +9,12 @@ import select
 import stat
 import sys
 import threading
-from collections.abc import Callable
-from typing import Final, TextIO
+
+from obsidian_mcp import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final, TextIO
 
 if sys.platform == "win32":
     import msvcrt

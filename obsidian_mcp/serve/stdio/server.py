@@ -13,17 +13,19 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
 
-from obsidian_mcp.serve.dispatch import Dispatcher
+from obsidian_mcp import TYPE_CHECKING
 
 from .conversation import Conversation
-from .pipes import Writer
 
 if TYPE_CHECKING:
-    from obsidian_mcp.app import App
+    from collections.abc import Callable
+    from typing import Final
 
+    from obsidian_mcp.app import App
+    from obsidian_mcp.serve.dispatch import Dispatcher
+
+    from .pipes import Writer
     from .sdk import SdkServer
 
 SIGNAL_DRAIN_SECONDS: Final = 5.0
@@ -53,9 +55,10 @@ def run(
     everything at once, a second signal the process. Raises what `load`, `prepare` or the server's lifespan raises, and
     InvalidArguments for an account without a home folder where one is needed."""
     conversation = Conversation(dispatcher, load, drain_timeout)
-    _end_at_signals(conversation)
+    signals = _take_signals()
     conversation.reader.start()
     conversation.reader.wait_until_idle(READ_FIRST_SECONDS)
+    threading.Thread(target=_end_at_signals, args=(signals, conversation), name="signals", daemon=True).start()
     try:
         _prepare(conversation, prepare, app)
         conversation.conclude()
@@ -89,26 +92,26 @@ def _prepare(conversation: Conversation, prepare: Callable[[Conversation], None]
         sys.setswitchinterval(interval)
 
 
-def _end_at_signals(conversation: Conversation) -> None:
-    """End the conversation at SIGTERM and SIGINT, and the process at the second one. A thread reads them from a pipe:
-    on Windows the waiting main thread runs no handlers."""
+def _take_signals() -> int:
+    """Return the pipe from which SIGTERM and SIGINT are read from now on, a byte each: on Windows the waiting main
+    thread runs no handlers."""
     wake, woken = os.pipe()
     if sys.platform != "win32":  # where a full pipe does not stop the handler
         os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
-
-    def wait() -> None:
-        number = os.read(wake, 1)[0]
-        patience = min(SIGNAL_DRAIN_SECONDS, conversation.drain_timeout)
-        conversation.end(signal.Signals(number).name, patience)
-        os._exit(128 + os.read(wake, 1)[0])
-
-    threading.Thread(target=wait, name="signals", daemon=True).start()
     numbers = [signal.SIGTERM, signal.SIGINT]
     if sys.platform == "win32":
         numbers.append(signal.SIGBREAK)
     for number in numbers:
         signal.signal(number, lambda *_: None)
+    return wake
+
+
+def _end_at_signals(signals: int, conversation: Conversation) -> None:
+    """End the conversation at the first signal, and the process at the second."""
+    number = os.read(signals, 1)[0]
+    conversation.end(signal.Signals(number).name, min(SIGNAL_DRAIN_SECONDS, conversation.drain_timeout))
+    os._exit(128 + os.read(signals, 1)[0])
 
 
 def _end_process_after(seconds: float, writer: Writer, patience: float) -> None:

@@ -163,7 +163,7 @@ def test_a_confirmation_counts_for_the_users_own_policy(basic: Path) -> None:
 
 def test_a_read_only_server_offers_no_tool_that_writes(app: App) -> None:
     # HTTP-02
-    with http_client(app._replace(config=app.config._replace(read_only=True)), odd_tools()) as client:
+    with http_client(app.replace(config=app.config.replace(read_only=True)), odd_tools()) as client:
         names = {tool["name"] for tool in post(client, {"id": "1", "method": "list_tools"})["data"]["tools"]}
         assert call(client, "obsidian_create_note", {"name": "x"})["summary"].startswith("Unknown tool")
     assert {"obsidian_read_note", "obsidian_get_properties", "repeat"} <= names

@@ -279,7 +279,7 @@ def test_a_note_that_is_gone_when_it_is_opened_is_made_where_that_is_allowed(
 ) -> None:
     # PLUGIN-07
     note = vault / "Notes" / "Daily.md"
-    raced = app._replace(vaults=DeletingVaults(app.vaults, note))
+    raced = app.replace(vaults=DeletingVaults(app.vaults, note))
     refused = {key: value for key, value in arguments.items() if value is not True}
     with pytest.raises(NoteNotFound):
         run(raced, name, path="Notes/Daily", **refused)

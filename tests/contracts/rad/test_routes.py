@@ -12,7 +12,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
-from obsidian_mcp.config import ChatGateway
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
@@ -211,7 +210,7 @@ def chat(client: TestClient, **given: Any) -> Any:
 
 def test_chat_really_calls_the_gateway(app: App, gateway: str) -> None:
     # RAD-02
-    with http_client(app, chat=ChatGateway(gateway, "key", "gpt-4o-mini")) as client:
+    with http_client(app, chat_url=gateway, chat_key="key") as client:
         assert "chat" in {tool["name"] for tool in client.get("/mcp/v1/tools/list").json()["tools"]}
         answer = chat(client, content="Summarize this text", model="gpt-4o-mini")
         other = chat(client, content="x", model="other")
@@ -240,13 +239,13 @@ def test_chat_really_calls_the_gateway(app: App, gateway: str) -> None:
     ],
 )
 def test_chat_tells_what_went_wrong(app: App, gateway: str, given: Any, error: str) -> None:
-    with http_client(app, chat=ChatGateway(gateway)) as client:
+    with http_client(app, chat_url=gateway) as client:
         answer = chat(client, **given)
     assert answer["success"] is False
     assert answer["error"].startswith(error)
 
 
 def test_chat_without_its_gateway_says_so(app: App) -> None:
-    with http_client(app, chat=ChatGateway("http://127.0.0.1:9/v1")) as client:
+    with http_client(app, chat_url="http://127.0.0.1:9/v1") as client:
         answer = chat(client, content="x")
     assert answer["error"].startswith("The chat gateway cannot be reached")

@@ -343,7 +343,7 @@ class Clock:
 def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
     # DOOR-07
     clock = Clock()
-    access = AccessControl(HttpConfig(rate_limit=3), clock)
+    access = AccessControl(HttpConfig({"OBSIDIAN_MCP_RATE_LIMIT": "3"}), clock)
     message = HttpRequest("POST", (), {}, client="10.0.0.1")
     for _ in range(3):
         access.meter(message)
@@ -408,4 +408,6 @@ def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
 @examples(300)
 def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
-        AccessControl(HttpConfig(keys=("a very long key",))).unlock(HttpRequest("GET", (), headers), JsonRpc())
+        AccessControl(HttpConfig({"OBSIDIAN_MCP_API_KEY": "a very long key"})).unlock(
+            HttpRequest("GET", (), headers), JsonRpc()
+        )

@@ -18,7 +18,7 @@ from tests.serve.serving import serving
 
 REQUESTS = 600
 """A minute of these (about 15 000) was run by hand."""
-CONTRACTS = compose.contracts(config.read())
+CONTRACTS = compose.contracts(config.Config())
 ROUTES = [path.replace("{name}", "obsidian_list_files") for path in document(CONTRACTS)["paths"]]
 ROUTES += ["/", "/openapi.json", "/mcp/", "/bridge/v1/tools/%ff%00/call", "/nope"]
 METHODS = ["GET", "POST", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "BREW"]

@@ -403,8 +403,8 @@ def test_a_key_for_a_vault_that_is_not_served_opens_nothing(root: Path) -> None:
 def test_a_limited_key_may_neither_run_javascript_nor_import_files(root: Path) -> None:
     # POL-14
     opened = app_on(root)
-    allowed = opened.config._replace(named_imports=(str(root),), app=opened.config.app._replace(allow_eval=True))
-    apps = compose.build_for_keys(opened._replace(config=allowed))
+    allowed = opened.config.replace(named_imports=(str(root),), app=opened.config.app.replace(allow_eval=True))
+    apps = compose.build_for_keys(opened.replace(config=allowed))
     limited, free = apps[policy.digest(PHONE)], apps[policy.digest(LAPTOP)]
 
     assert not limited.config.app.allow_eval

@@ -20,7 +20,7 @@ from tests.contracts.plugin.test_routes import odd_tools
 from tests.examples import examples
 from tests.serve.http_client import http_client
 
-DOCUMENT = document(compose.contracts(config.read()))
+DOCUMENT = document(compose.contracts(config.Config()))
 SCHEMAS = DOCUMENT["components"]["schemas"]
 OPERATIONS = [
     (path, method, operation) for path, methods in DOCUMENT["paths"].items() for method, operation in methods.items()

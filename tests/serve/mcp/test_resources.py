@@ -303,7 +303,7 @@ def test_a_change_between_two_looks_at_the_folder_is_told_once(app: App, basic: 
     """RES-08: the default vault is subscribed to by its name, too."""
     watched = WatchedResources()
     watched.add(app, [ROOT + "Home.md"])
-    deleting = app._replace(vaults=SteppedVaults(app.vaults, basic / "Home.md"))
+    deleting = app.replace(vaults=SteppedVaults(app.vaults, basic / "Home.md"))
     told = [event for _ in range(3) for event in watched.changes(deleting)]
     assert told == [ResourceUpdated(uri=ROOT + "Home.md"), ResourcesListChanged()]
 

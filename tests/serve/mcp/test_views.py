@@ -66,7 +66,7 @@ def test_views_are_listed_for_hosts_that_show_them(
     app: App, name: str, capabilities: dict[str, Any], settings: dict[str, Any], shown: bool
 ) -> None:
     """VIEW-03."""
-    with serving(app._replace(config=app.config._replace(**settings))) as url:
+    with serving(app.replace(config=app.config.replace(**settings))) as url:
         session = McpSession(url, name, capabilities)
         tools = tools_of(session)
         pages = [entry["uri"] for entry in session.request("resources/list")["resources"] if "ui:" in entry["uri"]]
@@ -93,7 +93,7 @@ def test_the_first_list_on_stdio_has_them_too(basic: Path) -> None:
 
 def test_a_server_that_may_only_read_offers_no_view_tool_that_writes(app: App) -> None:
     """VIEW-03, POL-03."""
-    with serving(app._replace(config=app.config._replace(read_only=True))) as url:
+    with serving(app.replace(config=app.config.replace(read_only=True))) as url:
         session = McpSession(url)
         assert "obsidian_apply_plan" not in tools_of(session)
         session.close()

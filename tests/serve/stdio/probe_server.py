@@ -155,7 +155,7 @@ def main() -> int:
         anyio.run(serve)
         return 0
     served = SdkServer(server, listen.close if chosen.subscriptions else None)
-    dispatcher = SdkDispatcher(Config(timeout=3600))
+    dispatcher = SdkDispatcher(Config(environ={"OBSIDIAN_MCP_TIMEOUT": "3600"}))
     return stdio.run(lambda: served, dispatcher, drain_timeout=chosen.drain, grace=chosen.grace)
 
 
