@@ -8,19 +8,9 @@ from datetime import datetime
 
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.calendar.clock import read_zone
+from obsidian_mcp.core.expressions import values
 from obsidian_mcp.core.expressions.javascript import round_half_up
-from obsidian_mcp.core.expressions.values import (
-    DAY_MS,
-    MONTH_DAYS,
-    UNIT_MS,
-    UNITS,
-    YEAR_DAYS,
-    Date,
-    Duration,
-    ExpressionError,
-    from_milliseconds,
-    shift,
-)
+from obsidian_mcp.core.expressions.values import DAY_MS, UNITS, Date, Duration, ExpressionError, shift
 
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?", re.ASCII)
 _TERM = re.compile(r"\s*+([+-]?)\s*+(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)
@@ -48,7 +38,7 @@ def parse_date(text: str) -> Date | None:
     try:
         moment = written.moment
         if written.zone:
-            return from_milliseconds(Date(moment.replace(tzinfo=read_zone(written.zone.strip()))).milliseconds)
+            return values.from_milliseconds(Date(moment.replace(tzinfo=read_zone(written.zone.strip()))).milliseconds)
     except (ValueError, OverflowError, ExpressionError):
         return None
     return Date(moment, has_time=written.hour != "")
@@ -101,10 +91,10 @@ def total(duration: Duration, unit: str) -> float:
     rest_days = duration.weeks * 7 + duration.days + duration.time_ms / DAY_MS
     months = duration.years * 12 + duration.months
     if unit == "years":
-        return months / 12 + rest_days / YEAR_DAYS
+        return months / 12 + rest_days / values.YEAR_DAYS
     if unit == "months":
-        return months + rest_days / MONTH_DAYS
-    return duration.total_ms / UNIT_MS[unit]
+        return months + rest_days / values.MONTH_DAYS
+    return duration.total_ms / values.UNIT_MS[unit]
 
 
 def humanize(duration: Duration) -> str:

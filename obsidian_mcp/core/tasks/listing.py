@@ -11,19 +11,8 @@ from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 
-from .filters import (
-    Environment,
-    Explanation,
-    Filter,
-    Predicate,
-    by_path,
-    by_status,
-    contains,
-    date_filter,
-    has_happens_date,
-    priority_predicate,
-    without_global_filter,
-)
+from . import filters
+from .filters import Environment, Explanation, Filter, Predicate, by_path, by_status, contains, without_global_filter
 from .settings import TYPES
 from .task import PRIORITIES
 
@@ -105,12 +94,12 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
     if word in ("any", "none"):
         wanted = word == "any"
         if name == "happens":
-            return _plain(lambda task: has_happens_date(task) == wanted)
+            return _plain(lambda task: filters.has_happens_date(task) == wanted)
         return _plain(lambda task: task.has_date(name) == wanted)
     if word == "invalid" and name != "happens":
         return _plain(lambda task: name in task.invalid)
     phrase = "before today" if word == "overdue" else _is_until.sub("on or before ", phrase)
-    found = date_filter(name, phrase, environment.today, ways=TASKS)
+    found = filters.date_filter(name, phrase, environment.today, ways=TASKS)
     if found is None:
         raise QueryInvalid(
             f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with or without on, "
@@ -128,4 +117,4 @@ def _priority(text: str) -> Predicate:
             f"{text!r} came.",
             argument="priority",
         )
-    return priority_predicate(match[1], match[2])
+    return filters.priority_predicate(match[1], match[2])
