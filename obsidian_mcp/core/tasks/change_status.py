@@ -12,17 +12,17 @@ from dateutil import rrule
 from .recurrence import Rule, write_rule
 from .settings import Status, TaskSettings
 from .task import (
+    ORDER,
     Line,
     Task,
     TaskPlace,
-    leftmost,
     notation_of,
     parse_line,
     read_line,
     reference_order,
     set_fields,
     set_symbol,
-    write_line,
+    write_field,
 )
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -122,7 +122,7 @@ def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
     if task.rule is not None and not has_next:
         losses.append(f"recurrence {write_rule(task.rule)!r}, which has no further date")
     fields = [field for field in line.fields if field.name != "tag"]
-    if len({field.name for field in fields}) < len(fields):
+    if len(line.by_name) < len(fields):
         losses.append("a field that is written twice")
     if len({field.notation for field in fields}) > 1:
         losses.append("fields in two notations")
@@ -165,7 +165,7 @@ def _next_line(line: Line, task: Task, done: Status, settings: TaskSettings, tod
 
 def _values(line: Line, task: Task) -> dict[str, str]:
     """The fields that can be read, as the plugin writes them."""
-    values = {field.name: field.value for field in leftmost(line.fields) if field.name not in task.invalid}
+    values = {name: field.value for name, field in line.by_name.items() if name not in task.invalid}
     if task.rule is not None:
         values["recurrence"] = write_rule(task.rule)
     if task.on_completion is not None:
@@ -178,16 +178,11 @@ def _values(line: Line, task: Task) -> dict[str, str]:
 def _canonical(
     line: Line, status: Status, values: Mapping[str, str], settings: TaskSettings, *, keeps_block_id: bool = True
 ) -> str:
-    return write_line(
-        line.description,
-        status.symbol,
-        values,
-        notation_of(line, settings.notation),
-        indentation=line.indentation,
-        marker=line.marker,
-        block_id=line.block_id if keeps_block_id else None,
-        hard_break=line.hard_break,
-    )
+    """The line in the plugin's canonical form; `values` are the fields as written, by name (TASK-26)."""
+    notation = notation_of(line, settings.notation)
+    fields = "".join(write_field(name, values[name], notation) for name in ORDER if name in values)
+    block = f" ^{line.block_id}" if line.block_id and keeps_block_id else ""
+    return f"{line.indentation}{line.marker} [{status.symbol}] {line.description}{fields}{block}{line.hard_break}"
 
 
 _LONGEST_MONTH_DAYS = 31

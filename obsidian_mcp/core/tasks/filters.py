@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS_QUERY, Days, Ways, read_days
 from obsidian_mcp.core.calendar.moment import format_moment
@@ -16,6 +16,9 @@ from obsidian_mcp.errors import QueryInvalid
 from .settings import TYPES, Status, TaskSettings
 from .statements import NO_JAVASCRIPT, filename_of, folder_of, root_of
 from .task import DATES, PRIORITIES, Task
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.query.regexp import RegExp
 
 
 @dataclass(frozen=True)
@@ -216,20 +219,14 @@ def date_filter(
     wanted = _wanted_days(relation, days)
     first, last = wanted.first, wanted.last
     explanation = _explain_dates(name, relation, days, or_missing=or_missing)
-    if name == "happens":
-        return Filter(
-            lambda task: any(
-                day is not None and first <= day <= last for day in (task.start, task.scheduled, task.due)
-            ),
-            explanation,
-            wanted,
-        )
-    if or_missing:
-        return Filter(
-            lambda task: not task.has_date(name) or ((day := task.day(name)) is not None and first <= day <= last),
-            explanation,
-        )
-    return Filter(lambda task: (day := getattr(task, name)) is not None and first <= day <= last, explanation, wanted)
+    names = ("start", "scheduled", "due") if name == "happens" else (name,)
+
+    def matches(task: Task) -> bool:
+        if or_missing and not task.has_date(name):
+            return True
+        return any((day := getattr(task, each)) is not None and first <= day <= last for each in names)
+
+    return Filter(matches, explanation, None if or_missing else wanted)
 
 
 def _wanted_days(relation: str, days: Days) -> Days:
@@ -377,11 +374,9 @@ def parse_regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanat
     if match is None:
         raise QueryInvalid(f"Invalid instruction: {line!r}. {_REGEXP_HELP}", line=line)
     source, flags = match.groups()
-    if problem := _regexp_problem(source, flags):
-        raise QueryInvalid(f"Error: Parsing regular expression. {problem} Problem line: {line!r}.", line=line)
-    from obsidian_mcp.core.query.regexp import translate
-
-    pattern = translate(source, match_case="i" not in flags)
+    pattern = _compile_regexp(source, flags)
+    if isinstance(pattern, str):
+        raise QueryInvalid(f"Error: Parsing regular expression. {pattern} Problem line: {line!r}.", line=line)
     shown = {0: "no flags", 1: f"flag '{flags}'"}.get(len(flags), f"flags '{''.join(sorted(flags))}'")
     intro = "using regex: ".ljust(line.index("/") - 2)
     return pattern.found, Explanation(f"{intro}'{_escape_slashes(source)}' with {shown}")
@@ -392,8 +387,8 @@ def _escape_slashes(source: str) -> str:
     return re.sub(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|/", lambda part: "\\/" if part[0] == "/" else part[0], source)
 
 
-def _regexp_problem(source: str, flags: str) -> str:
-    """What keeps an expression from being run, or nothing (TASK-105)."""
+def _compile_regexp(source: str, flags: str) -> RegExp | str:
+    """An expression that may be run, or what keeps it from that (TASK-105)."""
     if len(source) > MAX_REGEXP_LENGTH:
         return f"It has {len(source)} characters, of at most {MAX_REGEXP_LENGTH}."
     if set(flags) - set("dgimsuv") or len(set(flags)) < len(flags):
@@ -401,7 +396,7 @@ def _regexp_problem(source: str, flags: str) -> str:
     from obsidian_mcp.core.query.regexp import InvalidRegExp, translate  # takes 20 ms
 
     try:
-        translate(source, match_case="i" not in flags)
+        pattern = translate(source, match_case="i" not in flags)
     except InvalidRegExp as problem:
         return f"/{source}/: {problem.problem}."
     repetitions, nested = _repetitions(source)
@@ -409,7 +404,7 @@ def _regexp_problem(source: str, flags: str) -> str:
         return f"/{source}/ repeats a repetition, as in (a+)+, which can take very long."
     if repetitions > MAX_REPETITIONS:
         return f"/{source}/ has {repetitions} repetitions, of at most {MAX_REPETITIONS}."
-    return ""
+    return pattern
 
 
 _REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)

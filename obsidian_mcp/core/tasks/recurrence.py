@@ -145,14 +145,22 @@ class _Reader:
         self._advance()
         return number
 
-    def _numbers(self) -> list[int]:
-        """One number or several. Raises: _Unreadable where none follows a comma."""
+    def _name(self, names: Sequence[str]) -> int | None:
+        """The place of a name among those of its kind."""
+        if self.symbol not in names:
+            return None
+        place = names.index(self.symbol)
+        self._advance()
+        return place
+
+    def _several(self, read: Callable[[], int | None]) -> list[int]:
+        """One or several with commas between. Raises: _Unreadable where none follows a comma."""
         found: list[int] = []
         while not found or self._accept("comma"):
-            number = self._number()
-            if number is None:
+            one = read()
+            if one is None:
                 raise _Unreadable
-            found.append(number)
+            found.append(one)
         return found
 
     def _nth(self) -> int | None:
@@ -176,12 +184,12 @@ class _Reader:
     def _frequency(self) -> Frequency:
         unit = self.symbol or ""
         if unit in WEEKDAYS:
-            self._weekdays += [(day, 0) for day in self._list(WEEKDAYS)]
+            self._weekdays += [(day, 0) for day in self._several(lambda: self._name(WEEKDAYS))]
             self._at_hours()
             self._days_of_month()
             return "WEEKLY"
         if unit in MONTHS:
-            self._months += [month + 1 for month in self._list(MONTHS)]
+            self._months += [month + 1 for month in self._several(lambda: self._name(MONTHS))]
             self._on()
             return "YEARLY"
         if unit not in FREQUENCIES:
@@ -195,16 +203,6 @@ class _Reader:
             self._at_hours()
         return FREQUENCIES[unit]
 
-    def _list(self, names: Sequence[str]) -> list[int]:
-        """Indexes of names with commas between. Raises: _Unreadable."""
-        found: list[int] = []
-        while not found or self._accept("comma"):
-            if self.symbol not in names:
-                raise _Unreadable
-            found.append(names.index(self.symbol))
-            self._advance()
-        return found
-
     def _on(self) -> None:
         on = self._accept("on")
         if not self._accept("the") and not on:
@@ -215,9 +213,8 @@ class _Reader:
     def _day_item(self) -> bool:
         nth = self._nth()
         symbol = self.symbol or ""
-        if symbol in WEEKDAYS:
-            self._weekdays.append((WEEKDAYS.index(symbol), nth or 0))
-            self._advance()
+        if (weekday := self._name(WEEKDAYS)) is not None:
+            self._weekdays.append((weekday, nth or 0))
         elif nth is not None:
             self._month_days.append(nth)
             self._accept("day")
@@ -227,17 +224,16 @@ class _Reader:
                 self._weekdays += [(day, 0) for day in WORKING_DAYS]
         elif symbol == "week":
             self._advance()
-            self._weeks[:] = self._numbers()
-        elif symbol in MONTHS:
-            self._months.append(MONTHS.index(symbol) + 1)
-            self._advance()
+            self._weeks[:] = self._several(self._number)
+        elif (month := self._name(MONTHS)) is not None:
+            self._months.append(month + 1)
         else:
             return False
         return True
 
     def _at_hours(self) -> None:
         while self._accept("at"):
-            self._hours[:] = self._numbers()
+            self._hours[:] = self._several(self._number)
 
     def _days_of_month(self) -> None:
         """`on the 13th` behind weekdays."""

@@ -4,7 +4,7 @@ fields of the line set and removed, with no other character changed (TASK-20 to 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
@@ -158,15 +158,6 @@ def write_value(name: str, value: str, notation: Notation) -> str:
     return _PRIORITY_SYMBOLS[value] if name == "priority" and notation == "emoji" else value
 
 
-def leftmost(fields: Sequence[Field]) -> Iterator[Field]:
-    """Yield of fields that stand from right to left those that count: the leftmost of each name (TASK-22)."""
-    seen: set[str] = set()
-    for field in reversed(fields):
-        if field.name != "tag" and field.name not in seen:
-            seen.add(field.name)
-            yield field
-
-
 _LINE = re.compile(r"([\s\ufeff>]*)([-*+]|[0-9]+[.)]) +\[(.)\] *([^\n\r\u2028\u2029]*)")
 _BLOCK_ID = re.compile(r" \^([a-zA-Z0-9-]+)\Z")
 
@@ -195,6 +186,11 @@ class Line(NamedTuple):
     fields: tuple[Field, ...]
     """From right to left, tags among them."""
     block_id: str | None
+
+    @property
+    def by_name(self) -> dict[str, Field]:
+        """The fields that count: the leftmost of each name (TASK-22)."""
+        return {field.name: field for field in self.fields if field.name != "tag"}
 
     @property
     def body(self) -> str:
@@ -309,7 +305,7 @@ def read_task(text: str, place: TaskPlace, settings: TaskSettings, file_date: da
 
 def parse_line(line: Line, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task:
     """Return the task in a line that is known to hold one."""
-    values = {field.name: field.value for field in leftmost(line.fields)} if line.fields else NOTHING
+    values = {name: field.value for name, field in line.by_name.items()} if line.fields else NOTHING
     invalid = dict(NOTHING)
     days: dict[str, date | None] = dict.fromkeys(DATES)
     for name in DATES:
@@ -366,23 +362,6 @@ def reference_order(settings: TaskSettings) -> tuple[str, str, str]:
     return ("due", "scheduled", "start")
 
 
-def write_line(
-    description: str,
-    symbol: str,
-    values: Mapping[str, str],
-    notation: Notation,
-    *,
-    indentation: str = "",
-    marker: str = "-",
-    block_id: str | None = None,
-    hard_break: str = "",
-) -> str:
-    """Return a task's line in the plugin's canonical form; `values` are the fields as written, by name (TASK-26)."""
-    block = f" ^{block_id}" if block_id else ""
-    fields = "".join(write_field(name, values[name], notation) for name in ORDER if name in values)
-    return f"{indentation}{marker} [{symbol}] {description}{fields}{block}{hard_break}"
-
-
 def notation_of(line: Line, notation: ReadNotation) -> Notation:
     """Return the notation for new fields of a line: where both are read, that of its fields, else emoji (TASK-03)."""
     if notation != "both":
@@ -436,8 +415,7 @@ def _set_field(line: Line, name: str, value: str | None, notation: ReadNotation)
             if field.name == name:
                 text = _without(text, field, line.body_start)
         return text
-    counting = next((field for field in leftmost(line.fields) if field.name == name), None)
-    if counting is not None:
+    if (counting := line.by_name.get(name)) is not None:
         span = counting.value_span
         return text[: span.start] + write_value(name, value, counting.notation) + text[span.end :]
     at = _insertion_point(line, name)

@@ -24,16 +24,7 @@ from . import recurrence
 from .change_status import StatusChange, change_status, follows_core, new_status
 from .recurrence import write_rule
 from .settings import LINE_ENDS, TYPES, TaskSettings
-from .task import (
-    ON_COMPLETION,
-    PRIORITIES,
-    leftmost,
-    read_line,
-    set_description,
-    set_fields,
-    with_global_filter,
-    write_line,
-)
+from .task import ON_COMPLETION, PRIORITIES, read_line, set_description, set_fields, with_global_filter
 
 SHOWN = 12
 """Places named where several tasks match."""
@@ -193,7 +184,7 @@ def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSett
     """Return a note's text with one task changed: its fields, then its status (TASK-67). Raises: InvalidArguments."""
     line = read_line(box.text, settings.notation)
     is_task = line is not None and settings.is_task(line.body)
-    own = {field.name: field.value for field in leftmost(line.fields)} if line else {}
+    own = {name: field.value for name, field in line.by_name.items()} if line else {}
     values = field_values(change, today, own)
     if (values or change.text is not None) and not is_task:
         needed = f"it lacks the global filter {settings.global_filter!r}" if line else "it is not written as one"
@@ -266,8 +257,7 @@ def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings
     status = new_status(change.status or " ", settings.statuses.get(" "), settings, core=False)
     if status is None or change.status == "toggle":
         raise InvalidArguments(f"A new task cannot have the status {change.status!r}.", argument="status")
-    notation = "emoji" if settings.notation == "both" else settings.notation
-    text = set_fields(write_line(description, status.symbol, {}, notation), values, settings.notation)
+    text = set_fields(f"- [{status.symbol}] {description}", values, settings.notation)
     note = parse(body)
     span = _section(note, heading)
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
