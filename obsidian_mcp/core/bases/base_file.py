@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
@@ -79,16 +79,14 @@ def _child(node: Any, step: str | int) -> Any:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class FilterStatement:
+class FilterStatement(NamedTuple):
     """One filter expression."""
 
     text: str
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Junction:
+class Junction(NamedTuple):
     """`and`, `or` or `not` over filters."""
 
     kind: str
@@ -98,8 +96,7 @@ class Junction:
 Filter = FilterStatement | Junction
 
 
-@dataclass(frozen=True, slots=True)
-class SortOrder:
+class SortOrder(NamedTuple):
     property: str
     descending: bool
 
@@ -363,8 +360,7 @@ class _Reader:
         return {str(key): name for key, name in raw.items()} if self._check(raw, is_valid, path, _SUMMARIES) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(NamedTuple):
     """What is wrong at one place of a base. Line and column count from 1; `column` is None where it is not known."""
 
     message: str

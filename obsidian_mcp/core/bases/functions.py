@@ -7,8 +7,7 @@ import html
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.regexps import RegExpValue
@@ -55,8 +54,7 @@ PATTERN: tuple[type, ...] = (str, LinkValue, RegExpValue)
 _NAMES = {NUMBER: "Number", STRING: "String", PATTERN: "String", (Date,): "Date"}
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     name: str
     types: tuple[type, ...] | None = None
     """None takes any value."""
@@ -65,8 +63,7 @@ class Parameter:
     """Takes all further arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(NamedTuple):
     """A function with its parameters. `run` is called with the scope, the receiver (None for a global) and arguments;
     the first argument of a method in `BODIES` comes unevaluated, as a function of its variables."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope, evaluate_or_error
@@ -20,7 +19,7 @@ from .values import BINARY, LAZY, UNARY, Html, Icon, Image, RelativeTime, TagVal
 def _on_target(method: Method) -> Method:
     """A method of texts for links, which count as texts by their target."""
     run = method.run
-    return replace(method, run=lambda scope, link, *arguments: run(scope, link.target, *arguments))
+    return method._replace(run=lambda scope, link, *arguments: run(scope, link.target, *arguments))
 
 
 METHODS: Mapping[type, Mapping[str, Method]] = {

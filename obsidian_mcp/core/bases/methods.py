@@ -101,9 +101,7 @@ TEXT: Mapping[str, Method] = {
     ),
     "split": Method(_split, (Parameter("separator", PATTERN), Parameter("n", NUMBER, optional=True))),
 }
-TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {
-    "length": lambda text, _: float(utf16_length(text)),
-}
+TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {"length": lambda text, _: float(utf16_length(text))}
 
 
 def _round(_: Scope, number: float, digits: float | None = None) -> Value:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from obsidian_mcp.core.expressions import syntax
 from obsidian_mcp.core.expressions.regexps import RegExpValue
@@ -12,6 +13,7 @@ from obsidian_mcp.core.expressions.syntax import Node, SyntaxProblem
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.text.table_file import read_rows
 
+T = TypeVar("T")
 MAX_LENGTH = 20_000
 """Characters of one expression."""
 MAX_NESTING = 60
@@ -95,10 +97,6 @@ class _Parser:
             return True
         return False
 
-    def _closes(self, bracket: str, opened: _Token) -> None:
-        if not self._takes(bracket):
-            raise self._problem(self._token, f'"{bracket}" for the "{opened.text}" at column {opened.at + 1}')
-
     def _problem(self, token: _Token, expected: str, problem: str = "") -> SyntaxProblem:
         if not problem:
             problem = "the expression ends here" if token.kind == "end" else f'"{token.text}" cannot stand here'
@@ -139,10 +137,7 @@ class _Parser:
                     raise self._problem(self._token, "the name of a field or function")
                 node = syntax.FieldAccess(node, self._next().text)
             elif token.text == "[":
-                self._enter(token)
-                node = syntax.IndexAccess(node, self._expression())
-                self._leave()
-                self._closes("]", token)
+                node = syntax.IndexAccess(node, self._inside(token, "]", self._expression))
             else:
                 node = syntax.FunctionCall(node, self._list(")", token))
         return node
@@ -162,36 +157,31 @@ class _Parser:
             case "operator" if token.text == "/":
                 return syntax.Literal(self._regexp(token))
             case "operator" if token.text == "(":
-                self._next()
-                self._enter(token)
-                node = self._expression()
-                self._leave()
-                self._closes(")", token)
-                return node
+                return self._inside(self._next(), ")", self._expression)
             case "operator" if token.text == "[":
-                self._next()
-                return syntax.ListOf(self._list("]", token))
+                return syntax.ListOf(self._list("]", self._next()))
         raise self._problem(token, "a value")
 
     def _list(self, closing: str, opened: _Token) -> tuple[Node, ...]:
         """Values with commas between them, and the closing bracket."""
-        if self._takes(closing):
-            return ()
-        self._enter(opened)
+        return () if self._takes(closing) else self._inside(opened, closing, self._items)
+
+    def _items(self) -> tuple[Node, ...]:
         items = [self._expression()]
         while self._takes(","):
             items.append(self._expression())
-        self._leave()
-        self._closes(closing, opened)
         return tuple(items)
 
-    def _enter(self, opened: _Token) -> None:
+    def _inside(self, opened: _Token, closing: str, read: Callable[[], T]) -> T:
+        """What stands behind an open bracket, and the closing one."""
         self._nesting += 1
         if self._nesting > MAX_NESTING:
             raise SyntaxProblem(opened.at, f"brackets are nested more than {MAX_NESTING} deep")
-
-    def _leave(self) -> None:
+        found = read()
         self._nesting -= 1
+        if not self._takes(closing):
+            raise self._problem(self._token, f'"{closing}" for the "{opened.text}" at column {opened.at + 1}')
+        return found
 
     def _string(self, token: _Token) -> str:
         found = _STRING[token.text].match(self._text, token.end)

@@ -98,11 +98,7 @@ _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     (rf"in {_COUNT}(?P<unit>quarter)s?", "moved", True),
     (rf"{_COUNT}(?P<unit>quarter)s? ago", "moved", True),
     (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy]|(?:day|week|month|quarter|year)(?=s?$))s?", "moved", True),
-    (
-        rf"(?:(?:in|within) )?(?:the )?(?:last|past|next) {_COUNT}(?P<unit>day|week|month|quarter|year)s?",
-        "span",
-        True,
-    ),
+    (rf"(?:(?:in|within) )?(?:the )?(?:last|past|next) {_COUNT}(?P<unit>day|week|month|quarter|year)s?", "span", True),
     (r"(?:(?:in|within) )?(?:the )?(?P<count>past) (?P<unit>day|week|month|quarter|year)", "span", True),
     (rf"(?:{_WHICH} )?{_WEEKDAY}", "weekday", False),
     (rf"{_WHICH} (?P<unit>week|month|quarter|year)", "period", False),

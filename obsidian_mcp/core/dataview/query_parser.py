@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from typing import Literal as OneOf
 
 import regex
@@ -21,8 +20,7 @@ from obsidian_mcp.core.text.table_file import read_rows
 QueryKind = OneOf["table", "list", "task", "calendar"]
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """An expression with its text and the name of its column: what stands after AS, else its text."""
 
     name: str
@@ -33,40 +31,34 @@ class Named:
 # Sources
 
 
-@dataclass(frozen=True, slots=True)
-class FromPath:
+class FromPath(NamedTuple):
     """A folder or a note; empty for all notes."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class FromTag:
+class FromTag(NamedTuple):
     """With its `#`, as written."""
 
     tag: str
 
 
-@dataclass(frozen=True, slots=True)
-class FromLink:
+class FromLink(NamedTuple):
     """Notes that link to the target or, if `outgoing`, that the target links to. `path` has no subpath."""
 
     path: str
     outgoing: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FromCsv:
+class FromCsv(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExceptFor:
+class ExceptFor(NamedTuple):
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(NamedTuple):
     operator: OneOf["&", "|"]
     left: Source
     right: Source
@@ -78,39 +70,32 @@ Source = FromPath | FromTag | FromLink | FromCsv | ExceptFor | Combined
 # Commands
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(NamedTuple):
     condition: Node
 
 
-@dataclass(frozen=True, slots=True)
-class SortKey:
+class SortKey(NamedTuple):
     expression: Node
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(NamedTuple):
     keys: tuple[SortKey, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     amount: Node
 
 
-@dataclass(frozen=True, slots=True)
-class GroupBy:
+class GroupBy(NamedTuple):
     key: Named
 
 
-@dataclass(frozen=True, slots=True)
-class Flatten:
+class Flatten(NamedTuple):
     items: Named
 
 
-@dataclass(frozen=True, slots=True)
-class SecondFrom:
+class SecondFrom(NamedTuple):
     """A FROM that is not directly after the header: it parses, but running it is an error."""
 
     source: Source
@@ -119,8 +104,7 @@ class SecondFrom:
 Command = Where | Sort | Limit | GroupBy | Flatten | SecondFrom
 
 
-@dataclass(frozen=True, slots=True)
-class DataviewQuery:
+class DataviewQuery(NamedTuple):
     """A whole query. `columns` are those of TABLE, the one expression of LIST, or the date of CALENDAR."""
 
     kind: QueryKind

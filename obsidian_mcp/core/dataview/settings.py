@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.settings import Members, read_json
 from obsidian_mcp.core.note.query_blocks import INLINE_PREFIX
@@ -22,8 +21,7 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     null_text: str = "\\-"
     date_format: str = "MMMM dd, yyyy"
     date_time_format: str = "h:mm a - MMMM dd, yyyy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .values import ITEM_UNITS, ExpressionError, Value
 
@@ -23,8 +23,7 @@ Cells = Mapping[type, Callable[[Value, "Context"], Cell]]
 """How a language shows a value in a cell, by the value's type; null, numbers, texts, lists, objects are shared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """Which rows of a result to answer with."""
 
     limit: int | None = None
@@ -35,8 +34,7 @@ class Page:
         return rows[self.offset : None if self.limit is None else self.offset + self.limit]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     id: str
     """Full id of a property, or the text of an expression."""
     name: str

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from obsidian_mcp.errors import QueryInvalid
 
@@ -232,14 +232,12 @@ OrderKey = Callable[[Value, bool], Any]
 """(value, descending) -> something that Python compares; `descending` lets nulls stay last in both directions."""
 
 
-@dataclass(frozen=True, slots=True)
-class SortBy:
+class SortBy(NamedTuple):
     value: Evaluate
     descending: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedRows:
+class KeyedRows(NamedTuple):
     """Neighbouring rows with one key. `key` is the value of the first."""
 
     key: Value
@@ -323,13 +321,7 @@ def sort_rows(
 
 
 def group_rows(
-    rows: Sequence[Scope],
-    by: SortBy,
-    order_key: OrderKey,
-    context: Context,
-    step: str,
-    *,
-    keep_errors: bool = False,
+    rows: Sequence[Scope], by: SortBy, order_key: OrderKey, context: Context, step: str, *, keep_errors: bool = False
 ) -> list[KeyedRows]:
     """Rows with equal order keys together, by key, then as the rows (EXPR-53). `keep_errors`: a failed key is null."""
     found = _add_keys(rows, [by], order_key, context, step, keep_errors=keep_errors)
@@ -339,11 +331,7 @@ def group_rows(
 
 
 def flatten_rows(
-    rows: Sequence[Scope],
-    values: Evaluate,
-    extend: Callable[[Scope, Value], Scope],
-    context: Context,
-    step: str,
+    rows: Sequence[Scope], values: Evaluate, extend: Callable[[Scope, Value], Scope], context: Context, step: str
 ) -> list[Scope]:
     """One row for each item of a list; a value that is no list gives one row, an empty list none (EXPR-54)."""
     flat: list[Scope] = []

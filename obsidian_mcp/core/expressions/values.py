@@ -201,8 +201,7 @@ def _out_of_range() -> ExpressionError:
 Place = Literal["property", "link", "embed"]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenLink:
+class WrittenLink(NamedTuple):
     """A link of a file as its text has it."""
 
     path: str

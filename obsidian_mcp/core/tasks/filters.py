@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS_QUERY, Days, Ways, read_days
 from obsidian_mcp.core.calendar.moment import format_moment
@@ -62,8 +62,7 @@ class Environment:
 Predicate = Callable[[Task], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """One filter. `days`, `status` and `path` say what an index may leave out before the filter is asked."""
 
     matches: Predicate

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.text.collation import collation_key
 
@@ -20,21 +19,18 @@ from .task import DATES, PRIORITIES, Task
 Key = Callable[[Task], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Sorter:
+class Sorter(NamedTuple):
     key: Key
     reverse: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Grouper:
+class Grouper(NamedTuple):
     names: Callable[[Task], Sequence[str]]
     """The groups that a task belongs to."""
     reverse: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TaskGroup:
+class TaskGroup(NamedTuple):
     names: tuple[str, ...]
     """One for each level."""
     tasks: tuple[Task, ...]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from obsidian_mcp.core.note.query_blocks import unfenced
 from obsidian_mcp.core.text.call import checkpoint
@@ -77,8 +77,7 @@ def _at_most(count: int) -> str:
     return f"At most {write_count(count, 'task')}"
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a query finds."""
 
     tasks: tuple[Task, ...]
@@ -89,8 +88,7 @@ class Result:
     """None for a query without groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class TasksQuery:
+class TasksQuery(NamedTuple):
     """A query that has been read."""
 
     environment: Environment

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp.core.files.settings import Members, enabled_plugins, read_json
 
@@ -17,8 +17,7 @@ LINE_ENDS = frozenset("\n\r\u2028\u2029")
 _DONE_TYPES = frozenset(("DONE", "CANCELLED", "NON_TASK"))
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     symbol: str
     """One code point."""
     name: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from obsidian_mcp.errors import QueryInvalid
 
@@ -28,8 +28,7 @@ NO_JAVASCRIPT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One instruction: as written, with continued lines joined, and with placeholders filled in."""
 
     raw: str
@@ -136,7 +135,7 @@ def _fill(statement: Statement, settings: TaskSettings, note: QueryNote | None) 
             raise statement.invalid(f"Its placeholders stand for more than {_MAX_CHARACTERS:,} characters.")
     lines = [filled.line for filled in join_lines(source)] if source != statement.line else [source]
     if len(lines) == 1:
-        return [replace(statement, line=lines[0])]
+        return [statement._replace(line=lines[0])]
     parts = (f": statement {number} after expansion of placeholder" for number in range(1, len(lines) + 1))
     return [
         Statement(statement.raw + part, statement.joined + part, line) for part, line in zip(parts, lines, strict=True)
@@ -203,5 +202,5 @@ def _expand_preset(
         raise statement.invalid(f"The preset {name!r} contains itself.")
     for inner in join_lines(settings.presets[name]):
         if not inner.line.startswith("#"):
-            for filled in _fill(replace(statement, line=inner.line), settings, note):
+            for filled in _fill(statement._replace(line=inner.line), settings, note):
                 yield from _expand_preset(filled, settings, note, rounds - 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from os.path import commonprefix
+from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.days import FORMS, read_coming_day, read_shifted_day
 from obsidian_mcp.core.calendar.iso import calendar_day
@@ -30,8 +31,7 @@ SHOWN = 12
 """Places named where several tasks match."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkbox:
+class Checkbox(NamedTuple):
     """A list item with a checkbox, be it a task of the plugin or not."""
 
     path: str
@@ -132,8 +132,7 @@ _NO_FIELDS: Mapping[str, str] = {}
 _is_id = re.compile("[A-Za-z0-9_-]+").fullmatch
 
 
-@dataclass(frozen=True, slots=True)
-class TaskChange:
+class TaskChange(NamedTuple):
     """What is to become of a task. None keeps a field; an empty text or list removes it."""
 
     status: str = ""
@@ -416,7 +415,7 @@ def update_card(
     if lane and wanted is None:
         raise InvalidArguments(f"{lane!r} is no lane. Give the heading of one.", argument="lane")
     if wanted is not None and not change.status and finished in (wanted, current) and wanted != current:
-        change = replace(change, status="done" if wanted == finished else "todo")
+        change = change._replace(status="done" if wanted == finished else "todo")
     if change == TaskChange():
         done = Updated(body, box.line, (box.text,), (box.text,))
     else:
