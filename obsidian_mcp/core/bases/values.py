@@ -17,6 +17,7 @@ from obsidian_mcp.core.expressions.javascript import divide, number_text, remain
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import (
     ITEM_UNITS,
+    MAX_VALUE_DEPTH,
     UNITS,
     Date,
     Duration,
@@ -24,6 +25,7 @@ from obsidian_mcp.core.expressions.values import (
     File,
     LinkValue,
     Value,
+    check_depth,
     day_of,
     from_json,
 )
@@ -31,9 +33,6 @@ from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.text.collation import natural_key
 
 from .dates import add, difference, humanize, parse_date, parse_duration
-
-MAX_TEXT_DEPTH = 40
-"""Lists inside each other that a text may show."""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?=\S)")
 
@@ -137,8 +136,7 @@ def text_of(value: Value, context: Context, depth: int = 0) -> str:
             return value.path
         case RegExpValue():
             return f"/{value.source}/{value.flags}"
-    if depth >= MAX_TEXT_DEPTH:
-        raise ExpressionError(f"The value is nested more than {MAX_TEXT_DEPTH} deep.")
+    check_depth(depth)
     context.budget.charge_items(1)
     if isinstance(value, list):
         return context.budget.join(text_of(item, context, depth + 1) for item in value)
@@ -148,8 +146,7 @@ def text_of(value: Value, context: Context, depth: int = 0) -> str:
 def _plain(value: Value, context: Context, depth: int) -> Any:
     """An object as JSON shows it."""
     context.budget.charge(ITEM_UNITS)
-    if depth >= MAX_TEXT_DEPTH:
-        raise ExpressionError(f"The value is nested more than {MAX_TEXT_DEPTH} deep.")
+    check_depth(depth)
     match value:
         case None | bool():
             return value
@@ -216,9 +213,6 @@ def local(moment: datetime) -> Date:
 
 
 Operator = Callable[[Value, Value, Context], Value]
-
-MAX_DEPTH = 40
-"""Lists inside each other that are compared."""
 
 
 def _invalid_operation(left: Value, right: Value) -> ExpressionError:
@@ -320,8 +314,8 @@ def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
         return str(left) == str(right)
     if isinstance(left, Duration) and isinstance(right, Duration):
         return left.total_ms == right.total_ms
-    if depth >= MAX_DEPTH:
-        raise ExpressionError(f"The values are nested more than {MAX_DEPTH} deep.")
+    if depth >= MAX_VALUE_DEPTH:
+        raise ExpressionError(f"The values are nested more than {MAX_VALUE_DEPTH} deep.")
     context.budget.tick()
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(

@@ -92,12 +92,8 @@ class Locale:
 
     def ordinal(self, number: int, unit: str = "D") -> str:
         """Return a number as the language counts a unit (`D`, `M`, `w`…): `22nd`, `22.`, `1er`."""
-        fits = (form for units, numbers, form in self.ordinals if self._counts(units, unit, numbers, number))
-        return next(fits, "{}").format(number)
-
-    @staticmethod
-    def _counts(units: str, unit: str, numbers: str, number: int) -> bool:
-        return (units == "*" or unit in units.split()) and re.search(numbers, str(number)) is not None
+        forms = (row for row in self.ordinals if row[0] == "*" or unit in row[0].split())
+        return next((form for _, numbers, form in forms if re.search(numbers, str(number))), "{}").format(number)
 
     def ordinal_pattern(self) -> str:
         """Return a regular expression for the ordinal of a day, with any ending that moment takes."""

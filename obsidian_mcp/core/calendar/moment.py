@@ -70,12 +70,8 @@ def _weekday(at: datetime, _: Locale) -> int:
     return at.isoweekday() % 7
 
 
-def _local_week(part: int, divisor: int = 10**9) -> Number:
-    return lambda at, locale: week_of(at, locale.first_day, locale.doy)[part] % divisor
-
-
-def _iso_week(part: int, divisor: int = 10**9) -> Number:
-    return lambda at, _: week_of(at, 1, 4)[part] % divisor
+def _week(part: int, divisor: int = 10**9, *, iso: bool = False) -> Number:
+    return lambda at, locale: week_of(at, *((1, 4) if iso else (locale.first_day, locale.doy)))[part] % divisor
 
 
 def _era_year(at: datetime, locale: Locale) -> int:
@@ -115,13 +111,13 @@ _WRITERS: Mapping[str, Writer] = {
     "dddd": lambda at, locale, pattern: locale.weekday_names(pattern)[_weekday(at, locale)],
     "e": number(1, lambda at, locale: (_weekday(at, locale) - locale.first_day) % 7),
     "E": number(1, NUMBERS["iso weekday"]),
-    **numbers("w", (1, 2), _local_week(1)),
-    "wo": _ordinal("w", _local_week(1)),
-    "Wo": _ordinal("W", _iso_week(1)),
-    "gg": number(2, _local_week(0, 100)),
-    **numbers("g", (4, 5), _local_week(0)),
-    "GG": number(2, _iso_week(0, 100)),
-    **numbers("G", (4, 5), _iso_week(0)),
+    **numbers("w", (1, 2), _week(1)),
+    "wo": _ordinal("w", _week(1)),
+    "Wo": _ordinal("W", _week(1, iso=True)),
+    "gg": number(2, _week(0, 100)),
+    **numbers("g", (4, 5), _week(0)),
+    "GG": number(2, _week(0, 100, iso=True)),
+    **numbers("G", (4, 5), _week(0, iso=True)),
     **dict.fromkeys(("N", "NN", "NNN"), text(lambda at, locale: locale.era(at).short)),
     "NNNN": text(lambda at, locale: locale.era(at).name),
     "NNNNN": text(lambda at, locale: locale.era(at).narrow),

@@ -196,19 +196,17 @@ def line_fields(line: str) -> list[InlineField]:
     if "::" not in line or len(line) > MAX_LINE:
         return []
     line = line.strip(SPACES)
-    found = bracketed_fields(line)
-    if found:
-        return found
-    whole = full_line_field(line)
-    return [whole] if whole else []
+    return bracketed_fields(line) or _full_line_fields(line)
 
 
 def item_fields(text: str, *, is_task: bool) -> list[InlineField]:
     """The fields of a list item, its lines joined by spaces; only one that is no task may be a full line (DV-06)."""
     found = bracketed_fields(text, shorthands=True)
-    if found or is_task or "::" not in text:
-        return found
-    whole = full_line_field(text)
+    return found if found or is_task else _full_line_fields(text)
+
+
+def _full_line_fields(line: str) -> list[InlineField]:
+    whole = full_line_field(line)
     return [whole] if whole else []
 
 

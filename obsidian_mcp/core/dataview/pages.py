@@ -125,11 +125,8 @@ class PageStore:
             value = literals.frontmatter_value(raw)
         return self.resolve_values(value, page_path) if isinstance(value, LinkValue | list | dict) else value
 
-    def link(self, page_path: str, target: str, display: str | None, *, embed: bool) -> LinkValue:
-        """A link of a page with the full path of the file it leads to."""
-        return self.resolve_link(literals.link_to(target, display, embed=embed), page_path)
-
     def resolve_link(self, link: LinkValue, page_path: str) -> LinkValue:
+        """A link of a page with the full path of the file it leads to."""
         path = self.vault.resolve(link.path, page_path) or link.path
         return link if path == link.path else LinkValue(path, link.subpath, link.display, link.embed)
 
@@ -242,10 +239,6 @@ class PageFile(Computed):
         if self.get("day") is not None:
             yield "day"
 
-    @property
-    def link(self) -> LinkValue:
-        return LinkValue(self.path)
-
 
 # Fields of `file`
 
@@ -310,15 +303,15 @@ def _out_links(file: PageFile) -> list[Value]:
     page, path = file.page, file.path
     links = page.store.vault.links(path)
     ordered = [link for place in ("property", "link", "embed") for link in links if link.place == place]
-    return [
-        page.store.link(
-            path,
-            link.path + link.subpath,
-            link.display if link.display is not None else shown(link.path + link.subpath),
+    written = (
+        literals.link_to(
+            target := link.path + link.subpath,
+            link.display if link.display is not None else shown(target),
             embed=link.place == "embed",
         )
         for link in ordered
-    ]
+    )
+    return [page.store.resolve_link(link, path) for link in written]
 
 
 def _frontmatter(file: PageFile) -> Value:
@@ -436,7 +429,7 @@ def _record(value: ObjectRecord, context: Context) -> Cell:
 
 
 def _file_link(file: PageFile) -> str:
-    return link_text(file.link)
+    return link_text(file["link"])
 
 
 def _item(item: ItemRecord, context: Context) -> Cell:

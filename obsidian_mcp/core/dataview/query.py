@@ -348,7 +348,7 @@ def _identity(row: Scope) -> Value:
     fields = row.row
     while isinstance(fields, Extended):
         fields = fields.below
-    return fields.file.link if isinstance(fields, NotePage) else fields.identity
+    return fields.file["link"] if isinstance(fields, NotePage) else fields.identity
 
 
 # The answer of TASK: tasks with everything below them, by group (DV-25, DV-26)

@@ -96,7 +96,7 @@ class Flatten(NamedTuple):
 
 
 class SecondFrom(NamedTuple):
-    """A FROM that is not directly after the header: it parses, but running it is an error."""
+    """A FROM; one that is not directly after the header parses, but running it is an error."""
 
     source: Source
 
@@ -167,15 +167,18 @@ class QueryParser(ExpressionParser):
         if header is None:
             return None
         kind, columns, without_id = header
-        self._skip_comments()
-        source = self._from() or FromPath("")
         commands: list[Command] = []
         while True:
             self._skip_comments()
             command = self._command()
             if command is None:
-                return DataviewQuery(kind, tuple(columns), without_id, source, tuple(commands))
+                break
             commands.append(command)
+        source: Source = FromPath("")
+        if commands and isinstance(first := commands[0], SecondFrom):
+            source = first.source
+            del commands[0]
+        return DataviewQuery(kind, tuple(columns), without_id, source, tuple(commands))
 
     def query_kind(self) -> QueryKind | None:
         found = self.match(_KIND, "TABLE, LIST, TASK or CALENDAR")
@@ -261,13 +264,6 @@ class QueryParser(ExpressionParser):
                 return make(found)
             self.pos = start
         return None
-
-    def _from(self) -> Source | None:
-        start = self.pos
-        source = self.source() if self._keyword(_FROM) else None
-        if source is None:
-            self.pos = start
-        return source
 
     def sort_key(self) -> SortKey | None:
         expression = self.expression()

@@ -19,7 +19,7 @@ from obsidian_mcp.core.dataview.note_data import DataviewVault
 from obsidian_mcp.core.dataview.pages import PageStore, exact_tags
 from obsidian_mcp.core.dataview.records import Identified
 from obsidian_mcp.core.expressions.evaluate import Problems
-from obsidian_mcp.core.expressions.values import Date, ExpressionError, LinkValue, Value, from_milliseconds
+from obsidian_mcp.core.expressions.values import Date, ExpressionError, Value, from_milliseconds
 from obsidian_mcp.errors import QueryInvalid
 
 _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -93,17 +93,14 @@ class Sources:
     def _find_linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
         target = self._vault.resolve(path, self._origin) if path or self._origin else None
         if target is None:
-            return dict.fromkeys(page for page in self._all() if any(link.path == path for link in self._links(page)))
+            notes = map(self._pages.existing, self._all())
+            return dict.fromkeys(note.path for note in notes if path in (link.path for link in note.file["outlinks"]))
         if not outgoing:
             return dict.fromkeys(self._vault.backlinks(target))
         # The app's link map has the links of the text first, then the embeds, then those of the properties.
         links = sorted(self._vault.links(target), key=lambda link: _PLACES.index(link.place))
         found = (self._vault.resolve(link.path, target) for link in links)
         return dict.fromkeys(path for path in found if path)
-
-    def _links(self, page: str) -> Iterable[LinkValue]:
-        found = self._pages.page(page)
-        return [] if found is None else found.file["outlinks"]
 
     # CSV
 

@@ -23,9 +23,9 @@ from obsidian_mcp.core.expressions.values import (
     Budget,
     Date,
     Duration,
-    ExpressionError,
     LinkValue,
     Value,
+    check_depth,
     shift,
 )
 from obsidian_mcp.core.text.collation import compare_texts, exact_key, same_text
@@ -323,10 +323,6 @@ _COMPARE: dict[str, Callable[[Any, Any], float]] = {
 }
 
 
-MAX_DEPTH = 40
-"""Lists and objects inside each other in a text."""
-
-
 def file_title(path: str) -> str:
     """The name of a file without its folder and without `.md`."""
     return path.rpartition("/")[2].removesuffix(".md")
@@ -377,8 +373,7 @@ def value_text(value: Value, settings: Settings, budget: Budget, depth: int = 0)
 
 
 def _parts(values: list[Value], settings: Settings, budget: Budget, depth: int) -> list[str]:
-    if depth >= MAX_DEPTH:
-        raise ExpressionError(f"The value is nested more than {MAX_DEPTH} deep.")
+    check_depth(depth)
     texts = []
     for value in values:
         text = value_text(value, settings, budget, depth + 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .values import ITEM_UNITS, ExpressionError, Value
+from .values import ITEM_UNITS, ExpressionError, Value, check_depth
 
 if TYPE_CHECKING:
     from .evaluate import Context
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Cell = Any
 """JSON: null, boolean, number, text, list, object."""
-
-MAX_CELL_DEPTH = 40
-"""Lists and objects inside each other in a cell."""
 
 Cells = Mapping[type, Callable[[Value, "Context"], Cell]]
 """How a language shows a value in a cell, by the value's type; null, numbers, texts, lists, objects are shared."""
@@ -114,8 +111,7 @@ def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cel
     if isinstance(value, ExpressionError):
         return {"error": value.message}
     context.budget.charge(ITEM_UNITS)
-    if depth >= MAX_CELL_DEPTH:
-        raise ExpressionError(f"The value is nested more than {MAX_CELL_DEPTH} deep.")
+    check_depth(depth)
     if isinstance(value, list | dict):
         context.budget.charge_items(len(value))
         context.budget.tick()

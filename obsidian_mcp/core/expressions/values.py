@@ -26,6 +26,16 @@ class ExpressionError(Exception):
         self.message = message
 
 
+MAX_VALUE_DEPTH = 40
+"""Lists and objects inside each other in a cell or text, or in values that are compared."""
+
+
+def check_depth(depth: int) -> None:
+    """Raises: ExpressionError for a value that is nested too deep."""
+    if depth >= MAX_VALUE_DEPTH:
+        raise ExpressionError(f"The value is nested more than {MAX_VALUE_DEPTH} deep.")
+
+
 @dataclass(frozen=True, slots=True)
 class LinkValue:
     """A link as written: `path` without the `subpath`, which begins with `#`; `display` is None where not written."""
