@@ -251,8 +251,6 @@ def read_number(value: Any) -> float:
     try:
         return read_integer(value)
     except ValueError:
-        if isinstance(value, bool):
-            raise
         return float(read_string(value))
 
 

@@ -223,7 +223,9 @@ def change_made(
     shown = [one for one in texts if isinstance(one, Write) or one.after.decode("utf-8", "replace").strip() not in said]
     shown = [] if "old" in answer else shown
     data: dict[str, Any] = {"change": number}
-    diffs = [difference(one, context=0) for one in _first_of_size(shown)]
+    sizes = accumulate(len(one.after) for one in shown)
+    compared = sum(size <= COMPARED_BYTES for size in sizes) or 1
+    diffs = [difference(one, context=0) for one in shown[:compared]]
     if len(shown) == 1:
         _, _, lines = diffs[0].partition("\n+++ b/")  # the answer has the names of the file
         pieces = [_shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])]
@@ -243,9 +245,3 @@ def change_made(
     if any(b"\r\n" in one.after for one in texts):
         data["line_ends"] = "CRLF"
     return data
-
-
-def _first_of_size(writes: Sequence[Any]) -> list[Any]:
-    """Return the first files of a change, at least one, whose lines are compared for its answer."""
-    sizes = accumulate(len(one.after) for one in writes)
-    return [one for at, (one, size) in enumerate(zip(writes, sizes, strict=True)) if not at or size <= COMPARED_BYTES]

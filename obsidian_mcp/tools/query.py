@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from itertools import accumulate
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
@@ -18,7 +18,6 @@ from .arguments import Argument, Limit, Offset, TableNumber, TableSection, Vault
 from .paging import PAGE, fitting, next_offset
 from .registry import plain, tool
 
-T = TypeVar("T")
 CELL = 2_000
 """Characters of a cell in a row or group that alone fills a page, and of a summary."""
 GROUPS = 200

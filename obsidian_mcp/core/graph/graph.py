@@ -43,7 +43,6 @@ QUERY_SECONDS = 60.0
 """Time limit of a query in a call without one, as on the command line (EXPR-62)."""
 
 T = TypeVar("T")
-V = TypeVar("V")
 P = ParamSpec("P")
 
 
