@@ -74,8 +74,6 @@ def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[s
             if texts and length > most:
                 break
             texts.append(text[:most])
-    except NotShowable:
-        raise
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         # It raises whatever the broken file makes it stumble over.
         raise NotShowable(f"The PDF cannot be read: {str(error) or type(error).__name__}.") from error

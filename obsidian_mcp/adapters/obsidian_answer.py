@@ -42,11 +42,13 @@ CANNOT_CARRY = "cannot_carry"
 
 _EXPANDED = re.compile(r"\\[ntr]")
 _REFUSAL = re.compile(r"(?:[A-Z][A-Za-z]*)?Error: ")
-_NOISE = re.compile(
+_NOISE = (
     rb"(?:" + DAY.encode() + rb" \d\d:\d\d:\d\d Loading (?:updated|main) app package [^\n]*"
     rb"|Your Obsidian installer is out of date\.[^\n]*)(?:\n|\Z)"
 )
-_BLANK = re.compile(rb"\r?\n")
+_SKIPPED = re.compile(_NOISE + rb"|\r?\n")
+_LEAD = re.compile(rb"(?:\r?\n(?=" + _NOISE + rb"))?(?:" + _NOISE + rb")*(?:\r?\n)?")
+"""Noise and one blank line before a text."""
 _SKIPS = 16
 """Leading lines that may be noise; more are a note's own."""
 
@@ -104,7 +106,7 @@ class ProgramAnswer:
     @cached_property
     def text(self) -> str:
         """stdout without leading noise, one leading blank line and the last line end; the rest is unchanged."""
-        return self.raw[_start(self.raw) :].decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        return _LEAD.sub(b"", self.raw, count=1).decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
     @property
     def lines(self) -> list[str]:
@@ -207,20 +209,9 @@ class ProgramAnswer:
 def _cuts(raw: bytes) -> list[int]:
     """The places before which nothing but noise and blank lines stands."""
     cuts = [0]
-    while len(cuts) <= _SKIPS and (skip := _NOISE.match(raw, cuts[-1]) or _BLANK.match(raw, cuts[-1])):
+    while len(cuts) <= _SKIPS and (skip := _SKIPPED.match(raw, cuts[-1])):
         cuts.append(skip.end())
     return cuts
-
-
-def _start(raw: bytes) -> int:
-    """Where the text begins behind leading noise and one blank line."""
-    position = 0
-    if (blank := _BLANK.match(raw)) and _NOISE.match(raw, blank.end()):
-        position = blank.end()
-    while noise := _NOISE.match(raw, position):
-        position = noise.end()
-    blank = _BLANK.match(raw, position)
-    return position if blank is None else blank.end()
 
 
 # Paths
