@@ -249,13 +249,9 @@ def _is_sendable(disk: str) -> bool:
 
 def _is_uncertain(error: AppError) -> bool:
     """Whether the change may still be made after this failure."""
-    return isinstance(error, OperationTimeout) or (
-        isinstance(error, AppCommandFailed) and error.data.get("reason") == OUTCOME_UNKNOWN
-    )
+    return isinstance(error, OperationTimeout) or error.data.get("reason") == OUTCOME_UNKNOWN
 
 
 def _is_unsuited(error: AppError) -> bool:
     """Whether the app cannot make this change but is well: it does not know the file yet, or cannot take the text."""
-    return isinstance(error, NoteNotFound) or (
-        isinstance(error, AppCommandFailed) and error.data.get("reason") == CANNOT_CARRY
-    )
+    return isinstance(error, NoteNotFound) or error.data.get("reason") == CANNOT_CARRY
