@@ -18,11 +18,7 @@ _SCALAR = re.compile(r'(?<!\\)"(?:[^"\\\r\n]|\\.)*"|' + r"'(?:[^'\r\n]|'')*'")
 
 
 class Unwritable(Exception):
-    """A link that must change and cannot be written."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A link that must change and cannot be written, with the reason in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def file_edits(
         try:
             edits += change()
         except Unwritable as error:
-            skipped.append(Skipped(original, error.reason))
+            skipped.append(Skipped(original, str(error)))
     return FileEdits(referrer.path, in_order(edits), tuple(skipped))
 
 
@@ -187,15 +187,21 @@ class _Change:
             if goal == target and not self._was_relative(link, source, home, target):
                 return []
         names = _shown_names(target, goal) if renamed else {}
-        path = self._path(link, target, goal, home, displayed=link.display is not None and link.display not in names)
+        path = write_path(
+            self.after,
+            goal,
+            home,
+            link.style,
+            self.settings.new_link_format,
+            subpath=link.subpath,
+            extension=is_note(link.path) if is_note(target) else None,
+            displayed=link.display is not None and link.display not in names,
+        )
         if path is None:
             return [self._as_markdown(place, goal, home, names)]
         if stays and name_key(path) == name_key(clean(link.path)):
             return []
-        edits = [path_edit(place, path)]
-        if (display := _display_edit(place, path, names)) is not None:
-            edits.append(display)
-        return edits
+        return [path_edit(place, path), *_display_edit(place, path, names)]
 
     def _resolve(self, source: VaultPath, path: str, *, after: bool = False) -> VaultPath | None:
         key = after, parent(source), path
@@ -210,28 +216,13 @@ class _Change:
         joined = within_folder(parent(source), clean(link.path))
         return joined is not None and target in (self.before.at(joined), self.before.at(joined + NOTE_EXTENSION))
 
-    def _path(self, link: Link, target: VaultPath, goal: VaultPath, home: VaultPath, *, displayed: bool) -> str | None:
-        """The path to write, None where a wikilink cannot hold one."""
-        path = write_path(
-            self.after,
-            goal,
-            home,
-            link.style,
-            self.settings.new_link_format,
-            subpath=link.subpath,
-            extension=is_note(link.path) if is_note(target) else None,
-            displayed=displayed,
-        )
-        if path is None and link.style == "markdown":
-            raise _unreachable(goal)
-        return path
-
     def _as_markdown(self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]) -> Edit:
-        """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08)."""
+        """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08). Raises: Unwritable."""
         link = place.link
         path = write_path(self.after, goal, home, "markdown", self.settings.new_link_format, subpath=link.subpath)
         if path is None:
-            raise _unreachable(goal)
+            name = str(goal)
+            raise Unwritable(f"No link can lead to {name!r}: a name with '#' or without an extension is never found.")
         if link.display is not None:
             shown = names.get(link.display, link.display)
         else:
@@ -245,10 +236,6 @@ class _Change:
 
 
 _NO_BRACKETS = str.maketrans("", "", "\\[]")
-
-
-def _unreachable(goal: VaultPath) -> Unwritable:
-    return Unwritable(f"No link can lead to {str(goal)!r}: a name with '#' or without an extension is never found.")
 
 
 def path_edit(place: LinkPlace, path: str) -> Edit:
@@ -269,17 +256,17 @@ def path_edit(place: LinkPlace, path: str) -> Edit:
     return place.edit(whole, f"<{inner}{place.host[span.end : whole.end]}>")
 
 
-def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> Edit | None:
+def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> list[Edit]:
     """A display that is the old name becomes the new one; none where the target now says the same (RENAME-06)."""
     link, span = place.link, place.display()
     shown = names.get(link.display or "")
     if span is None or shown is None or link.size is not None:
-        return None
+        return []
     if link.style == "markdown":
-        return place.edit(span, markdown_label(shown)) if span.slice(place.host) == link.display else None
+        return [place.edit(span, markdown_label(shown))] if span.slice(place.host) == link.display else []
     if shown == path + link.subpath:
-        return place.edit(Span(link.target_span.end, span.end), "")
-    return place.edit(span, shown) if wiki_displays(shown) else None
+        return [place.edit(Span(link.target_span.end, span.end), "")]
+    return [place.edit(span, shown)] if wiki_displays(shown) else []
 
 
 def _shown_names(target: VaultPath, goal: VaultPath) -> dict[str, str]:
@@ -324,14 +311,14 @@ class Extraction:
 
     def others_edits(self, referrers: Iterable[Referrer]) -> Iterator[FileEdits]:
         """Yield the edits of links elsewhere that lead to a heading or block in the part."""
+        going, kept = (self.span, *self.footnotes.removed), self.footnotes.kept
         for referrer in referrers:
-            places = (place for place in referrer.places if referrer.path != self.source or self._stays(place))
-            edits = file_edits(replace(referrer, places=tuple(places)), self._link_to_moved, self._rewrite_card)
+            if referrer.path == self.source:
+                staying = (place for place in referrer.places if not _is_in(going, place) or _is_in(kept, place))
+                referrer = replace(referrer, places=tuple(staying))
+            edits = file_edits(referrer, self._link_to_moved, self._rewrite_card)
             if edits.edits or edits.skipped:
                 yield edits
-
-    def _stays(self, place: LinkPlace) -> bool:
-        return not _is_in((self.span, *self.footnotes.removed), place) or _is_in(self.footnotes.kept, place)
 
     def _moved_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
         link = place.link

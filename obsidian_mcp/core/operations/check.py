@@ -12,8 +12,8 @@ from typing import NamedTuple
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.graph.indexed_vault import IndexedVault
-from obsidian_mcp.core.graph.results import Reference, TagUse
+from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
+from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.note import canvas, counts
 from obsidian_mcp.core.search.similar import near_duplicates
 from obsidian_mcp.core.tasks.listing import ListRequest
@@ -65,10 +65,6 @@ class Check(NamedTuple):
         return found if isinstance(found, Findings) else Findings(list(found))
 
 
-def _find_broken_links(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    return (partial(_describe_link, vault, reference) for reference in broken_links(vault).value)
-
-
 def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
     meant = likely_link(vault, reference)
     text = f"{reference.link.original}: no such {missing_part(reference)}"
@@ -97,27 +93,21 @@ def _find_overdue_tasks(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
         yield partial(CheckFinding, task.path, task.line, f"{task.description} (due {task.due})")
 
 
-def _find_orphans(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    return (partial(CheckFinding, path) for path in vault.graph.orphans().value)
-
-
 def _find_unused_attachments(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
     unlinked = vault.graph.orphans(attachments=True).value
     return (partial(CheckFinding, path) for path in unlinked if media.is_attachment(path))
 
 
-def _find_stubs(vault: Vault) -> Iterable[Callable[[], CheckFinding]]:
-    return vault.graph.evaluate_texts(lambda texts: sorted(_stubs(texts), key=lambda stub: str(stub.args[0]))).value
-
-
-def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> Iterator[partial[CheckFinding]]:
+def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> list[partial[CheckFinding]]:
+    found = []
     for path, text in texts:
         own = text[frontmatter.text_start(text) :] if len(text) < 10_000 else text
         marks = list(_headings_and_embeds.finditer(own)) if len(own) < 1_000 else []
         if len(own) < 1_000 and not any(mark[1] for mark in marks):
             words = counts.count(_headings_and_embeds.sub("", own)).words
             if words < STUB_WORDS:
-                yield partial(CheckFinding, path, None, write_count(words, "word"))
+                found.append((path, words))
+    return [partial(CheckFinding, path, None, write_count(words, "word")) for path, words in sorted(found)]
 
 
 def _find_near_duplicates(vault: Vault) -> Findings:
@@ -132,19 +122,13 @@ def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
         forms = [f"{key}{ending}" for ending in PLURALS] + ([f"{key[:-1]}ies"] if key.endswith("y") else [])
         others = [uses[form] for form in forms if form in uses and len(key.rpartition("/")[2]) > 2]
         if others or len(use.spellings) > 1:
-            yield partial(CheckFinding, None, None, ", ".join(map(_spelled, (use, *others))))
+            spelled = [f"{' '.join(f'#{form}' for form in one.spellings)} ({one.files})" for one in (use, *others)]
+            yield partial(CheckFinding, None, None, ", ".join(spelled))
 
 
-def _spelled(use: TagUse) -> str:
-    return f"{' '.join(f'#{spelling}' for spelling in use.spellings)} ({use.files})"
-
-
-def _find_missing_properties(vault: Vault) -> Iterable[Callable[[], CheckFinding]]:
-    return vault.graph.evaluate(lambda moment: _missing_properties(IndexedVault(moment))).value
-
-
-def _missing_properties(view: IndexedVault) -> list[Callable[[], CheckFinding]]:
+def _missing_properties(moment: Moment) -> list[Callable[[], CheckFinding]]:
     """Find the notes without a property that most notes of their type, with their tag or in their folder have."""
+    view = IndexedVault(moment)
     names: dict[str, Mapping[str, object]] = {}
     kinds: dict[str, list[str]] = {}
     notes = [file.path for file in view.files() if is_note(file.path)]
@@ -170,7 +154,7 @@ def _missing_properties(view: IndexedVault) -> list[Callable[[], CheckFinding]]:
 
 CHECKS: Mapping[str, Check] = {
     "broken_links": Check(
-        _find_broken_links,
+        lambda vault: (partial(_describe_link, vault, reference) for reference in broken_links(vault).value),
         "Write the link that was meant. Call obsidian_edit_note with replace_text; for many of them, obsidian_batch.",
         is_broken=True,
     ),
@@ -178,14 +162,20 @@ CHECKS: Mapping[str, Check] = {
     "overdue_tasks": Check(
         _find_overdue_tasks, "Complete or postpone them. Call obsidian_update_task with name and line."
     ),
-    "missing_properties": Check(_find_missing_properties, "Set the property. Call obsidian_set_properties with names."),
+    "missing_properties": Check(
+        lambda vault: vault.graph.evaluate(_missing_properties).value,
+        "Set the property. Call obsidian_set_properties with names.",
+    ),
     "alike_tags": Check(_find_alike_tags, "Keep one of them. Call obsidian_rename_tag."),
     "near_duplicates": Check(
         _find_near_duplicates, "Merge them, or delete one. Call obsidian_compose_notes or obsidian_delete_note."
     ),
-    "stubs": Check(_find_stubs, "Complete or delete them. Call obsidian_edit_note or obsidian_delete_note."),
+    "stubs": Check(
+        lambda vault: vault.graph.evaluate_texts(_stubs).value,
+        "Complete or delete them. Call obsidian_edit_note or obsidian_delete_note.",
+    ),
     "orphans": Check(
-        _find_orphans,
+        lambda vault: (partial(CheckFinding, path) for path in vault.graph.orphans().value),
         "Link to them. obsidian_link_mentions makes mentions links; obsidian_similar names alike notes.",
     ),
     "unused_attachments": Check(_find_unused_attachments, "Embed or delete them. Call obsidian_delete_note."),

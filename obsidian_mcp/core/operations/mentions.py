@@ -15,7 +15,6 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.links.resolve import generate, resolve
 from obsidian_mcp.core.note import drawing, parser
 from obsidian_mcp.core.note.edits import Edit, apply
-from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.query.parser import quoted
@@ -180,7 +179,7 @@ def linked(
             if not is_read or mention.line in renamed:
                 failed.append(left)
         if not failed:
-            if not _reads_alike(before, note, list(links.values())):
+            if (*before.links,) != (*links.values(),) or _elements(before) != _elements(note):  # it says something else
                 break
             stay = [mention for mention, left in zip(mentions, spellings, strict=True) if not left]
             return Linked(after, len(chosen), stay)
@@ -199,11 +198,6 @@ def _renamed_headings(before: Note, after: Note) -> set[int]:
     """The lines of headings that links to them would not find any more."""
     pairs = zip(before.outline, after.outline, strict=False)
     return {old.line for old, new in pairs if heading_key(old.text) != heading_key(new.text)}
-
-
-def _reads_alike(before: Note, after: Note, others: Sequence[Link]) -> bool:
-    """Whether a note says the same but for new links; `others` are its other links afterwards."""
-    return (*before.links,) == (*others,) and _elements(before) == _elements(after)
 
 
 def _elements(note: Note) -> tuple[object, ...]:

@@ -156,10 +156,8 @@ class Plans:
 
     def draft(self, make: Callable[[], object]) -> Plan | None:
         """Run a call up to its first write and keep what it would have changed; None where it would change nothing."""
-        planned = _planned(make)
-        return None if planned is None else self._keep(planned, make)
-
-    def _keep(self, planned: Planned, make: Callable[[], object]) -> Plan:
+        if (planned := _planned(make)) is None:
+            return None
         files = self._vault.files
         base = {
             operation.disk: files.stat(operation.disk)
@@ -284,7 +282,9 @@ class Plans:
             if is_whole and plan.change.undoes is None and (len(chosen) > 1 or plan.moves):
                 _check_covers(plan)
             operations = [
-                self._moved(plan, operation)
+                replace(operation, disk=self._now_at(plan, operation.disk))
+                if isinstance(operation, Write)
+                else operation
                 for operation in plan.change.operations
                 if isinstance(operation, RemoveFolder) or id(operation) in wanted
             ]
@@ -309,11 +309,6 @@ class Plans:
                         argument="paths",
                     )
         return chosen
-
-    def _moved(self, plan: Plan, operation: Operation) -> Operation:
-        if isinstance(operation, Write):
-            return replace(operation, disk=self._now_at(plan, operation.disk))
-        return operation
 
 
 def _planned(make: Callable[[], object]) -> Planned | None:

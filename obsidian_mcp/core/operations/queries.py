@@ -63,12 +63,7 @@ Language = Callable[["Vault", Query], Callable[[Moment], QueryAnswer] | TaskPage
 
 def run_query(vault: Vault, query: Query) -> Found:
     """The answer of one query (QUERIES-01). Raises: QueryInvalid, NoteNotFound for a base, InvalidArguments."""
-    query = _load_base(vault, query)
-    if not query.language:
-        query = _told_from_text(query)
-    else:
-        fence, inside = unfenced(query.text)
-        query = replace(query, text=inside) if fence in (None, query.language) else query
+    query = _identify(vault, query)
     language = LANGUAGES.get(query.language)
     if language is None:
         raise InvalidArguments(
@@ -80,8 +75,7 @@ def run_query(vault: Vault, query: Query) -> Found:
 
 def view_type(vault: Vault, query: Query) -> str:
     """Return the type that a base gives its view, such as `cards`, else "". Raises: QueryInvalid, NoteNotFound."""
-    query = _load_base(vault, query)
-    query = query if query.language else _told_from_text(query)
+    query = _identify(vault, query)
     if query.language != "base":
         return ""
     from obsidian_mcp.core.bases.base_file import read
@@ -89,19 +83,17 @@ def view_type(vault: Vault, query: Query) -> str:
     return read(query.text).view(query.view or None).type
 
 
-def _load_base(vault: Vault, query: Query) -> Query:
-    """Where the query is the path of a base, the text of that file; `this` is then the base (QUERIES-02)."""
+def _identify(vault: Vault, query: Query) -> Query:
+    """The query with its language and without its fence (QUERIES-03). Where it is the path of a base, the text is that
+    of the file, and `this` the base (QUERIES-02)."""
     path, _, view = query.text.strip().partition("#")
-    if query.language not in ("", "base") or "\n" in path or not path.lower().endswith(BASE_EXTENSION):
-        return query
-    entry = vault.find(path)
-    text = vault.read_text(entry).text.body
-    return replace(query, language="base", text=text, view=query.view or view, this=query.this or entry.path)
-
-
-def _told_from_text(query: Query) -> Query:
-    """The query with its language and without its fence (QUERIES-03)."""
+    if query.language in ("", "base") and "\n" not in path and path.lower().endswith(BASE_EXTENSION):
+        entry = vault.find(path)
+        text = vault.read_text(entry).text.body
+        query = replace(query, language="base", text=text, view=query.view or view, this=query.this or entry.path)
     fence, inside = unfenced(query.text)
+    if query.language:
+        return replace(query, text=inside) if fence in (None, query.language) else query
     if fence == "dataviewjs":
         raise QueryInvalid(JAVASCRIPT_REFUSED)
     if fence is not None and fence in LANGUAGES:
@@ -200,7 +192,7 @@ def _dataview(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
         notes = IndexedNotes(
             moment,
             partial(_created_ns, vault),
-            read_text=lambda entry: _text_of(vault, entry),
+            read_text=partial(_read_text, vault),
             bookmarks=lambda: read_bookmarks(read_json(vault.files.config(BOOKMARKS_FILE))),
         )
         return run_dql(read, notes, now=query.now, this=this, settings=settings, page=query.page)
@@ -212,7 +204,7 @@ def _created_ns(vault: Vault, entry: FileEntry) -> int:
     return vault.files.created_ns(entry.disk)
 
 
-def _text_of(vault: Vault, entry: FileEntry) -> str | None:
+def _read_text(vault: Vault, entry: FileEntry) -> str | None:
     try:
         return vault.read_text(entry).text.body
     except AppError:  # gone, or no text
