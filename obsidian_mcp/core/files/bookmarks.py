@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,8 +96,7 @@ def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:
         )
     bookmark, node, array = found[0]
     kept = [JsonItem(item.value, item) for item in array.items if item is not node]
-    text = body or ""
-    return _spliced(text, array, rewrite_list(text, array, kept, _layout(text, array))), bookmark
+    return _with_items(body or "", array, kept), bookmark
 
 
 def _root(body: str | None) -> JsonNode | None:
@@ -153,8 +152,11 @@ def _text(node: JsonNode, key: str) -> str:
 
 
 def _with_item(text: str, array: JsonNode, values: Mapping[str, Any]) -> str:
-    items = [*(JsonItem(item.value, item) for item in array.items), JsonItem(values)]
-    return _spliced(text, array, rewrite_list(text, array, items, _layout(text, array)))
+    return _with_items(text, array, [*(JsonItem(item.value, item) for item in array.items), JsonItem(values)])
+
+
+def _with_items(text: str, array: JsonNode, items: Sequence[JsonItem]) -> str:
+    return text[: array.start] + rewrite_list(text, array, items, _layout(text, array)) + text[array.end :]
 
 
 def _retitled(text: str, node: JsonNode, title: str) -> str:
@@ -162,7 +164,7 @@ def _retitled(text: str, node: JsonNode, title: str) -> str:
         return text
     array = JsonNode(node.start, node.end, [node.value], items=(node,))
     written = rewrite_list(text, array, [JsonItem({**node.value, "title": title}, node)], _layout(text, array))
-    return _spliced(text, array, written[1:-1])
+    return text[: node.start] + written[1:-1] + text[node.end :]
 
 
 def _layout(text: str, array: JsonNode) -> Layout:
@@ -171,7 +173,3 @@ def _layout(text: str, array: JsonNode) -> Layout:
     inner, members = f"\n{outer}  ", f"\n{outer}    "
     usual = Layout(inner, f",{inner}", f"\n{outer}", members, f",{members}", ": ", inner)
     return layout_of(text, array, usual)
-
-
-def _spliced(text: str, node: JsonNode, written: str) -> str:
-    return text[: node.start] + written + text[node.end :]

@@ -147,12 +147,7 @@ def like(written: str, value: str) -> str:
 
 
 def _quote(value: str) -> str:
-    escaped = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(_escape, escaped)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match.group()):04x}"
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def _is_literal(value: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
@@ -144,9 +144,9 @@ class _Canvas(CanvasText):
         if wanted.kind != "group" and not wanted.content.get(needed, "").strip():
             raise InvalidArguments(f"A {wanted.kind} card needs {needed}.", argument=needed)
         rect, place = self._new_rect(wanted)
-        values = {"id": self._unused_id(), "type": wanted.kind}
+        values: dict[str, Any] = {"id": self._unused_id(), "type": wanted.kind}
         values |= {key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)}
-        made = CanvasObject({**values, **_numbers(rect)})
+        made = CanvasObject(values | {key: round(getattr(rect, key)) for key in Rect._fields})
         _set_text(made, "color", _check_color(wanted.color))
         if wanted.kind == "group":
             self.cards.insert(sum(card.node is None and card.is_group for card in self.cards), made)
@@ -294,17 +294,13 @@ class _Canvas(CanvasText):
             if frame is card:
                 continue
             inner = layout.grown(frame.rect, inner)
-            _put(frame, inner, ("x", "y", "width", "height"))
+            _put(frame, inner, Rect._fields)
 
     def _unused_id(self) -> str:
         used = {node.id for node in [*self.cards, *self.edges]}
         while (made := self._new_id()) in used:
             pass
         return made
-
-
-def _numbers(rect: Rect) -> dict[str, int]:
-    return {"x": round(rect.x), "y": round(rect.y), "width": round(rect.width), "height": round(rect.height)}
 
 
 def _put(card: CanvasObject, rect: Rect, keys: Iterable[str]) -> None:

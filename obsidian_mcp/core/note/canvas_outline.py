@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from obsidian_mcp.core.text.call import checkpoint
@@ -81,7 +81,7 @@ def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
     waiting = [(card, 0) for card in _rows(inside.get(id(0), []))][::-1]
     while waiting:
         card, depth = waiting.pop()
-        yield OutlinedCard(card.id, card.kind, card.shows, card.rect, card.color, depth)
+        yield replace(card, depth=depth)
         if card.kind == "group":
             waiting += [(inner, depth + 1) for inner in _rows(inside.get(id(card), []))][::-1]
 
@@ -102,7 +102,7 @@ def _rows(cards: list[OutlinedCard]) -> list[OutlinedCard]:
 def _card(node: Mapping[str, Any]) -> OutlinedCard:
     kind = text_of(node, "type")
     shows = "".join(text_of(node, key) for key in CONTENT.get(kind, ("text",)))
-    rect = Rect(*(number(node, key) for key in ("x", "y", "width", "height")))
+    rect = Rect(*(number(node, key) for key in Rect._fields))
     return OutlinedCard(text_of(node, "id"), kind, shows, rect, text_of(node, "color"))
 
 

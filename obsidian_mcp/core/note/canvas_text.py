@@ -59,7 +59,7 @@ class CanvasObject:
 
     @property
     def rect(self) -> Rect:
-        return Rect(*(number(self.values, key) for key in ("x", "y", "width", "height")))
+        return Rect(*(number(self.values, key) for key in Rect._fields))
 
 
 def text_of(values: Mapping[str, Any], key: str) -> str:

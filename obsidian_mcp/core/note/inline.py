@@ -60,12 +60,8 @@ def read(body: str, regions: Iterable[Region]) -> Inlines:
             scanner.scan(region)
     found = scanner.found
     for elements in (found.links, found.tags, found.footnote_refs):
-        elements.sort(key=_start)
+        elements.sort(key=lambda element: element.span.start)
     return found
-
-
-def _start(element: Link | Tag | NamedPart) -> int:
-    return element.span.start
 
 
 @dataclass(slots=True)

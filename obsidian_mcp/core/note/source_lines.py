@@ -109,9 +109,12 @@ class SourceLines:
             case "$":
                 return bool(self.math_opening(run, i, at))
             case "%":
-                return self._opens_comment(i, at)
+                return body.startswith("%%", at) and body.find("%%", at + 2, end) < 0
             case _:
-                return md.thematic_break(body, at, end) is not None or self._opens_list(run, i, at)
+                if md.thematic_break(body, at, end) is not None:
+                    return True
+                item = md.list_item(body, at, end)  # a numbered list may interrupt a paragraph only with 1
+                return item is not None and item[2] in (None, "1") and run.depth < self.deepest
 
     def interrupts_list(self, run: LineRun, i: int, at: int) -> bool:
         char = self.body[at]
@@ -129,15 +132,6 @@ class SourceLines:
         if body[at] == "[" and (md.footnote(body, at, end) or md.definition(body, at, end)):
             return True
         return self.interrupts_quote(run, i, at)
-
-    def _opens_list(self, run: LineRun, i: int, at: int) -> bool:
-        """Return whether a list may interrupt a paragraph here: a numbered one only with 1."""
-        item = md.list_item(self.body, at, self.ends[i])
-        return item is not None and item[2] in (None, "1") and run.depth < self.deepest
-
-    def _opens_comment(self, i: int, at: int) -> bool:
-        body = self.body
-        return body.startswith("%%", at) and body.find("%%", at + 2, self.ends[i]) < 0
 
     # Lists
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from math import inf
@@ -18,6 +18,7 @@ from obsidian_mcp.core.text.vault_path import basename, name_key
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, StaleEtag
 
 from .changes import Changes, Create, Done, Move, Operation, Remove, RemoveFolder, Write
+from .sync_tree import Scanning
 from .vault import Vault
 
 Answer = TypeVar("Answer")
@@ -139,15 +140,14 @@ class DraftFiles:
         self._put(disk, None, data)
 
     def move(self, source: str, target: str) -> None:
-        if self.stat(source) is not None:
-            if name_key(source) != name_key(target):
-                self._check_free(target)
-            self._move_file(source, target)
-            return
-        if self.subfolders(source) is None:
+        is_file = self.stat(source) is not None
+        if not is_file and self.subfolders(source) is None:
             raise NoteNotFound(f"There is no file or folder {normal_form(source)!r}.", path=normal_form(source))
         if name_key(source) != name_key(target):
             self._check_free(target)
+        if is_file:
+            self._move_file(source, target)
+            return
         for file in list(self.scan(source)):
             self._move_file(file.disk, target + file.disk[len(source) :])
         self._left_folders.pop(target, None)
@@ -271,30 +271,8 @@ class _DraftChanges(Changes):
         location = None
         for operation in operations:
             location = self._perform(operation, self._files) or location
-        self._listing.look_at_all([self._step_after(operation) for operation in operations])
+        self._listing.look_at_all([Step("write", one.disk, getattr(one, "target", None)) for one in operations])
         return Done(0, location)
-
-    @staticmethod
-    def _step_after(operation: Operation) -> Step:
-        return Step(
-            "move" if isinstance(operation, Move) else "write", operation.disk, getattr(operation, "target", None)
-        )
-
-
-class _NoNews:
-    """`Dirty` of a draft: nobody else changes it."""
-
-    def drain(self) -> set[str]:
-        return set()
-
-    def scan_due(self) -> float:
-        return inf
-
-    def scanned(self) -> None:
-        pass
-
-    def missed(self, paths: Collection[str]) -> None:
-        pass
 
 
 class DraftVault(Vault):
@@ -306,7 +284,7 @@ class DraftVault(Vault):
         super().__init__(
             vault.name,
             self.drafted,
-            _NoNews(),
+            Scanning(inf),  # nobody else changes it
             vault.journal,
             vault.indexer.index.copied,
             vault.policy,

@@ -119,11 +119,12 @@ class Listing:
             if self._is_frozen:
                 return
             dirty = self._dirty.drain()
-            is_behind = not self.scanned or self._is_scan_due or dirty is None
+            most = max(RESCAN_PATHS, len(self.catalog) // RESCAN_PART)
+            is_behind = not self.scanned or self._is_scan_due or dirty is None or len(dirty) > most
             if not is_behind and not dirty:
                 return
             try:
-                if is_behind or dirty is None or self._is_much(dirty):
+                if is_behind or dirty is None:
                     self.rescan()
                 else:
                     self._look(sorted(dirty))
@@ -136,10 +137,6 @@ class Listing:
         with self.lock:
             self.scanned = self.scanned and self._is_frozen
             self.refresh()
-
-    def _is_much(self, dirty: AbstractSet[str]) -> bool:
-        """Whether one scan is quicker than a look at each path."""
-        return len(dirty) > RESCAN_PATHS and len(dirty) > len(self.catalog) // RESCAN_PART
 
     def _listed(self) -> list[DiskFile]:
         """The visible files, as they are on disk."""
