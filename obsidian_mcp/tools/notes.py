@@ -500,7 +500,7 @@ def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote)
     """Return a note's structure and what a person sees around it: links, tasks, mentions, similar notes (TOOL-32)."""
     from obsidian_mcp.core.expressions.answer import Page
     from obsidian_mcp.core.operations import mentions
-    from obsidian_mcp.core.operations.tasks import VaultTasks
+    from obsidian_mcp.core.operations.tasks import find_tasks
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     def call_tool(name: str) -> dict[str, Any]:
@@ -511,7 +511,7 @@ def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote)
     names = mentions.names_of(vault, entry)
     notes, unread = mentions.notes_with(vault, entry, names)
     counted = sum(1 for _ in islice(mentions.unlinked_mentions(vault, notes, names), MENTIONS_COUNTED + 1))
-    open_tasks = VaultTasks(vault).list(ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
+    open_tasks = find_tasks(vault, ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
     found_around = {
         **plain(structure),
         "open_tasks": [{"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks],

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
-from obsidian_mcp.core.operations.tasks import VaultTasks
+from obsidian_mcp.core.operations import tasks
 from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened, without_repeats
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
@@ -76,7 +76,7 @@ def list_tasks(
         text=text,
         blocked=blocked,
     )
-    found = VaultTasks(opened).list(request, query, Page(limit, offset))
+    found = tasks.find_tasks(opened, request, query, Page(limit, offset))
     if below and not found.total:
         opened.folders.existing(below)
     return found if current_call.get().wants_all else shortened(found, offset)
@@ -131,10 +131,10 @@ def update_task(
         section = section or lane
         if line is not None or task:
             raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
-        return _without_repeats(VaultTasks(opened).add(name, change, section, daily=daily, etag=etag, dry_run=dry_run))
+        return _without_repeats(tasks.add_task(opened, name, change, section, daily=daily, etag=etag, dry_run=dry_run))
     if section or daily:
         raise InvalidArguments("section and daily are for action add.", argument="section" if section else "daily")
-    return _without_repeats(VaultTasks(opened).update(name, line, task, change, lane, etag=etag, dry_run=dry_run))
+    return _without_repeats(tasks.update_task(opened, name, line, task, change, lane, etag=etag, dry_run=dry_run))
 
 
 def _without_repeats(updated: UpdatedTask) -> UpdatedTask:

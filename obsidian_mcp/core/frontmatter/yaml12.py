@@ -174,8 +174,6 @@ class _Frame:
 
 
 class _Builder:
-    """One pass over the events of a text."""
-
     def __init__(self, source: str, hidden: Mask | None, outline: Outline | None) -> None:
         self._source = source
         self._hidden = hidden

@@ -178,7 +178,6 @@ def _read(place: LinkPlace, span: Span) -> str:
 
 
 def _write_segment(place: LinkPlace, part: str) -> str:
-    """A segment as the link's own style writes it."""
     if place.link.style == "wiki":
         return part
     ascii_only = is_percent_encoded(place.link.target_span.slice(place.host))

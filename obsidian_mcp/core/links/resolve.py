@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -231,12 +232,7 @@ def markdown_label(text: str, *, in_table: bool = False) -> str:
 
 def _relative(folder: str, target: str) -> str:
     """`target` as seen from `folder`: `../` where needed, nothing in front of what lies below."""
-    here = folder.split("/") if folder else []
-    there = target.split("/")
-    shared = 0
-    while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
-        shared += 1
-    return "../" * (len(here) - shared) + "/".join(there[shared:])
+    return posixpath.relpath(f"/{target}", f"/{folder}")
 
 
 def _is_balanced(text: str, pair: str = "()") -> bool:

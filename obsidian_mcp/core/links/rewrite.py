@@ -365,7 +365,6 @@ class Extraction:
 
     @cached_property
     def _alone(self) -> Note:
-        """The part as a note of its own."""
         return parse(self.span.slice(self.parsed.body))
 
     def _holds(self, subpath: str) -> bool:

@@ -113,8 +113,6 @@ def edit(body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], 
 
 
 class _Canvas(CanvasText):
-    """A canvas with the operations on it."""
-
     def __init__(self, body: str, new_id: Callable[[], str]) -> None:
         super().__init__(body)
         self._new_id = new_id
@@ -133,8 +131,6 @@ class _Canvas(CanvasText):
                 return self._disconnect(operation)
             case RemoveCard():
                 return self._remove(operation)
-
-    # -- operations --------------------------------------------------------------------------------------------
 
     def _add(self, wanted: AddCard) -> str:
         for key in wanted.content:
@@ -232,8 +228,6 @@ class _Canvas(CanvasText):
         self.edges = [edge for edge in self.edges if ids.isdisjoint(edge.ends)]
         return found.id
 
-    # -- placing -----------------------------------------------------------------------------------------------
-
     def _new_rect(self, wanted: AddCard) -> tuple[Rect, CardPlace]:
         usual = _SIZES.get(wanted.kind) or (layout.TEXT_WIDTH, layout.text_height(wanted.content.get("text", "")))
         size = Rect(
@@ -260,7 +254,9 @@ class _Canvas(CanvasText):
             if any(anchor is moved for moved in moving):
                 raise InvalidArguments("A card cannot go beside itself.", argument="beside")
             free = layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
-            group = self.group(place.group) if place.group else self._group_around(anchor, still)
+            around = (one for one in still if one.is_group and one is not anchor and one.rect.holds(anchor.rect))
+            smallest = min(around, key=lambda one: one.rect.width * one.rect.height, default=None)
+            group = self.group(place.group) if place.group else smallest
             is_next = free == layout.beside(anchor.rect, size, place.side, ())
             if group is None or is_next or group.rect.overlaps(free):
                 return free, place
@@ -270,11 +266,6 @@ class _Canvas(CanvasText):
             members = [card.rect for card in self.members(group) if not any(card is moved for moved in moving)]
             return layout.inside(group.rect, members, size, self._obstacles(still, group.rect)), place
         return layout.at_the_end((card.rect for card in still), size), place
-
-    def _group_around(self, card: CanvasObject, cards: Iterable[CanvasObject]) -> CanvasObject | None:
-        """Return the smallest group that holds a card."""
-        groups = [found for found in cards if found.is_group and found is not card and found.rect.holds(card.rect)]
-        return min(groups, key=lambda found: found.rect.width * found.rect.height, default=None)
 
     def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
         """The rectangles that a card next to `own` must keep clear of: all but the groups that `own` is in."""

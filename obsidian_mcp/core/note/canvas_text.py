@@ -95,8 +95,6 @@ class CanvasText:
         self._arrays = {name: member.node if member else None for name, member in members.items()}
         self.cards, self.edges = (_objects(self._arrays[name]) for name in LISTS)
 
-    # -- finding -----------------------------------------------------------------------------------------------
-
     def card(self, name: str) -> CanvasObject:
         """The card of an id, or the only one with this text, file or label. Raises: AmbiguousName, InvalidArguments."""
         found = [card for card in self.cards if name and card.id == name]
@@ -153,8 +151,6 @@ class CanvasText:
         if not group.is_group:
             raise InvalidArguments(f"Card {group.id!r} is no group.", argument="group")
         return group
-
-    # -- writing -----------------------------------------------------------------------------------------------
 
     def written(self) -> str:
         now = {"nodes": self.cards, "edges": self.edges}
@@ -213,7 +209,6 @@ def _same(objects: Sequence[CanvasObject], array: JsonNode) -> bool:
 
 
 def _with_list(text: str, name: str, written: str) -> str:
-    """The text with one more member at the end of its object."""
     root = parse(text).root
     last = root.members[-1]
     gap = text[root.members[-2].node.end : last.start] if len(root.members) > 1 else ","

@@ -133,8 +133,6 @@ class SourceLines:
             return True
         return self.interrupts_quote(run, i, at)
 
-    # Lists
-
     def list_lines(self, run: LineRun, i: int) -> list[SourceItem]:
         """Return the items of the list that starts on line `i`, with their lines."""
         body, starts, ends = self.body, self.starts, self.ends

@@ -63,8 +63,6 @@ class Table:
     def lines(self) -> list[str]:
         return [self.header.line, self.delimiters.line, *(row.line for row in self.rows)]
 
-    # -- cells and rows ----------------------------------------------------------------------------------------
-
     def set_cell(self, row: RowName, column: ColumnName, value: str) -> Table:
         at, index = self.row(row), self.column(column)
         delimiter = self.delimiters.cells[index].strip() if index < len(self.delimiters.cells) else ""
@@ -103,8 +101,6 @@ class Table:
 
         filled = sorted((row for row in self.rows if row.cell(index)), key=key, reverse=descending)
         return replace(self, rows=(*filled, *(row for row in self.rows if not row.cell(index))))
-
-    # -- columns -----------------------------------------------------------------------------------------------
 
     def add_column(self, name: str, value: str = "", at: int | None = None, align: Align = "none") -> Table:
         place = len(self.columns) if at is None else _check_number(at, len(self.columns) + 1, "at") - 1
@@ -149,8 +145,6 @@ class Table:
 
     def rename_column(self, column: ColumnName, to: str) -> Table:
         return replace(self, header=_replace_cell(self.header, self.column(column), to))
-
-    # -- naming ------------------------------------------------------------------------------------------------
 
     def column(self, name: ColumnName) -> int:
         """The place of a column. Raises: InvalidArguments with the columns there are."""

@@ -23,7 +23,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
 from .broken_links import broken_links, likely_link, missing_part
-from .tasks import VaultTasks
+from .tasks import find_tasks
 
 STUB_WORDS = 5
 """Words below which a note is a stub."""
@@ -89,7 +89,7 @@ def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
 
 def _find_overdue_tasks(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
     overdue = ListRequest("todo", dates={"due": "overdue"})
-    for task in VaultTasks(vault).list(overdue, "", Page(len(vault.catalog) * 1_000)).tasks:
+    for task in find_tasks(vault, overdue, "", Page(len(vault.catalog) * 1_000)).tasks:
         yield partial(CheckFinding, task.path, task.line, f"{task.description} (due {task.due})")
 
 

@@ -144,9 +144,6 @@ def inline_prefix(vault: Vault) -> str:
     return _dataview_settings(vault).inline_prefix
 
 
-# The languages
-
-
 def _bases(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.bases.base_file import read  # loaded when it is needed
     from obsidian_mcp.core.bases.view import run_view
@@ -217,9 +214,9 @@ def _dataview_settings(vault: Vault) -> Settings:
 
 def _tasks(vault: Vault, query: Query) -> TaskPage:
     this = vault.at(query.this) if query.this else None
-    from .tasks import VaultTasks
+    from .tasks import query_tasks
 
-    return VaultTasks(vault).query(query.text, this, query.page)
+    return query_tasks(vault, query.text, this, query.page)
 
 
 LANGUAGES: Mapping[str, Language] = {"base": _bases, "table": _table, "dataview": _dataview, "tasks": _tasks}

@@ -129,7 +129,6 @@ def in_canvas(body: str, old: str, new: str) -> str:
 
 
 def _names(body: str, old: str) -> Iterator[Span]:
-    """Yield the spans of the name `old` in the tags of a text."""
     for tag in parser.parse(body).tags:
         if covers(old, tag.name):
             start = tag.span.start + 1  # after the #

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -35,162 +36,95 @@ if TYPE_CHECKING:  # what changes tasks is imported when one is changed: a list 
 TOOL = "update_task"
 
 
-class VaultTasks:
-    """The tasks of one vault."""
+def find_tasks(vault: Vault, request: ListRequest, query: str, page: Page) -> TaskPage:
+    """Return the tasks that a request and the lines of a query leave. Raises: InvalidArguments, QueryInvalid."""
+    source = _VaultTasks(vault)
+    narrowed = parse_query(query, source.environment, more=list_filters(request, source.environment))
+    return source.page(narrowed, page)
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
 
-    @property
-    def settings(self) -> TaskSettings:
-        """The plugin's settings as they stand now."""
-        files = self._vault.files
-        return read(files.config(ENABLED_PLUGINS_FILE), files.config(SETTINGS_FILE))
-
-    # -- lists -------------------------------------------------------------------------------------------------
-
-    def list(self, request: ListRequest, query: str, page: Page) -> TaskPage:
-        """Return the tasks that a request and the lines of a query leave. Raises: InvalidArguments, QueryInvalid."""
-        source = self._source()
-        narrowed = parse_query(query, source.environment, more=list_filters(request, source.environment))
-        return source.page(narrowed, page)
-
-    def query(self, text: str, this: FileEntry | None, page: Page) -> TaskPage:
-        """Return what a query finds that stands in the note or canvas `this`. Raises: QueryInvalid."""
-        source = self._source()
-        note = None
-        if this is not None:
-            from obsidian_mcp.core.note.parser import parse
-
-            properties = parse(self._vault.read_text(this).text.body).properties if is_note(this.path) else {}
-            note = QueryNote(str(this.path), properties)
-        return source.page(parse_query(text, source.environment, note), page)
-
-    def _source(self) -> _Source:
-        return _Source(self._vault, self.settings, self._vault.calendar.today)
-
-    # -- changes -----------------------------------------------------------------------------------------------
-
-    def update(
-        self,
-        name: str,
-        line: int | None,
-        wanted: str,
-        change: TaskChange,
-        lane: str = "",
-        *,
-        etag: str = "",
-        dry_run: bool = False,
-    ) -> UpdatedTask:
-        """Change the task named (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag,
-        and as `Vault.find`."""
-        if line is None and not wanted:
-            raise InvalidArguments("Name the task: line, with the note as name, or task.", argument="task")
-        if line is not None and not name:
-            raise InvalidArguments("line needs name: the note in which the task stands.", argument="name")
-        settings, today = self.settings, self._vault.calendar.today
-        entry = self._vault.find(name) if name else self._holder(wanted, settings)
-        if not is_note(entry.path):
-            raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
-
+def query_tasks(vault: Vault, text: str, this: FileEntry | None, page: Page) -> TaskPage:
+    """Return what a query finds that stands in the note or canvas `this`. Raises: QueryInvalid."""
+    source = _VaultTasks(vault)
+    note = None
+    if this is not None:
         from obsidian_mcp.core.note.parser import parse
-        from obsidian_mcp.core.tasks.update import checkboxes, find_at, find_named, update_card
 
-        def apply(body: str) -> Updated:
-            boxes = checkboxes(str(entry.path), parse(body))
-            if line is None:
-                box = find_named(boxes, wanted, settings)
-            else:
-                box = find_at(boxes, line, wanted, settings)
-            return update_card(body, box, change, lane, settings, today)
+        properties = parse(vault.read_text(this).text.body).properties if is_note(this.path) else {}
+        note = QueryNote(str(this.path), properties)
+    return source.page(parse_query(text, source.environment, note), page)
 
-        return self._write(entry, apply, etag=etag, dry_run=dry_run)
 
-    def add(
-        self, name: str, change: TaskChange, heading: str, *, daily: bool, etag: str = "", dry_run: bool = False
-    ) -> UpdatedTask:
-        """Add a task to a note, or with `daily` to today's; a periodic note is made where missing (TASK-66). Raises:
-        InvalidArguments, SectionNotFound, StaleEtag, and as `Vault.find`."""
-        if bool(name) == daily:
-            raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
-        settings, today = self.settings, self._vault.calendar.today
+def update_task(
+    vault: Vault,
+    name: str,
+    line: int | None,
+    wanted: str,
+    change: TaskChange,
+    lane: str = "",
+    *,
+    etag: str = "",
+    dry_run: bool = False,
+) -> UpdatedTask:
+    """Change the task named (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag,
+    and as `Vault.find`."""
+    if line is None and not wanted:
+        raise InvalidArguments("Name the task: line, with the note as name, or task.", argument="task")
+    if line is not None and not name:
+        raise InvalidArguments("line needs name: the note in which the task stands.", argument="name")
+    source = _VaultTasks(vault)
+    entry = vault.find(name) if name else source.holder(wanted)
+    if not is_note(entry.path):
+        raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
 
-        from obsidian_mcp.core.tasks.update import add_task
+    from obsidian_mcp.core.note.parser import parse
+    from obsidian_mcp.core.tasks.update import checkboxes, find_at, find_named, update_card
 
-        def apply(body: str) -> Updated:
-            return add_task(body, change, heading, settings, today)
+    def apply(body: str) -> Updated:
+        boxes = checkboxes(str(entry.path), parse(body))
+        if line is None:
+            box = find_named(boxes, wanted, source.settings)
+        else:
+            box = find_at(boxes, line, wanted, source.settings)
+        return update_card(body, box, change, lane, source.settings, source.today)
 
-        periodic = self._vault.periodic
-        located = periodic.locate("day") if daily else periodic.named(name)
-        if located is None:
-            return self._write(self._vault.find(name), apply, etag=etag, dry_run=dry_run)
-        if located.entry is not None:
-            with suppress(NoteNotFound):  # gone since the folder was read: it is made anew
-                return self._write(located.entry, apply, etag=etag, dry_run=dry_run)
-        from .periodic_notes import PeriodicNotes  # loaded when it is needed
+    return source.write(entry, apply, etag=etag, dry_run=dry_run)
 
-        made: list[Updated] = []
 
-        def apply_to_new(body: str) -> str:
-            made.append(apply(body))
-            return made[-1].body
+def add_task(
+    vault: Vault, name: str, change: TaskChange, heading: str, *, daily: bool, etag: str = "", dry_run: bool = False
+) -> UpdatedTask:
+    """Add a task to a note, or with `daily` to today's; a periodic note is made where missing (TASK-66). Raises:
+    InvalidArguments, SectionNotFound, StaleEtag, and as `Vault.find`."""
+    if bool(name) == daily:
+        raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
+    source = _VaultTasks(vault)
 
-        if dry_run:
-            _, creation = PeriodicNotes(self._vault).plan(located, apply_to_new)
-            self._vault.check(TOOL, [creation])
-            return self._answer(str(located.path), made[-1], "")
-        opened = PeriodicNotes(self._vault).open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
-        return self._answer(str(located.path), made[-1], opened.content.etag)
+    from obsidian_mcp.core.tasks import update
 
-    def _write(self, entry: FileEntry, apply: Callable[[str], Updated], *, etag: str, dry_run: bool) -> UpdatedTask:
-        made: list[Updated] = []
+    def apply(body: str) -> Updated:
+        return update.add_task(body, change, heading, source.settings, source.today)
 
-        def change(body: str) -> str:
-            made.append(apply(body))
-            return made[-1].body
+    located = vault.periodic.locate("day") if daily else vault.periodic.named(name)
+    if located is None:
+        return source.write(vault.find(name), apply, etag=etag, dry_run=dry_run)
+    if located.entry is not None:
+        with suppress(NoteNotFound):  # gone since the folder was read: it is made anew
+            return source.write(located.entry, apply, etag=etag, dry_run=dry_run)
+    from .periodic_notes import PeriodicNotes  # loaded when it is needed
 
-        edited = self._vault.edit(TOOL, entry, change, etag, dry_run=dry_run)
-        updated = made[-1]
-        if edited.merged:
-            updated = _moved(updated, edited.after.text.body)
-        answer = self._answer(str(entry.path), updated, edited.after.etag)
-        return replace(answer, merged=edited.merged or None)
+    made: list[Updated] = []
 
-    def _answer(self, path: str, updated: Updated, etag: str) -> UpdatedTask:
-        source = self._source()
-        own = source.in_note(path, updated.body, (updated.line, updated.next_line))
-        is_linked = any(task.id or task.depends_on for task in own.values())
-        dependencies = source.dependencies() if is_linked else Dependencies.read(())
+    def apply_to_new(body: str) -> str:
+        made.append(apply(body))
+        return made[-1].body
 
-        def entry_at(line: int | None) -> TaskEntry | None:
-            task = None if line is None else own.get(line)
-            return None if task is None else entry_of(task, dependencies)
-
-        return UpdatedTask(
-            path,
-            updated.line,
-            [printable(line) for line in updated.old],
-            [printable(line) for line in updated.new],
-            changed=bool(updated.lane) or updated.old != updated.new,
-            etag=etag,
-            task=None if updated.deleted else entry_at(updated.line),
-            next=entry_at(updated.next_line),
-            deleted=updated.deleted or None,
-            lane=updated.lane or None,
-            warnings=[printable(warning) for warning in updated.warnings] or None,
-        )
-
-    def _holder(self, wanted: str, settings: TaskSettings) -> FileEntry:
-        """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
-        from obsidian_mcp.core.tasks.update import Checkbox, could_be, find_named
-
-        self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
-        boxes = [
-            Checkbox(str(path), fact.line + 1, fact.text)
-            for path, fact in self._vault.graph.tasks().value
-            if could_be(fact.text, wanted)
-        ]
-        return self._vault.find(find_named(boxes, wanted, settings).path)
+    if dry_run:
+        _, creation = PeriodicNotes(vault).plan(located, apply_to_new)
+        vault.check(TOOL, [creation])
+        return source.answer(str(located.path), made[-1], "")
+    opened = PeriodicNotes(vault).open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
+    return source.answer(str(located.path), made[-1], opened.content.etag)
 
 
 def _moved(updated: Updated, body: str) -> Updated:
@@ -205,17 +139,17 @@ def _moved(updated: Updated, body: str) -> Updated:
     return replace(updated, body=body)
 
 
-class _Source:
-    """The tasks of a vault for one query, read from the index as far as the query needs them."""
+class _VaultTasks:
+    """The tasks of a vault for one call, read from the index as far as the call needs them."""
 
-    def __init__(self, vault: Vault, settings: TaskSettings, today: date) -> None:
-        self.settings = settings
-        self.today = today
-        self.environment = Environment(settings, today, self.dependencies)
+    def __init__(self, vault: Vault) -> None:
+        self.settings = read(vault.files.config(ENABLED_PLUGINS_FILE), vault.files.config(SETTINGS_FILE))
+        self.today = vault.calendar.today
+        self.environment = Environment(self.settings, self.today, self.dependencies)
         self._vault = vault
         self._notice: str | None = None
         self._dependencies: Dependencies | None = None
-        self._file_dates: dict[str, date | None] = {}
+        self._file_date = cache(partial(file_date, settings=self.settings, today=self.today))
 
     def page(self, query: TasksQuery, page: Page) -> TaskPage:
         """Run a query on the tasks of the vault and return one page of what it finds."""
@@ -270,11 +204,6 @@ class _Source:
                 found[box.line] = parse_line(line, place, self.settings, self._file_date(path))
         return found
 
-    def _file_date(self, path: str) -> date | None:
-        if path not in self._file_dates:
-            self._file_dates[path] = file_date(path, self.settings, self.today)
-        return self._file_dates[path]
-
     def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
         """The days of which a task must have one in its line, not from its note's name; None for no such range."""
         ranges = [part.days for part in filters if part.days is not None]
@@ -282,6 +211,55 @@ class _Source:
             return None
         narrowest = min(ranges, key=lambda days: (days.last - days.first).days)
         return narrowest.first.isoformat(), narrowest.last.isoformat()
+
+    def holder(self, wanted: str) -> FileEntry:
+        """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
+        from obsidian_mcp.core.tasks.update import Checkbox, could_be, find_named
+
+        self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
+        boxes = [
+            Checkbox(str(path), fact.line + 1, fact.text)
+            for path, fact in self._vault.graph.tasks().value
+            if could_be(fact.text, wanted)
+        ]
+        return self._vault.find(find_named(boxes, wanted, self.settings).path)
+
+    def write(self, entry: FileEntry, apply: Callable[[str], Updated], *, etag: str, dry_run: bool) -> UpdatedTask:
+        made: list[Updated] = []
+
+        def change(body: str) -> str:
+            made.append(apply(body))
+            return made[-1].body
+
+        edited = self._vault.edit(TOOL, entry, change, etag, dry_run=dry_run)
+        updated = made[-1]
+        if edited.merged:
+            updated = _moved(updated, edited.after.text.body)
+        answer = self.answer(str(entry.path), updated, edited.after.etag)
+        return replace(answer, merged=edited.merged or None)
+
+    def answer(self, path: str, updated: Updated, etag: str) -> UpdatedTask:
+        own = self.in_note(path, updated.body, (updated.line, updated.next_line))
+        is_linked = any(task.id or task.depends_on for task in own.values())
+        dependencies = self.dependencies() if is_linked else Dependencies.read(())
+
+        def entry_at(line: int | None) -> TaskEntry | None:
+            task = None if line is None else own.get(line)
+            return None if task is None else entry_of(task, dependencies)
+
+        return UpdatedTask(
+            path,
+            updated.line,
+            [printable(line) for line in updated.old],
+            [printable(line) for line in updated.new],
+            changed=bool(updated.lane) or updated.old != updated.new,
+            etag=etag,
+            task=None if updated.deleted else entry_at(updated.line),
+            next=entry_at(updated.next_line),
+            deleted=updated.deleted or None,
+            lane=updated.lane or None,
+            warnings=[printable(warning) for warning in updated.warnings] or None,
+        )
 
 
 _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min))

@@ -251,10 +251,6 @@ def _date_command(begin: Callable[[_Run, datetime], datetime]) -> Callable[..., 
     return write_date
 
 
-def _week_start(run: _Run, when: datetime) -> datetime:
-    return datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
-
-
 _now = _date_command(lambda _, when: when)
 
 
@@ -301,7 +297,9 @@ _FUNCTIONS: Mapping[str, Callable[..., _Result]] = {
     "tp.date.now": _now,
     "tp.date.tomorrow": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, 1.0),
     "tp.date.yesterday": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, -1.0),
-    "tp.date.weekday": _date_command(_week_start),
+    "tp.date.weekday": _date_command(
+        lambda run, when: datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
+    ),
     "tp.file.folder": _folder,
     "tp.file.path": lambda run, relative=False: run.target.path if relative is True else run.target.system_path,
     "tp.file.creation_date": lambda run, pattern=_TIME: _format(run, run.target.created, pattern),

@@ -50,8 +50,6 @@ class DraftFiles:
     def root(self) -> Path:
         return self._base.root
 
-    # -- reading
-
     def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
         for file in self._base.scan(folder, is_wanted):
             if file.disk not in self._left and file.disk not in self._drafted:
@@ -126,8 +124,6 @@ class DraftFiles:
             raise NoteNotFound(f"There is no file {normal_form(disk)!r}.", path=normal_form(disk))
         return disk
 
-    # -- changing
-
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         there = self.stat(disk) is not None
         if there and expected is not None and self.read(disk) != expected:
@@ -198,8 +194,6 @@ class DraftFiles:
             self._left[origin] = None
         self._clock_ns = max(self._clock_ns + 1, time.time_ns())
         self._drafted[disk] = _Drafted(origin, data, self._clock_ns)
-
-    # -- the change
 
     def operations(self) -> list[Operation]:
         """Return what turns the files on disk into the draft: files written in place, also those that changed places,

@@ -119,12 +119,11 @@ class Listing:
             if self._is_frozen:
                 return
             dirty = self._dirty.drain()
-            most = max(RESCAN_PATHS, len(self.catalog) // RESCAN_PART)
-            is_behind = not self.scanned or self._is_scan_due or dirty is None or len(dirty) > most
+            is_behind = not self.scanned or self._is_scan_due or dirty is None
             if not is_behind and not dirty:
                 return
             try:
-                if is_behind or dirty is None:
+                if is_behind or dirty is None or len(dirty) > max(RESCAN_PATHS, len(self.catalog) // RESCAN_PART):
                     self.rescan()
                 else:
                     self._look(sorted(dirty))
@@ -139,7 +138,6 @@ class Listing:
             self.refresh()
 
     def _listed(self) -> list[DiskFile]:
-        """The visible files, as they are on disk."""
         found: list[DiskFile] = []
         files = self._files.scan("", self.visible if self._policy.restricts_reading else None)
         while some := list(islice(files, 1000)):

@@ -136,7 +136,6 @@ class Vault:
 
     @property
     def _changes(self) -> Changes:
-        """What makes the changes of this vault."""
         if self._made_changes is None:
             from .changes import Changes
 
