@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.vault.sync_tree import Scanning
 
+from .place import identity
+
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
@@ -48,8 +50,8 @@ SHARE, DEVICES = "\\\\", ("\\\\?\\", "\\\\.\\")
 """How the path of a folder of another computer begins on Windows, also of one behind the letter of a mapped drive and
 of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other paths that begin so."""
 
-_NOWHERE, _ELSEWHERE = (-1, -1), (-2, -2)
-"""Of folders that are not there, and not watched."""
+_ELSEWHERE = (-1, -1)
+"""The identity of a folder that is not watched."""
 _starting = threading.Lock()
 """Held while watchdog starts its threads, so that those of two vaults are not taken for one another's."""
 
@@ -81,7 +83,7 @@ class Watcher:
         self._observer: BaseObserver | None = None
         self._threads: list[threading.Thread] = []
         """All that watchdog has started to bring the reports."""
-        self._watched = _ELSEWHERE
+        self._watched: tuple[int, int] | None = _ELSEWHERE
         """Identity of the folder that is watched: a disk that was away, or a copy that was restored, has another."""
         self._stopped = False
         self._scanning = Scanning(clock=clock)
@@ -90,19 +92,21 @@ class Watcher:
     @property
     def mode(self) -> str:
         """`events` if the system reports changes, else `scans`."""
-        if not self._live or _identity(self._folder) != self._watched:
+        if not self._live or identity(self._folder) != self._watched:
             return "scans"
         return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
 
     def start(self) -> None:
-        """Begin to watch in a new thread, because a large folder takes a while. Scans serve until then."""
-        threading.Thread(target=self._start, name="watcher-start", daemon=True).start()
+        """Begin to watch, or to watch anew, in a new thread, because a large folder takes a while. Scans serve until
+        then."""
+        broken, self._observer, self._live = self._observer, None, False
+        threading.Thread(target=self._start, args=(broken,), name="watcher-start", daemon=True).start()
 
-    def _start(self, broken: BaseObserver | None = None) -> None:
+    def _start(self, broken: BaseObserver | None) -> None:
         if broken is not None:
             with contextlib.suppress(KeyError):  # of the folder for which a thread of its died
                 broken.stop()
-        kind, watched = filesystem_of(self.root), _identity(self._folder)
+        kind, watched = filesystem_of(self.root), identity(self._folder)
         if kind in REMOTE:
             log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
             return
@@ -174,7 +178,7 @@ class Watcher:
             now = self._clock()
             if self._missed and now >= self._missed_at + REPORT_SECONDS:
                 self._missed.clear()
-                self._watch_anew()
+                self.start()
                 return None
             timer = self._scanning if self._blind else self._net
             pause = max(timer.pause, self._burst + SETTLE_SECONDS - now if self._blind else 0.0)
@@ -190,7 +194,7 @@ class Watcher:
         self._net.scanned()
         with self._lock:
             if self._live and self.mode != "events":
-                self._watch_anew()
+                self.start()
         if self._live:
             self._notify()
 
@@ -201,10 +205,6 @@ class Watcher:
             self._missed = set(paths) if self._is_caught_up else set()
             self._missed_at = self._clock()
             self._is_caught_up = True
-
-    def _watch_anew(self) -> None:
-        broken, self._observer, self._live = self._observer, None, False
-        threading.Thread(target=self._start, args=(broken,), name="watcher-start", daemon=True).start()
 
     def has_died(self, thread: threading.Thread | None) -> bool:
         """Note that a thread ends of an error; return whether it brought reports: then the folder is watched anew."""
@@ -292,15 +292,6 @@ def _check_room(observer: BaseObserver) -> None:
         except OSError:
             observer.stop()
             raise
-
-
-def _identity(folder: Path) -> tuple[int, int]:
-    """Return what tells a folder from another one at its place."""
-    try:
-        facts = folder.stat()
-    except OSError:
-        return _NOWHERE
-    return facts.st_dev, facts.st_ino
 
 
 def relative_path(root: str, path: str) -> str | None:
