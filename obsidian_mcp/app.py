@@ -96,8 +96,6 @@ class App(Immutable):
         self.config: Final = config
         self.media: Final = media
         self.read_outside: Final = read_outside
-        """Return a file outside the vaults, of at most so many bytes.
-
-        Raises: PermissionDenied, NoteNotFound, StorageFailed.
-        """
+        """Return a file outside the vaults, of at most so many bytes. Raises: PermissionDenied, NoteNotFound,
+        StorageFailed."""
         self.hidden_text_reads: Final = HiddenTextReads()

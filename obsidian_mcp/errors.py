@@ -1,7 +1,5 @@
-"""Every failure the program reports, in one tree (specs/errors.md has the table of codes).
-
-The message begins with a plain sentence and says what to do next: many hosts drop `data`.
-"""
+"""Every failure the program reports, in one tree (specs/errors.md has the table of codes). The message begins with a
+plain sentence and says what to do next: many hosts drop `data`."""
 
 from __future__ import annotations
 
@@ -24,10 +22,8 @@ _QUOTATION = rf"""'[^'\n]{{{MOST_QUOTED},}}+'|"[^"\n]{{{MOST_QUOTED},}}+\"|\S{{{
 
 
 class AppError(Exception):
-    """A failure with a code for programs and a sentence for people.
-
-    `data` holds facts for programs (candidates, paths, lines); values are JSON types.
-    """
+    """A failure with a code for programs and a sentence for people. `data` holds facts for programs (candidates, paths,
+    lines); values are JSON types."""
 
     code: ClassVar[int] = -32000
     """JSON-RPC error code."""
@@ -175,10 +171,8 @@ class CanvasUnreadable(AppError, error_code="CANVAS_UNREADABLE", exit_status=36)
 
 
 class ToolFailed(AppError, error_code="TOOL_FAILED", exit_status=34):
-    """A tool that another program registered (`obsidian_mcp.contracts.rad.tools`) could not do its work.
-
-    `summary` says it in a few words, for the dialect that has a member for them.
-    """
+    """A tool that another program registered (`obsidian_mcp.contracts.rad.tools`) could not do its work. `summary` says
+    it in a few words, for the dialect that has a member for them."""
 
     def __init__(self, message: str, summary: str = "", **data: Any) -> None:
         super().__init__(message, **data)

@@ -1,10 +1,8 @@
-"""A process of its own that reads the text of PDFs: a PDF may take any time and memory (PDF-2).
-
-Its arguments are the vault's folder and how much lower its priority is to be. It takes a line of JSON for every PDF on
-standard input: the file as the disk spells it, and its path as the index stores it. It answers with a line of JSON: the
-`digest` of the bytes (null: try again at the next start), the fields of the `content`, where its pages begin, and the
-`problem` that kept text back. It ends with its standard input, or is killed.
-"""
+"""A process of its own that reads the text of PDFs: a PDF may take any time and memory (PDF-2). Its arguments are the
+vault's folder and how much lower its priority is to be. It takes a line of JSON for every PDF on standard input: the
+file as the disk spells it, and its path as the index stores it. It answers with a line of JSON: the `digest` of the
+bytes (null: try again at the next start), the fields of the `content`, where its pages begin, and the `problem` that
+kept text back. It ends with its standard input, or is killed."""
 # mypy: disable-error-code="import-not-found,unused-ignore"
 
 from __future__ import annotations

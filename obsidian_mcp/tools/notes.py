@@ -366,9 +366,7 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
 
 def _several(app: App, vault: Vault, wanted: list[str]) -> DocumentAnswer:
     """Several notes, each below a line with its path, together as long as a page; the last one may be cut (TOOL-18).
-
-    Raises: NoteNotFound, AmbiguousName where none is found.
-    """
+    Raises: NoteNotFound, AmbiguousName where none is found."""
     read: list[ReadNote] = []
     texts: list[str] = []
     room = PAGE

@@ -129,10 +129,8 @@ class Burly(Contract):
         return await self._call(parsed.name, dict(parsed.args or {}), service)
 
     def _request(self, request: HttpRequest) -> EnvelopeRequest | list[Mapping[str, Any]]:
-        """Return a request, or pydantic's problems with its shape.
-
-        Raises: TooComplex, ValueError where the body is no JSON.
-        """
+        """Return a request, or pydantic's problems with its shape. Raises: TooComplex, ValueError where the body is no
+        JSON."""
         if not _JSON_TYPE.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip().lower()):
             raise ValueError(f"Content-Type must be {JSON}")
         value = request.json

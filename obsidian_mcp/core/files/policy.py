@@ -125,10 +125,8 @@ class Policy(NamedTuple):
         )
 
     def refused_setting(self, what: str) -> PermissionDenied:
-        """Return the refusal of what the vault's settings name, without that name (POL-18).
-
-        `what`: in words, such as "the folder of new notes".
-        """
+        """Return the refusal of what the vault's settings name, without that name (POL-18). `what`: in words, such as
+        "the folder of new notes"."""
         return PermissionDenied(
             f"The user's policy does not show {what} that the vault's settings name.{self._limits} Name another one, "
             "or ask the user."

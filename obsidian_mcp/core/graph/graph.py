@@ -198,10 +198,8 @@ class Graph:
 
     @_asked_of_all
     def broken_links(self, rows: Rows) -> tuple[Reference, ...]:
-        """Return the links that lead to no file, or to a heading or block that their note lacks (LINK-50).
-
-        They come by source and order in it, the same link of a line once; links in hidden files do not count.
-        """
+        """Return the links that lead to no file, or to a heading or block that their note lacks (LINK-50). They come by
+        source and order in it, the same link of a line once; links in hidden files do not count."""
         hidden, has_part = self._hides(), cache(partial(self._has_part, rows))
         found: dict[object, Reference] = {}
         for source, link in self._there(rows.links_to_check(self._link_graph(rows).unresolved)):

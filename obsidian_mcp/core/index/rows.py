@@ -63,10 +63,8 @@ class Stamp(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """One consistent view. Its paths may be those of files that are gone by now.
-
-    A question about few rows gets them with their paths, by a join; one about a whole column gets numbers of files.
-    """
+    """One consistent view. Its paths may be those of files that are gone by now. A question about few rows gets them
+    with their paths, by a join; one about a whole column gets numbers of files."""
 
     connection: Connection
     """For a module with SQL of its own."""
@@ -156,10 +154,8 @@ class Rows(NamedTuple):
     def column(
         self, table: str, fields: str, key: str | None = None, files: Collection[int] | None = None, where: str = "TRUE"
     ) -> Iterator[Any]:
-        """Yield file number, place in the file and `fields` of the rows of a table, by file and place.
-
-        Of all keys or one, and of all files or some; `where` is one more condition. For the paths see `FileNumbers`.
-        """
+        """Yield file number, place in the file and `fields` of the rows of a table, by file and place. Of all keys or
+        one, and of all files or some; `where` is one more condition. For the paths see `FileNumbers`."""
         sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []  # noqa: S608 - our own names
         if key is not None:
             sql += " AND key = ?" if files is None else " AND +key = ?"  # the rows of a file are quicker to find

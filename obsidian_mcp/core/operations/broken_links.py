@@ -51,9 +51,7 @@ def line_of(vault: Vault, reference: Reference) -> int | None:
 
 def likely_link(vault: Vault, reference: Reference) -> str | None:
     """Return the link as it would lead to the file or part that is nearest in name; None where none is near (LINK-51).
-
-    Notes are also found by an alias, which the link then shows.
-    """
+    Notes are also found by an alias, which the link then shows."""
     checkpoint()
     link, target, subpath, path = reference.link, reference.target, reference.link.subpath, str(reference.link.path)
     display = link.display

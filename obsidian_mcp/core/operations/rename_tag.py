@@ -32,10 +32,8 @@ MOST_QUERY_NOTES = 2_000
 
 
 def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
-    """Rename a tag as one change, or with `dry_run` plan it; warnings say what keeps the old one.
-
-    Raises: InvalidArguments.
-    """
+    """Rename a tag as one change, or with `dry_run` plan it; warnings say what keeps the old one. Raises:
+    InvalidArguments."""
     old, new = _checked(tag), _checked(to)
     renamed = bulk.make(vault, "rename_tag", partial(_plan, vault, old, new), dry_run=dry_run)
     if queries := list(_queries_with(vault, old)):

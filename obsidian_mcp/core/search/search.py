@@ -118,9 +118,7 @@ class Search:
         self, request: Request, query: Node | None, named: Sequence[VaultPath] | None
     ) -> Iterator[tuple[str | None, bool]]:
         """Bring the index as far as a search waits for it, and yield what is said of that and whether it is whole.
-
-        During a first build that is the case twice: first the files are scanned for what is searched for (INDEX-46).
-        """
+        During a first build that is the case twice: first the files are scanned for what is searched for (INDEX-46)."""
         if self._indexer.is_first_build and query is not None and named is None:
             scanned = self._indexer.scan(unindexed.weigher(query, request, self._languages[1]))
             yield scanned.notice, not self._indexer.is_first_build

@@ -70,10 +70,8 @@ def overlap(one: str, other: str) -> float:
 
 
 def near_duplicates(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
-    """Return the texts of which at least DUPLICATE_OVERLAP is the same, in pairs (SEARCH-92).
-
-    Texts are compared that have some of the least hashes of their runs in common, which alike texts nearly always have.
-    """
+    """Return the texts of which at least DUPLICATE_OVERLAP is the same, in pairs (SEARCH-92). Texts are compared that
+    have some of the least hashes of their runs in common, which alike texts nearly always have."""
     known: list[tuple[VaultPath, str]] = []
     first_with: dict[int, int] = {}
     shared: Counter[tuple[int, int]] = Counter()

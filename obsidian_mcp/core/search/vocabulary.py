@@ -333,9 +333,7 @@ def _add(variants: Variants, words: Iterable[str], weight: float) -> None:
 
 def german_verb_forms(bare: str) -> list[str]:
     """Return the participles of a German verb, or of a participle the other forms, all in basic letters (SEARCH-52).
-
-    Regular ones: `kundigen` gives `gekundigt`, `absagen` gives `abgesagt`, and the other way round.
-    """
+    Regular ones: `kundigen` gives `gekundigt`, `absagen` gives `abgesagt`, and the other way round."""
     found = [f"{before}ge{stem}{end}" for before, stem in _verb_stems(bare) for end in ("t", "et", "en")]
     for participle in _PARTICIPLE.finditer(bare):
         before, stem = participle["before"] or "", participle["stem"]
