@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
@@ -72,6 +73,14 @@ def _is_sparse(folder: Path) -> bool:
     return (folder / "file").stat().st_blocks * 512 < 1 << 24
 
 
+def _counts_microseconds(_: Path) -> bool:
+    """Whether the processor time of a thread comes in steps below a millisecond."""
+    before = time.thread_time()
+    while (after := time.thread_time()) == before:
+        pass
+    return after - before < 0.001
+
+
 def _has(module: Any, *names: str) -> Callable[[Path], bool]:
     return lambda _: all(hasattr(module, name) for name in names)
 
@@ -100,6 +109,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "inotify": lambda _: hasattr(ctypes.CDLL(None), "inotify_init"),
     "POSIX shell": lambda _: shutil.which("sh") is not None,
     "accounts of POSIX": lambda _: find_spec("pwd") is not None,
+    "a fine clock of threads": _counts_microseconds,
     "limits of processes": lambda _: find_spec("resource") is not None,
 }
 
