@@ -59,7 +59,7 @@ def run(
     fed: bytes | None = None,
     env: Mapping[str, str],
     cwd: Path | None = None,
-    timeout: float = 60,
+    timeout: float = 120,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a process to its end. Returns its exit status and what it wrote. Raises: subprocess.TimeoutExpired.
 

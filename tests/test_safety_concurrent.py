@@ -28,7 +28,7 @@ from tests.core.memory import Always
 from tests.system import needs
 
 NOTES = 6
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds until a call counts as stuck."""
 
 

@@ -16,7 +16,7 @@ from obsidian_mcp.app import App
 from tests.serve.mcp.test_resources import PIXEL, ROOT
 from tests.serve.serving import serving
 
-PATIENCE = 30.0
+PATIENCE = 90.0
 
 
 @pytest.fixture
