@@ -63,7 +63,6 @@ def _option_forms(argument: CommandArgument) -> str:
 
 
 def _describe(argument: CommandArgument) -> str:
-    """The text of an argument, with its default where that says something."""
     says = argument.default not in (None, "", False, True) and "[default" not in argument.description
     return argument.description + (f"  [default: {argument.default}]" if says else "")
 

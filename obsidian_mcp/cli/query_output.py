@@ -106,7 +106,6 @@ def _csv(data: Mapping[str, Any], offset: int) -> str:
 
 
 def _markdown(data: Mapping[str, Any], offset: int) -> str:
-    """One table, or one for each group below a heading."""
     titles = [column["name"] for column in data["columns"]]
     parts = []
     for group, rows in _split_groups(data, offset):

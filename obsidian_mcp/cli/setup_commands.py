@@ -250,7 +250,6 @@ def _next_step(change: ConfigChange, system: System) -> str:
 
 
 def _list_clients(system: System, *, as_json: bool) -> int:
-    """Every client: whether it is here, and which servers of ours it has."""
     from obsidian_mcp.setup import install as installer
 
     rows: list[dict[str, object]] = []

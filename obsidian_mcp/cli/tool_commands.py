@@ -86,7 +86,6 @@ def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -
 
 
 def _read(command: Subcommand, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool, of the words that were typed. Raises: InvalidArguments."""
     found = dict(given)
     for name, value in given.items():
         if value == "-" and name in FED and name in command.places:
@@ -215,7 +214,6 @@ def change_task(options: Options, command: Subcommand, given: Mapping[str, Any])
 
 
 def _read_task(action: str, task: str, note: str) -> dict[str, Any]:
-    """Which task is meant, as arguments of the tool."""
     if action == "add":
         return {"action": "add", "text": task, **({"name": note} if note else {"daily": True})}
     place = re.fullmatch(r"(.+):([0-9]+)", task)

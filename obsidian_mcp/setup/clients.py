@@ -131,7 +131,6 @@ _SHAPES: Mapping[str, Shape] = {
 
 
 def _client(name: str, row: dict[str, Any]) -> McpClient:
-    """Return the client of a table of clients.toml."""
     by_platform = {key: row.pop(key) for key in list(row) if key.startswith(("files", "next_step"))}
     return McpClient(id=name, by_platform=by_platform, shape=_SHAPES.get(name, _usual), **row)
 

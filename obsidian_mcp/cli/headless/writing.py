@@ -122,7 +122,6 @@ def _content(call: DropInCall, path: VaultPath) -> str:
 
 
 def _find_free_path(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
-    """The first free path with a number behind the name."""
     suffix = _EXTENSION.search(path)
     stem, end = (path[: suffix.start()], suffix[0]) if suffix else (str(path), "")
     free = (VaultPath(f"{stem} {number}{end}") for number in count(1))

@@ -231,7 +231,6 @@ class BridgeClient:
         return {"content": [], **result}
 
     def _mcp(self, method: str, params: Mapping[str, Any], limit: float) -> dict[str, Any]:
-        """The result of one JSON-RPC request."""
         number = next(self._ids)
         headers = {} if self._key is None else {_KEY_HEADER: self._key}
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}

@@ -232,5 +232,4 @@ def _with_line_end(line: str, newline: str) -> str:
 
 
 def _bare(line: str) -> str:
-    """A line without its end, LF or CR LF."""
     return line.removesuffix("\n").removesuffix("\r")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import anyio
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import Response
@@ -185,10 +186,11 @@ def application(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with AsyncExitStack() as running:
+        async with anyio.create_task_group() as tasks:
             for several in sessions.values():
-                await running.enter_async_context(several.running())
+                several.tasks = tasks
             yield
+            tasks.cancel_scope.cancel()
 
     def stop() -> None:
         for several in sessions.values():

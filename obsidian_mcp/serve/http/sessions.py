@@ -11,8 +11,8 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -74,20 +74,20 @@ class Exchange(NamedTuple):
     """Whether a question for a person can be sent before the answer."""
 
 
+@dataclass(eq=False)
 class Session:
     """What is known of one client between its `initialize` and its end."""
 
-    def __init__(self, key: str, peer: Peer) -> None:
-        self.key = key
-        """The id that the client has of it."""
-        self.peer = peer
-        self.order = CallOrder()
-        self.calls: dict[jsonrpc.RequestId, anyio.CancelScope] = {}
-        """Those in flight that the dispatcher answers, by what equal ids have in common."""
-        self.lock = anyio.Lock()
-        """Held while the SDK gets to know the session or to forget it."""
-        self.sdk_id = ""
-        """The id of the SDK's own session; empty before it has one."""
+    key: str
+    """The id that the client has of it."""
+    peer: Peer
+    order: CallOrder = field(default_factory=CallOrder)
+    calls: dict[jsonrpc.RequestId, anyio.CancelScope] = field(default_factory=dict)
+    """Those in flight that the dispatcher answers, by what equal ids have in common."""
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+    """Held while the SDK gets to know the session or to forget it."""
+    sdk_id: str = ""
+    """The id of the SDK's own session; empty before it has one."""
 
 
 class Sessions:
@@ -99,17 +99,11 @@ class Sessions:
         self._load = load
         self._manager: StreamableHTTPSessionManager | None = None
         self._loading = anyio.Lock()
-        self._tasks: TaskGroup
+        self.tasks: TaskGroup
+        """Of the server, from its start on."""
         self._stopping = anyio.Event()
         self._sessions: dict[str, Session] = {}
         """By id, the least recently used first."""
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Serve inside the block."""
-        async with anyio.create_task_group() as self._tasks:
-            yield
-            self._tasks.cancel_scope.cancel()
 
     def stop(self) -> None:
         """End the streams that have no end of their own; calls in flight go on."""
@@ -153,7 +147,6 @@ class Sessions:
         return _no_session() if session is None else await self._take(message, exchange, session)
 
     async def _take(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Response | None:
-        """Serve one message of a session."""
         if "method" in message and "id" in message:
             return await self._answer_request(message, exchange, session)
         cancelled = jsonrpc.read_id((message.get("params") or {}).get("requestId")) if "method" in message else None
@@ -194,7 +187,7 @@ class Sessions:
         key = secrets.token_hex(16)
         self._sessions[key] = Session(key, dispatch.introduced(message))
         while len(self._sessions) > MAX_SESSIONS:
-            self._tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
+            self.tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
         return _reply(line or b"", headers={SESSION: key})
 
     async def _answer_request(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Response | None:
@@ -344,7 +337,7 @@ class Sessions:
         async with self._loading:
             if self._manager is None:
                 manager = await to_thread.run_sync(self._load)
-                await self._tasks.start(self._run, manager)
+                await self.tasks.start(self._run, manager)
                 self._manager = manager
             return self._manager
 

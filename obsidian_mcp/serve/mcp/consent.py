@@ -11,8 +11,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied
 from obsidian_mcp.serve.call_order import CallOrder
+from obsidian_mcp.serve.results import Result
 from obsidian_mcp.tools.entries import CONFIRM
-from obsidian_mcp.tools.registry import Outcome
 
 from .context import Context, peer_of
 
@@ -27,8 +27,8 @@ SCHEMA: types.ElicitRequestedSchema = {
 
 
 async def call_with_consent(
-    context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[Outcome]]
-) -> Outcome | types.InputRequiredResult:
+    context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[Result]]
+) -> Result | types.InputRequiredResult:
     """Run a tool call, after a yes where a person must agree first: clients of 2026-07-28 get the question as the
     result and call again, older ones a request. Raises: ConfirmationRequired where the client cannot ask,
     PermissionDenied after a no."""

@@ -18,7 +18,7 @@ from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import results
 from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, VaultDispatcher, require_first_page
 from obsidian_mcp.serve.stdio.sdk import SdkServer
-from obsidian_mcp.tools.registry import TOOLS, Outcome, Tool, call, view_tools
+from obsidian_mcp.tools.registry import Tool, view_tools
 
 from .consent import call_with_consent
 from .context import Context, in_thread_for, peer_of
@@ -49,19 +49,18 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
     async def call_tool(
         context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        def work(arguments: Mapping[str, Any]) -> Awaitable[Outcome]:
-            called = partial(call, app, params.name, arguments, TOOLS if tools is None else tools())
-            return in_thread_for(context, app.config.timeout, called)
+        def work(arguments: Mapping[str, Any]) -> Awaitable[results.Result]:
+            return in_thread_for(context, app.config.timeout, partial(dispatcher.call, params.name, arguments))
 
+        result: results.Result | types.InputRequiredResult | None
         try:
-            outcome = await call_with_consent(context, params, work)
+            result = await call_with_consent(context, params, work)
         except AppError as error:
-            if (failed := results.failure(error, app.config.error_style)) is None:
+            if (result := results.failure(error, app.config.error_style)) is None:
                 raise  # handle_errors gives it its code
-            return types.CallToolResult.model_validate(failed, by_name=False)
-        if isinstance(outcome, Outcome):
-            return types.CallToolResult.model_validate(results.success(outcome), by_name=False)
-        return outcome
+        if isinstance(result, types.InputRequiredResult):
+            return result
+        return types.CallToolResult.model_validate(result, by_name=False)
 
     server = VaultServer(
         "obsidian-mcp",
