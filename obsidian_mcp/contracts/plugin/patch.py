@@ -140,7 +140,8 @@ def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
     one. Raises: TextNotFound, TextNotUnique, InvalidArguments for added lines that belong nowhere."""
     lines = split_lines(body)
     texts = [_bare(line) for line in lines]
-    newline = Text(body).newline
+    newline, had_end = Text(body).newline, not body or body.endswith("\n")
+    has_end = had_end
     result: list[str] = []
     done = moved = 0
     for number, hunk in enumerate(hunks, 1):
@@ -153,13 +154,18 @@ def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
                 "so. Read it again and make the patch from that text."
             )
         moved += 0 if hunk.start is None else place - hunk.start - moved
-        result += lines[done:place]
-        new = _replacement(hunk, lines[place:end], newline, at_end=at_end, ended=not body or body.endswith("\n"))
-        if new and result and not result[-1].endswith("\n"):
-            result[-1] = _with_line_end(result[-1], newline)
-        result += new
+        old = iter(lines[place:end])
+        both = [(sign, next(old) if sign != "+" else _with_line_end(text, newline)) for sign, text in hunk.lines]
+        new = [line for sign, line in both if sign != "-"]
+        result += [*lines[done:place], *new]
+        if at_end and hunk.lines:
+            has_end = not hunk.new_marked if hunk.old_marked or hunk.new_marked else had_end or not new
         done = end
-    return "".join(result + lines[done:])
+    result += lines[done:]
+    ended = [line if line.endswith("\n") else _with_line_end(line, newline) for line in result]
+    if ended and not has_end:
+        ended[-1] = result[-1].removesuffix(newline).removesuffix("\n")
+    return "".join(ended)
 
 
 def _find_line(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, moved: int) -> int:
@@ -213,18 +219,6 @@ def _difference(texts: Sequence[str], old: Sequence[str], expected: int | None) 
         if expected is not None and now != line:
             return f"line {at + 1} of the note is {now[:SHOWN]!r}, not {line[:SHOWN]!r}"
     return f"its lines from {old[0][:SHOWN]!r} on do not stand together below the hunk before it"
-
-
-def _replacement(hunk: PatchHunk, replaced: Sequence[str], newline: str, *, at_end: bool, ended: bool) -> list[str]:
-    """The new lines of a hunk with their line ends; `ended`: the note ends with a line end."""
-    old = iter(replaced)
-    kept = [(sign, next(old) if sign != "+" else text) for sign, text in hunk.lines]
-    new = [line if line.endswith("\n") else _with_line_end(line, newline) for sign, line in kept if sign != "-"]
-    marked = hunk.old_marked or hunk.new_marked
-    if new and at_end and (hunk.new_marked if marked else not ended):
-        sign, line = next((sign, line) for sign, line in reversed(kept) if sign != "-")
-        new[-1] = line.removesuffix("\r") if sign == "+" and newline == "\r\n" else line.removesuffix("\n")
-    return new
 
 
 def _with_line_end(line: str, newline: str) -> str:

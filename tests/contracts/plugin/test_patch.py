@@ -135,6 +135,7 @@ def test_hunks_apply_in_order_and_never_overlap() -> None:
         ("a\nlast", "@@ -2 +2 @@\n-last\n+end\n", "a\nend"),
         ("a\nlast", "@@ -2 +2,2 @@\n last\n+more\n", "a\nlast\nmore"),
         ("a\r\nlast", "@@ -2 +2,2 @@\n last\n+more\n", "a\r\nlast\r\nmore"),
+        ("a\r\nlast", "@@ -1,2 +1 @@\n a\n-last\n", "a"),
         ("a\nlast\r", "@@ -1,2 +1,2 @@\n-a\n+b\n last\n", "b\nlast\r"),
     ],
 )
