@@ -174,15 +174,12 @@ def _choose_vaults(options: Options, named: Sequence[str], system: System) -> li
 
 def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
     """Tell what was done, and try what was installed as the client will; `was_here`: the client was there before."""
-    from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup import probe
 
-    changes = change.action not in ("unchanged", "absent")
-    server = installer.Configured(change.client, change.path, change.name, change.entry or {})
-    starts = "" if dry_run or change.action in ("removed", "absent") else server.start(system)
-    answers = not isinstance(starts, str)
-    failed = bool(starts) and not answers
-    step = _next_step(change, system) if changes and not dry_run else ""
+    stands = not dry_run and change.action not in ("removed", "absent")
+    tried = change.start(system) if stands else None
+    problem = tried if isinstance(tried, str) else None
+    step = "" if dry_run or change.action in ("unchanged", "absent") else _next_step(change, system)
     facts = {
         "client": change.client.id,
         "name": change.name,
@@ -190,27 +187,24 @@ def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bo
         "action": change.action,
         "client_found": was_here,
         "dry_run": dry_run,
-        "command": server.command,
+        "command": change.command,
         "backup": str(change.backup) if change.backup else None,
-        "answers": None if starts == "" else answers,
-        "problem": starts if failed else None,
+        "answers": None if tried is None else problem is None,
+        "problem": problem,
         "next": step or None,
     }
     title = change.client.title
     lines = [_describe(change, dry_run=dry_run)]
     lines += [] if was_here else [f"  note:   {title} was not found on this computer; the entry waits for it."]
-    if change.entry is not None and change.action != "removed" and not dry_run:
-        lines.append(f"  starts: {' '.join(map(_quote, server.command))}")
+    lines += [f"  starts: {' '.join(map(_quote, change.command))}"] if stands else []
     lines += [f"  backup: {change.backup}"] if change.backup else []
-    if isinstance(starts, probe.ProbeAnswer):
-        lines.append(f"  tried:  it starts and answers after {starts.seconds:.1f} s, with {starts.tools} tools")
+    if isinstance(tried, probe.ProbeAnswer):
+        lines.append(f"  tried:  it starts and answers after {tried.seconds:.1f} s, with {tried.tools} tools")
     lines += [f"Next: {step}"] if step else []
     text = "".join(f"{line}\n" for line in lines) + (_difference(change) if dry_run else "")
-    remark = (
-        f"obsidian-mcp: The entry was written, but the server {starts}. Run obsidian-mcp doctor.\n" if failed else ""
-    )
-    write_answer(facts, text, remark, as_json=as_json)
-    return 1 if failed else 0
+    failed = f"obsidian-mcp: The entry was written, but the server {problem}. Run obsidian-mcp doctor.\n"
+    write_answer(facts, text, failed if problem else "", as_json=as_json)
+    return 1 if problem else 0
 
 
 def _describe(change: ConfigChange, *, dry_run: bool) -> str:

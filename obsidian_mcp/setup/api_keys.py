@@ -27,7 +27,7 @@ def add(
     if not policy.is_key_name(name):
         raise InvalidArguments(f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _.")
     file, content = config.policy_file, files.read(config.policy_file)
-    text = content.text or ""
+    text = content.text
     if name in {key.name for key in policy.keys(text)}:
         raise InvalidArguments(
             f"There is an API key {name!r} already. Remove it first: obsidian-mcp keys remove {name}."
@@ -55,7 +55,7 @@ def add(
 def remove(config: Config, name: str) -> Path:
     """Take a key out of the policy file, and return the file. Raises: InvalidArguments, PolicyInvalid."""
     file, content = config.policy_file, files.read(config.policy_file)
-    text = content.text or ""
+    text = content.text
     known = [key.name for key in policy.keys(text)]
     if name not in known:
         raise InvalidArguments(f"There is no API key {name!r}; there are: {', '.join(known) or 'none'}.")

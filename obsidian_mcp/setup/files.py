@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import stat
+from codecs import BOM_UTF8
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,17 +15,20 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.place import patiently
 from obsidian_mcp.errors import AppError, ClientConfigRefused
 
-BOM = "\ufeff"
 _BACKUP = re.compile(r"\.obsidian-mcp-\d{8}-\d{6}(-\d+)?\.bak")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """A file as it was read; `text` is None where there is no file, and has no byte order mark."""
+    """A file as it was read; `data` is None where there is no file."""
 
     path: Path
-    text: str | None
-    bom: bool = False
+    data: bytes | None
+
+    @property
+    def text(self) -> str:
+        """The text without a byte order mark; empty without a file."""
+        return (self.data or b"").removeprefix(BOM_UTF8).decode("utf-8")
 
 
 def read(path: Path) -> ConfigFile:
@@ -32,7 +36,8 @@ def read(path: Path) -> ConfigFile:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise ClientConfigRefused(f"{str(path)!r} is not a file. Move it out of the way and try again.")
-        text = path.read_bytes().decode("utf-8")
+        data = path.read_bytes()
+        data.decode("utf-8")
     except FileNotFoundError:
         if path.is_symlink():
             raise ClientConfigRefused(
@@ -48,17 +53,17 @@ def read(path: Path) -> ConfigFile:
         raise ClientConfigRefused(
             f"The file {str(path)!r} cannot be read: {error.strerror}. Check its permissions and try again."
         ) from error
-    return ConfigFile(path, text.removeprefix(BOM), text.startswith(BOM))
+    return ConfigFile(path, data)
 
 
 def replace(before: ConfigFile, text: str) -> Path | None:
     """Put `text` in the file's place in one step, or in that of the file that a link leads to; return the backup of
     what was there. Raises: ClientConfigRefused, also when another program has changed it since."""
-    path = before.path
-    raw = _encode(text, bom=before.bom)
+    path, old = before.path, before.data
+    data = (BOM_UTF8 if old is not None and old.startswith(BOM_UTF8) else b"") + text.encode("utf-8")
     try:
         target = Path(os.path.realpath(path))
-        backup = _back_up(before) if before.text is not None else None
+        backup = _back_up(path, old) if old is not None else None
         if read(path) != before:
             if backup is not None:
                 patiently(backup.unlink)
@@ -67,10 +72,7 @@ def replace(before: ConfigFile, text: str) -> Path | None:
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         disk = Disk(target.parent)
-        if before.text is None:
-            disk.create(target.name, raw)
-        else:
-            disk.write(target.name, raw)
+        (disk.create if old is None else disk.write)(target.name, data)
     except OSError as error:
         raise _unwritable(path, error) from error
     except AppError as error:
@@ -98,9 +100,8 @@ def backups(path: Path) -> list[Path]:
     return sorted((found for found in beside if _BACKUP.fullmatch(found.name[len(path.name) :])), reverse=True)
 
 
-def _back_up(content: ConfigFile) -> Path:
+def _back_up(path: Path, data: bytes) -> Path:
     """A copy beside the file, readable by no one who could not read the file: it may hold keys of other servers."""
-    path = content.path
     stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  for people to read
     for number in itertools.count(1):
         backup = path.with_name(f"{stem}.bak" if number == 1 else f"{stem}-{number}.bak")
@@ -109,15 +110,11 @@ def _back_up(content: ConfigFile) -> Path:
         except FileExistsError:
             continue
         with os.fdopen(descriptor, "wb") as file:
-            file.write(_encode(content.text or "", bom=content.bom))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         break
     return backup
-
-
-def _encode(text: str, *, bom: bool) -> bytes:
-    return ((BOM if bom else "") + text).encode("utf-8")
 
 
 def _unwritable(path: Path, error: OSError) -> ClientConfigRefused:

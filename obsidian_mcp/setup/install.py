@@ -23,23 +23,6 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigChange:
-    """A change made to a file, or planned by a dry run."""
-
-    client: McpClient
-    name: str
-    path: Path
-    action: Action
-    before: str
-    after: str
-    entry: Entry | None
-    """The entry as it stands in the file afterwards, or stood before it was removed."""
-    backup: Path | None = None
-    deleted: bool = False
-    """Whether the whole file was removed because it contained nothing else."""
-
-
-@dataclass(frozen=True, slots=True)
 class Configured:
     """An entry of this program in a client's file."""
 
@@ -65,6 +48,19 @@ class Configured:
             return str(error)
 
 
+@dataclass(frozen=True, slots=True)
+class ConfigChange(Configured):
+    """A change made to a file, or planned by a dry run; the entry is as it stands afterwards, or stood before it was
+    removed, and empty where there is none."""
+
+    action: Action
+    before: str
+    after: str
+    backup: Path | None = None
+    deleted: bool = False
+    """Whether the whole file was removed because it contained nothing else."""
+
+
 def install(
     client: McpClient,
     system: System,
@@ -82,7 +78,7 @@ def install(
             "every tool's name."
         )
     content = files.read(client.file(system))
-    text = content.text or ""
+    text = content.text
     known = _servers(client, content)
     existing = known.get(name)
     foreign = existing is not None and not _is_ours(existing)
@@ -99,11 +95,11 @@ def install(
     except Broken as error:
         raise _left_alone(content.path, error) from error
     stands = entries.servers(client, after)[name]
-    if content.text is not None and after == text:
-        return ConfigChange(client, name, content.path, "unchanged", text, after, stands)
+    if content.data is not None and after == text:
+        return ConfigChange(client, content.path, name, stands, "unchanged", text, after)
     action: Action = "added" if existing is None else "replaced" if foreign else "updated"
     backup = None if dry_run else files.replace(content, after)
-    return ConfigChange(client, name, content.path, action, text, after, stands, backup)
+    return ConfigChange(client, content.path, name, stands, action, text, after, backup)
 
 
 def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = False) -> ConfigChange:
@@ -111,10 +107,10 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
     ClientConfigRefused when the file is broken or the name another program's."""
     holding = (found.path for found in list_configured(client, system) if found.name == name)
     content = files.read(next(holding, client.file(system)))
-    text = content.text or ""
+    text = content.text
     existing = _servers(client, content).get(name)
     if existing is None:
-        return ConfigChange(client, name, content.path, "absent", text, text, None)
+        return ConfigChange(client, content.path, name, {}, "absent", text, text)
     if not _is_ours(existing):
         raise ClientConfigRefused(
             f"The server {name!r} of {client.title} is another program ({' '.join(command_of(existing))}), so it was "
@@ -128,9 +124,9 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
     if before is None and entries.write(client, "", name, existing) == text:
         if not dry_run:
             files.delete(content)
-        return ConfigChange(client, name, content.path, "removed", text, "", existing, deleted=True)
+        return ConfigChange(client, content.path, name, existing, "removed", text, "", deleted=True)
     backup = None if dry_run else files.replace(content, after)
-    return ConfigChange(client, name, content.path, "removed", text, after, existing, backup)
+    return ConfigChange(client, content.path, name, existing, "removed", text, after, backup)
 
 
 def list_configured(client: McpClient, system: System) -> list[Configured]:
@@ -168,7 +164,7 @@ def _is_ours(entry: Entry) -> bool:
 
 def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
     try:
-        return entries.servers(client, content.text or "")
+        return entries.servers(client, content.text)
     except Broken as error:
         raise _left_alone(content.path, error) from error
 
@@ -177,7 +173,7 @@ def _text_before(client: McpClient, text: str, name: str, entry: Entry, backups:
     """The backup that installing this entry would turn into the present text; None where there is none."""
     for path in backups:
         try:
-            backup = files.read(path).text or ""
+            backup = files.read(path).text
             if name not in entries.servers(client, backup) and entries.write(client, backup, name, entry) == text:
                 return backup
         except (Broken, ClientConfigRefused):  # a backup of something else
