@@ -364,23 +364,18 @@ class Sessions:
                 ended = True
             await send(message)
 
-        async def receive_until_stop() -> Message:
-            message: Message = {"type": "http.disconnect"}
-
-            async def stop() -> None:
-                await self._stopping.wait()
-                await anyio.sleep(farewell)
-                group.cancel_scope.cancel()
-
-            async with anyio.create_task_group() as group:
-                group.start_soon(stop)
-                message = await receive()
-                group.cancel_scope.cancel()
-            return message
+        async def stop() -> None:
+            await self._stopping.wait()
+            await anyio.sleep(farewell)
+            group.cancel_scope.cancel()
 
         manager = await self._load_once()
         try:
-            await manager.handle_request(scope, receive_until_stop if standing else receive, send_open)
+            async with anyio.create_task_group() as group:
+                if standing:
+                    group.start_soon(stop)
+                await manager.handle_request(scope, receive, send_open)
+                group.cancel_scope.cancel()
         except Exception:
             if not started:
                 raise
