@@ -1,16 +1,18 @@
-"""Commands about the index of a vault."""
+"""Commands about the index of a vault, and about search by meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from obsidian_mcp.config import expand_home
 from obsidian_mcp.core.text.text import write_count
+from obsidian_mcp.errors import InvalidArguments
 
 from .answers import readable
 from .options import Options
 from .progress_bar import show_progress
-from .stdout import write_answer
+from .stdout import ask, write, write_answer
 
 
 def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
@@ -53,3 +55,83 @@ def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, i
         problem = indexer.pdfs.background.notice if left and indexer.pdfs.background else ""
     said = f"indexed {write_count(total, 'file')} and {write_count(pdfs - left, 'PDF')} of {facts['vault']}\n"
     write_answer(facts, said + (f"{write_count(left, 'PDF')} not read. {problem}\n" if left else ""), as_json=json)
+
+
+# Search by meaning
+
+
+def set_up(
+    options: Options,
+    *,
+    model: str = "",
+    endpoint: str = "",
+    yes: bool = False,
+    vault: Sequence[str] = (),
+    json: bool = False,
+) -> None:
+    """Choose and download the model, and embed the notes. Raises: InvalidArguments."""
+    from obsidian_mcp.core.semantic.choice import Choice
+    from obsidian_mcp.setup import semantic as setup
+
+    options = options.with_vaults(tuple(vault))
+    config = options.config()
+    if endpoint:
+        _agree(endpoint, model, has_agreed=yes)
+        choice = Choice(url=endpoint, model=model)
+    else:
+        folder = expand_home(model)
+        if not (model and folder.is_dir()):
+            model = model or setup.DEFAULT_MODEL
+            write("", f"downloading {model}\n")
+            folder = setup.download(config, model)
+        choice = Choice(folder=str(folder.absolute()), model=model)
+    size = setup.choose(config, choice)
+    with options.open_vault() as opened:
+        opened.indexer.begin()
+        with show_progress():
+            opened.indexer.complete()
+            count = opened.meaning.complete() if opened.meaning is not None else 0
+        refused = sorted(opened.meaning.refused) if opened.meaning is not None else []
+        facts = {"model": choice.model, "dimensions": size, "vault": opened.name, "embedded": count, "refused": refused}
+    said = "".join(f"refused by the model, and found by its words alone: {path}\n" for path in refused)
+    notes = write_count(count, "note")
+    done = f"{choice.model} answers with vectors of {size} numbers\nembedded {notes} of {facts['vault']}\n"
+    write_answer(facts, done, said, as_json=json)
+
+
+def _agree(endpoint: str, model: str, *, has_agreed: bool) -> None:
+    """Raises: InvalidArguments for no address, KeyboardInterrupt where a person does not agree."""
+    from urllib.parse import urlsplit
+
+    if not endpoint.startswith(("http://", "https://")) or not model:
+        raise InvalidArguments("Give an address that begins with http:// or https://, and --model NAME.")
+    question = f"The text of every note that is not hidden is sent to {urlsplit(endpoint).netloc}. Go on? [y/N]"
+    if not has_agreed and ask(question).lower() not in ("y", "yes"):
+        raise KeyboardInterrupt
+
+
+def show_model(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
+    """Print which model is used, and how many notes are not embedded yet."""
+    from obsidian_mcp import compose
+
+    options = options.with_vaults(tuple(vault))
+    choice = compose.embedding_choice(options.config())
+    facts: dict[str, object] = {"on": choice is not None}
+    if choice is None:
+        facts["setup"] = "obsidian-mcp semantic setup"
+    else:
+        with options.open_vault() as opened:
+            opened.indexer.begin()
+            opened.indexer.complete()
+            facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": opened.name}
+            facts["pending"] = len(opened.meaning.pending()) if opened.meaning is not None else None
+    facts = {name: value for name, value in facts.items() if value is not None}
+    write_answer(facts, readable(facts), as_json=json)
+
+
+def turn_off(options: Options, *, json: bool = False) -> None:
+    """Turn search by meaning off; the model and the vectors stay."""
+    from obsidian_mcp.setup import semantic as setup
+
+    was_on = setup.turn_off(options.config())
+    write_answer({"was_on": was_on}, f"search by meaning {'is' if was_on else 'was'} off\n", as_json=json)

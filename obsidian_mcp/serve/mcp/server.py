@@ -21,8 +21,7 @@ from obsidian_mcp.serve.stdio.sdk import SdkServer
 from obsidian_mcp.tools.registry import Tool, view_tools
 
 from .consent import call_with_consent
-from .context import Context, in_thread_for, peer_of
-from .error_middleware import handle_errors
+from .context import Context, handle_errors, in_thread_for, peer_of
 from .prompt_catalog import PROMPTS
 from .prompts import Prompts
 from .resources import Resources
