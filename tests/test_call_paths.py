@@ -105,7 +105,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 def test_a_search_passes_through_few_modules(app: App, kind: str, query: str, match: str) -> None:
     path = shortest(app, "obsidian_search", {"query": query, "match": match})
     print(f"obsidian_search {kind}: {path}")
-    assert len(path.modules) <= 20, "\n".join(map(str, path.modules.most_common()))
+    assert len(path.modules) <= 18, "\n".join(map(str, path.modules.most_common()))
     assert path.depth <= 12, "\n".join(path.deepest)
 
 

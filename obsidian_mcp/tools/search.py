@@ -78,7 +78,7 @@ def search(
     )
     by = grouping(group) if group.strip() else None
     named = None if everything or opened.app is None else app_answers.found(opened, request)
-    found = opened.search.find(request, named) if by is None else opened.search.grouped(request, by, named)
+    found = opened.search.find(request, named, by)
     if not found.total and request.folder is not None:
         opened.folders.existing(request.folder)
     if (not found.total or found.widened) and _names_operator_or_property(query):

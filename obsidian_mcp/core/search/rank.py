@@ -17,6 +17,7 @@ from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text import analysis
 
 from .plan import SearchPlan
+from .retrieve import path_contains
 from .snapshot import Snapshot
 from .vocabulary import Term, without_gaps
 
@@ -84,6 +85,10 @@ class Fields(NamedTuple):
     """Texts of links to it, where these were looked at."""
 
 
+Ranked = tuple[list[Scored], dict[int, Fields]]
+"""Files with their scores, best first, and what was read of some."""
+
+
 def fetch(snapshot: Snapshot, files: Collection[int]) -> dict[int, Fields]:
     """Return the fields of some files."""
     some = ", ".join(map(str, files))
@@ -92,9 +97,7 @@ def fetch(snapshot: Snapshot, files: Collection[int]) -> dict[int, Fields]:
     return {number: Fields(bool(truncated), *rest) for number, truncated, *rest in rows}
 
 
-def rank(
-    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], query: str, most: int
-) -> tuple[list[Scored], dict[int, Fields]]:
+def rank(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], query: str, most: int) -> Ranked:
     """Return the first `most` files, best first, and the fields of those that were read for it. Scores are None if
     nothing is weighed; from the 21st file on they are rough, and no greater than those before."""
     if not plan.terms:
@@ -125,7 +128,7 @@ def rank_wide(
     complete_first: bool,
     is_question: bool,
     may_follow: Callable[[int], bool],
-) -> tuple[list[Scored], dict[int, Fields]]:
+) -> Ranked:
     """As `rank`, of a wide plan: files with all the words, `complete`, and those that have much (SEARCH-86).
     `may_follow` says whether a file may be added that has none of the words, but is linked to under them."""
     has_all = bool(complete)
@@ -307,7 +310,7 @@ def _roughly(snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most
 def _in_path(snapshot: Snapshot, term: Term) -> set[int]:
     """Files whose paths contain a term, as letters: 0.1 ms a word."""
     spellings = [term.text] if term.is_part else [*term.variants, *map("".join, term.phrases)]
-    return {number for spelling in spellings[:SPELLINGS] for number in snapshot.table.path_contains(spelling)}
+    return {number for spelling in spellings[:SPELLINGS] for number in path_contains(snapshot, spelling)}
 
 
 # The second pass

@@ -20,8 +20,10 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from .hits import Hit, Hits, Order, Request, Snippet
 from .plan import SearchPlan
 from .rank import Fields, fetch, weighted_terms
+from .retrieve import StoredDocument, whole_text
 from .snapshot import Snapshot
 from .sort import Item, shown_values
+from .vocabulary import used_words
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.query.evaluate import Matcher
@@ -151,8 +153,9 @@ def _near_words(found: Found) -> list[str]:
             for other in term.variants
             if term.instead_of or len(bare) >= MISSPELLED_LETTERS or bare in plain(other)
         ]
-        telling = [other for other in [*used, *alike][:LOOKED_UP] if snapshot.names_something(other)]
-        near |= dict.fromkeys(telling[:NEAR_WORDS])
+        if looked_up := [*used, *alike][:LOOKED_UP]:
+            telling = used_words(snapshot.rows.connection, looked_up, "{name alias heading tag} : ")
+            near |= dict.fromkeys(telling[:NEAR_WORDS])
     files = ", ".join([str(item.number) for item in found.items[:TAGGED_FILES] if item.number is not None])
     sql = f"SELECT tag FROM tags WHERE file IN ({files}) GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"  # noqa: S608
     tags = [f"#{tag.removeprefix('#')}" for (tag,) in snapshot.rows.connection.execute(sql, (NEAR_WORDS,))]
@@ -168,24 +171,17 @@ def room_for(characters: int, *remarks: str | None) -> int:
 
 
 def hit_size(hit: Hit) -> int:
-    """Characters of a hit in an answer, with the comma behind it. A member that is None is not sent."""
-    members: dict[str, object] = {"path": hit.path}
-    if hit.score is not None:
-        members["score"] = hit.score
-    if hit.value is not None:
-        members["value"] = hit.value
-    if hit.matched is not None:
-        members["matched"] = hit.matched
+    """Characters of a hit in an answer, with the comma behind it."""
+    members = _sent(hit, "path", "score", "value", "matched")
     if hit.snippets is not None:
-        members["snippets"] = [
-            {
-                name: value
-                for name in ("line", "text", "heading", "card", "page", "link")
-                if (value := getattr(snippet, name)) is not None
-            }
-            for snippet in hit.snippets
-        ]
+        names = ("line", "text", "heading", "card", "page", "link")
+        members["snippets"] = [_sent(snippet, *names) for snippet in hit.snippets]
     return len(as_json(members)) + 1
+
+
+def _sent(record: Hit | Snippet, *names: str) -> dict[str, object]:
+    """The members of a record without those that are None, which are not sent."""
+    return {name: value for name in names if (value := getattr(record, name)) is not None}
 
 
 def fitted(hit: Hit, room: int) -> Hit:
@@ -256,7 +252,7 @@ class Renderer:
         if number not in self._headings:
             self._fetch(number)
         fields = self._fields[number]
-        text = self._snapshot.whole_text(number) if fields.is_truncated else fields.text
+        text = whole_text(self._snapshot, number) if fields.is_truncated else fields.text
         places: list[HitPlace] = []
         folded = fold(text) if self._terms else ""
         present: set[str] = set()
@@ -267,7 +263,7 @@ class Renderer:
             present.update([term.text] if found else [])
             places += [HitPlace(first, last, word, rarity * weight) for first, last, weight in found]
         if self._matchers:
-            document = self._snapshot.document(number, text)
+            document = StoredDocument(self._snapshot, number, text)
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
             for term_number, part in enumerate(parts, len(self._terms)):
                 places += [HitPlace(span.start, span.end, term_number) for span in islice(part, self._places)]
@@ -300,7 +296,9 @@ class Renderer:
         self._left = self._left[len(some) :]
         self._fields.update(fetch(self._snapshot, [file for file in some if file not in self._fields]))
         self._headings.update((file, []) for file in some)
-        for file, _, *heading in self._snapshot.rows.column("headings", "level, text, start", files=some):
+        numbers = ", ".join(map(str, some))
+        sql = f"SELECT file, level, text, start FROM headings WHERE file IN ({numbers}) ORDER BY file, n"  # noqa: S608
+        for file, *heading in self._snapshot.rows.connection.execute(sql):
             self._headings[file].append(HeadingFact(*heading))
 
 

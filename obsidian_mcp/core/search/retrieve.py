@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.index import search_document
+from obsidian_mcp.core.query.document import Document, Structure
 from obsidian_mcp.core.query.nodes import (
     NARROWING,
     And,
@@ -25,6 +29,8 @@ from obsidian_mcp.core.query.nodes import (
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.text import Span, Text
+from obsidian_mcp.errors import AppError
 
 from .plan import SearchPlan, quoted
 from .snapshot import Snapshot
@@ -46,8 +52,9 @@ MANY_ENDINGS = 20
 NOTHING: frozenset[int] = frozenset()
 EVERYWHERE = SearchField()
 
-# One text instead of many rows: most of the time would go into making rows.
-_FILES = "SELECT group_concat(rowid) FROM search WHERE search MATCH ?"
+_field_mark = re.compile(r"[*_~`]*\s*::\s*").match
+
+_MATCHING = "(SELECT rowid AS file FROM search WHERE search MATCH ?)"
 
 
 class Bounds(NamedTuple):
@@ -71,14 +78,8 @@ def retrieve(snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | No
     for alternative in plan.alternatives:
         files = within
         if alternative.expression is not None:
-            files = NOTHING
-            if alternative.expression:
-                (rows,) = snapshot.rows.connection.execute(_FILES, (alternative.expression,)).fetchone()
-                files = set(json.loads(f"[{rows}]")) if rows else NOTHING
-                if within is not None:
-                    files = files & within
-                elif snapshot.table.has_unlisted:
-                    files = files & snapshot.table.files
+            files = _files(snapshot, _MATCHING, alternative.expression) if alternative.expression else NOTHING
+            files = files if within is None else files & within
         if alternative.exact is not None and (files is None or files):
             among = bounds(snapshot, alternative.exact)
             sure, possible = among.sure, among.possible
@@ -94,14 +95,21 @@ def retrieve(snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | No
 
 
 def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractSet[int]:
-    """Files whose text satisfies a query."""
+    """Files whose text satisfies a query; of many, all texts are read in one pass."""
     from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import; the index alone answers most searches
 
-    matcher = Matcher(query)
-    found = set()
-    for done, (number, document) in enumerate(snapshot.documents(files), 1):
+    matcher, truncated, found = Matcher(query), flagged(snapshot, search_document.TRUNCATED), set()
+    sql = "SELECT file, text, structure FROM texts"
+    if len(files) * 4 <= len(snapshot.table.paths) * 3:
+        sql += f" WHERE file IN ({', '.join(map(str, files))})"
+    rows = (row for row in snapshot.rows.connection.execute(sql) if row[0] in files)
+    for done, (number, text, packed) in enumerate(rows, 1):
         if not done % REPORTED_TEXTS:
             report_progress(done, len(files), "Searching")
+        is_whole = number not in truncated
+        document = StoredDocument(
+            snapshot, number, text if is_whole else whole_text(snapshot, number), packed if is_whole else b""
+        )
         if matcher.matches(document):
             found.add(number)
     return found
@@ -197,7 +205,7 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
         found = _unless(snapshot, found, unsure)
         found = found if wanted.whole else found.at_most()
     if where != "content":
-        with_path = _counted(snapshot, set(snapshot.table.path_contains(text)))
+        with_path = path_contains(snapshot, text)
         if bounded and with_path:
             pattern = analysis.phrase(text, match_case=False)
             with_path = {file for file in with_path if pattern.search(snapshot.table.paths[file])}
@@ -246,8 +254,7 @@ def _lookup(
     if not phrases:
         return NOTHING
     expression = " OR ".join([quoted(words, prefix=prefix) for words in phrases])
-    (found,) = snapshot.rows.connection.execute(_FILES, (f"{columns}({expression})",)).fetchone()
-    return _counted(snapshot, _numbers(found))
+    return _files(snapshot, _MATCHING, f"{columns}({expression})")
 
 
 def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> Bounds:
@@ -266,7 +273,8 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
         words = snapshot.vocabulary.matching(expression)
         found = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
     if where != "content":
-        found = _any([found, Bounds.exact(_counted(snapshot, set(snapshot.table.path_matches(expression))))])
+        with_path = {number for number, path in snapshot.table.paths.items() if expression.found(path)}
+        found = _any([found, Bounds.exact(with_path)])
     return found.at_most() if cased else found
 
 
@@ -317,9 +325,9 @@ def _property(snapshot: Snapshot, node: Property, match_case: bool | None) -> Bo
         sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names
         for value, files in snapshot.rows.connection.execute(sql, (key,)):
             if has_value(json.loads(value)):
-                found |= _numbers(files)
+                found.update(json.loads(f"[{files}]"))
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
-    return _unless(snapshot, Bounds.exact(_counted(snapshot, found)), unsure)
+    return _unless(snapshot, Bounds.exact(found & snapshot.table.files), unsure)
 
 
 def _keys(snapshot: Snapshot, table: str) -> Iterator[str]:
@@ -331,29 +339,42 @@ def _keys(snapshot: Snapshot, table: str) -> Iterator[str]:
         (key,) = snapshot.rows.connection.execute(sql, (key,)).fetchone()
 
 
-def _files(snapshot: Snapshot, where: str, *values: str) -> AbstractSet[int]:
-    sql = f"SELECT group_concat(file) FROM {where}"  # noqa: S608 - our own names
-    return _counted(snapshot, _numbers(snapshot.rows.connection.execute(sql, values).fetchone()[0]))
+def _files(snapshot: Snapshot, source: str, *values: str) -> AbstractSet[int]:
+    """The files of some rows, as one text: most of the time would go into making rows. Rows of files that are hidden or
+    gone are left out."""
+    sql = f"SELECT group_concat(file) FROM {source}"  # noqa: S608 - our own names
+    (numbers,) = snapshot.rows.connection.execute(sql, values).fetchone()
+    found: set[int] = set(json.loads(f"[{numbers}]")) if numbers else set()
+    return found & snapshot.table.files if snapshot.table.has_unlisted else found
 
 
 # Sets of files
 
 
-def _unless(snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[int] = NOTHING) -> Bounds:
-    """Make the files uncertain whose rows do not say everything: those with some bits, and some others (SEARCH-29)."""
-    unsure = snapshot.flagged(bits) | others
-    return Bounds(found.sure - unsure, found.possible | unsure) if unsure else found
-
-
-def _counted(snapshot: Snapshot, found: set[int]) -> set[int]:
-    """Leave out rows of files that are hidden or gone."""
-    if snapshot.table.has_unlisted:
-        found &= snapshot.table.files
+def flagged(snapshot: Snapshot, bits: int) -> frozenset[int]:
+    """Return the files that have one of some bits of `search_document`."""
+    found = snapshot.flags.get(bits)
+    if found is None:
+        rows = snapshot.rows.connection.execute("SELECT file FROM texts WHERE odd != 0 AND odd & ?", (bits,))
+        found = snapshot.flags[bits] = frozenset(number for (number,) in rows if number in snapshot.table.paths)
     return found
 
 
-def _numbers(numbers: str | None) -> set[int]:
-    return set(json.loads(f"[{numbers}]")) if numbers else set()
+def path_contains(snapshot: Snapshot, text: str) -> set[int]:
+    """Return the files whose folded path contains a folded text."""
+    lines, starts, numbers = snapshot.table.path_lines
+    text, found = text.replace("\n", "\0"), set[int]()
+    at = lines.find(text)
+    while at >= 0:
+        found.add(numbers[bisect_right(starts, at) - 1])
+        at = lines.find(text, lines.find("\n", at))
+    return found
+
+
+def _unless(snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[int] = NOTHING) -> Bounds:
+    """Make the files uncertain whose rows do not say everything: those with some bits, and some others (SEARCH-29)."""
+    unsure = flagged(snapshot, bits) | others
+    return Bounds(found.sure - unsure, found.possible | unsure) if unsure else found
 
 
 def _all(found: Sequence[Bounds]) -> Bounds:
@@ -373,3 +394,84 @@ def _intersection(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:
     for files in others:
         first = first & files
     return first
+
+
+# Texts from the index
+
+
+def whole_text(snapshot: Snapshot, number: int) -> str:
+    """Return the text of a file of which the index has only the beginning, from the file."""
+    path = snapshot.table.paths[number]
+    entry = snapshot.catalog.get(path)
+    try:
+        text = Text.decode(snapshot.read(entry)).body if entry is not None else ""
+    except AppError:  # gone or unreadable: its name can still match
+        return ""
+    from obsidian_mcp.core.index.extract import searched_text
+
+    return searched_text(path, text)
+
+
+class StoredDocument(Document):
+    """A document from the rows of the index; what the query needs is read when it is needed."""
+
+    def __init__(self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None) -> None:
+        """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
+        super().__init__(snapshot.table.paths[number], text, "canvas" if number in snapshot.table.canvases else "note")
+        self.number = number
+        self._snapshot = snapshot
+        self._packed = packed
+
+    def _rows(self, fields: str, table: str) -> Iterator[Any]:
+        sql = f"SELECT {fields} FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
+        return self._snapshot.rows.connection.execute(sql, (self.number,))
+
+    @cached_property
+    def structure(self) -> Structure:
+        packed = self._packed
+        if packed is None:
+            sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
+            row = self._snapshot.rows.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
+            packed = row[0] if row else b""
+        return Structure(packed) if packed else super().structure
+
+    @cached_property
+    def tags(self) -> Sequence[str]:
+        if self.kind == "canvas":  # the table has the tags of each card by itself
+            return super().tags
+        return [tag for (tag,) in self._rows("tag", "tags")]
+
+    @cached_property
+    def text_tags(self) -> Sequence[tuple[str, Span]]:
+        if self.kind == "canvas" or self.number in flagged(self._snapshot, search_document.TRUNCATED):
+            return super().text_tags
+        return [(tag, Span(*span)) for tag, at, *span in self._rows("tag, at, start, end", "tags") if not at]
+
+    @property
+    def property_places(self) -> Iterator[tuple[str, object, Span]]:
+        for name, value, *span in self._rows("name, value, start, end", "properties"):
+            yield name, json.loads(value), Span(*span)
+        if "inline_fields" in self._snapshot.property_tables:
+            at = 0  # the index keeps what fields are, and in which order, not where
+            for name, value, written in self._rows("name, value, text", "inline_fields"):
+                if found := _find_field(self.text, name, written, at) or _find_field(self.text, name, written, 0):
+                    at = found.end
+                    yield name, json.loads(value), found
+
+    @cached_property
+    def properties(self) -> Mapping[str, object]:
+        found: dict[str, list[object]] = {}
+        for table in self._snapshot.property_tables:
+            for name, value in self._rows("name, value", table):
+                found.setdefault(name, []).append(json.loads(value))
+        return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def _find_field(text: str, name: str, written: str, at: int) -> Span | None:
+    """Return where an inline field is written in a text, from a place on."""
+    while (start := text.find(name, at)) >= 0:
+        mark = _field_mark(text, start + len(name))
+        if mark and text.startswith(written, mark.end()):
+            return Span(start, mark.end() + len(written))
+        at = start + 1
+    return None

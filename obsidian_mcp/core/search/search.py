@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, NumberedFiles, Rows, Stamp
-from obsidian_mcp.core.query.nodes import Node, has_scope
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, ScopedQuery, Word, has_scope
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text import analysis
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.vault_path import VaultPath, is_pdf
 from obsidian_mcp.errors import QueryInvalid
 
-from . import pdf_pages, similar, sort, unindexed, vocabulary
+from . import similar, sort, unindexed, vocabulary
 from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request, inside, wanted
 from .plan import SearchPlan, exact_plan, read_groups, smart_plan
-from .rank import Fields, Scored, fuse, rank, rank_wide
+from .rank import Ranked, fuse, rank, rank_wide
 from .render import Found, render_page
 from .retrieve import retrieve
 from .snapshot import FileTable, Snapshot, table_of
 from .sort import Item
-from .vocabulary import Lexicon, Vocabulary
+from .vocabulary import Lexicon, Vocabulary, used_words
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 """The times that SQLite can compare, in nanoseconds."""
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
-
-T = TypeVar("T")
 
 EMPTY: AbstractSet[int] = frozenset()
 LONG_QUERY = 3
@@ -48,6 +46,9 @@ NEAR_FILES = 10
 """Files that are found by meaning."""
 LANGUAGE_FILES = 500
 """Of so many files one must have a word that identifies a language: a few quotations do not make a vault's language."""
+WITHOUT_PDFS = ("tag", "task", "task-todo", "task-done")
+PROBLEMS = 5
+"""PDFs that could not be read, of which a result names so many."""
 BY_APP = "The Obsidian app found these: it matches exactly, not smart."
 
 
@@ -55,6 +56,8 @@ class _State(NamedTuple):
     """What is kept in memory of one state of the index and the catalog (SEARCH-48)."""
 
     stamp: Stamp | None
+    generation: int
+    """Of the catalog."""
     files: NumberedFiles
     filters: IgnoreFilters | None
     table: FileTable
@@ -88,42 +91,33 @@ class Search:
         self._like = like
         self._lock = threading.Lock()
         nothing = NumberedFiles({}, {})
-        self._state = _State(None, nothing, None, table_of(nothing, {}, None), Vocabulary(), {})
+        self._state = _State(None, -1, nothing, None, table_of(nothing, {}, None), Vocabulary(), {})
         self._languages: tuple[Vocabulary, tuple[str, ...]] = (self._state.words, analysis.DEFAULT_LANGUAGES)
         """Those of the vault when it had these words."""
 
-    def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits:
-        """Return the files that a query finds; with `named`, those files, which the app has found. Raises:
-        QueryInvalid, InvalidArguments for an order by a property that no note has, OperationTimeout, StorageFailed."""
+    @overload
+    def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits: ...
+    @overload
+    def find(self, request: Request, named: Sequence[VaultPath] | None, by: Facet | None) -> Hits | Grouped: ...
+
+    def find(
+        self, request: Request, named: Sequence[VaultPath] | None = None, by: Facet | None = None
+    ) -> Hits | Grouped:
+        """Return the files that a query finds, in groups where `by` is given; with `named`, those files, which the app
+        has found. Raises: QueryInvalid, InvalidArguments for an order by a property that no note has, OperationTimeout,
+        StorageFailed."""
         filters, query = self._filters(), _parsed(request, named)
-        last = request.offset + request.limit if request.note is None else 1
-        for notice, is_whole in self._stages(request, query, named):
-            search = partial(self._search, request, query, named, filters, notice, is_whole, last, render_page)
-            found: Hits = self._indexer.query(search)
-            if found.total:
-                break
-        return found
-
-    def grouped(self, request: Request, by: Facet, named: Sequence[VaultPath] | None = None) -> Grouped:
-        """As `find`, in groups."""
-        filters, query, render = self._filters(), _parsed(request, named), partial(render_groups, by=by)
-        for notice, is_whole in self._stages(request, query, named):
-            search = partial(self._search, request, query, named, filters, notice, is_whole, None, render)
-            found: Grouped = self._indexer.query(search)
-            if found.total:
-                break
-        return found
-
-    def _stages(
-        self, request: Request, query: Node | None, named: Sequence[VaultPath] | None
-    ) -> Iterator[tuple[str | None, bool]]:
-        """Bring the index as far as a search waits for it, and yield what is said of that and whether it is whole.
-        During a first build that is the case twice: first the files are scanned for what is searched for (INDEX-46)."""
         if self._indexer.is_first_build and query is not None and named is None:
+            # First the files are scanned for what is searched for (INDEX-46).
             scanned = self._indexer.scan(unindexed.weigher(query, request, self._languages[1]))
-            yield scanned.notice, not self._indexer.is_first_build
+            is_whole = not self._indexer.is_first_build
+            search = partial(self._search, request, query, named, filters, scanned.notice, is_whole, by)
+            if (found := self._indexer.query(search)).total:
+                return found
         freshness = self._indexer.freshen()
-        yield (freshness.notice if freshness.pending else None), not freshness.pending
+        notice = freshness.notice if freshness.pending else None
+        search = partial(self._search, request, query, named, filters, notice, not freshness.pending, by)
+        return self._indexer.query(search)
 
     def notice(self) -> str | None:
         """Return a sentence if some files are newer than the index, after it was updated as far as possible."""
@@ -157,47 +151,35 @@ class Search:
         filters: IgnoreFilters,
         notice: str | None,
         is_whole: bool,
-        most: int | None,
-        render: Callable[[Found, Request], T],
+        by: Facet | None,
         rows: Rows,
-    ) -> T:
-        """Plan, retrieve, rank and render. `most` None: rank all files; `query` None: only the app can read it."""
+    ) -> Hits | Grouped:
+        """Plan, retrieve, rank and render. `query` None: only the app can read it."""
         state = self._current(rows, filters)
         words, is_smart = state.words, request.match == "smart"
-        with_inline_fields = is_smart and self._inline_fields()
+        properties = WITH_INLINE_FIELDS if is_smart and self._inline_fields() else PROPERTIES
         snapshot = Snapshot(
-            rows,
-            state.table,
-            words,
-            self._catalog,
-            self._read,
-            {},
-            {},
-            state.flags,
-            notice,
-            is_whole,
-            WITH_INLINE_FIELDS if with_inline_fields else PROPERTIES,
+            rows, state.table, words, self._catalog, self._read, {}, {}, state.flags, notice, is_whole, properties
         )
+        render = render_page if by is None else partial(render_groups, by=by)
         if named is not None or query is None:
             return render(_named(snapshot, request, query, named or ()), request)
         within = _within(snapshot, request)
         languages = self._languages_of(state, rows) if is_smart else analysis.DEFAULT_LANGUAGES
         groups = read_groups(query, languages) if is_smart else []
-        lexicon = (
-            Lexicon(words, languages, partial(_used, rows.connection)) if any(group.loose for group in groups) else None
-        )
+        is_loose = all(group.strict is None for group in groups)
+        lexicon = None
+        if any(group.loose for group in groups):
+            lexicon = Lexicon(words, languages, partial(used_words, rows.connection))
         if lexicon is not None and any(group.choices for group in groups):
             plan = smart_plan(groups, lexicon)
         else:
             plan = exact_plan(query, words)
-        without = EMPTY
-        if snapshot.table.has_pdfs and not pdf_pages.finds_pages(query):
-            without = snapshot.table.pdfs
+        without = snapshot.table.pdfs if snapshot.table.has_pdfs and not finds_pages(query) else EMPTY
         files = retrieve(snapshot, plan, within) - without
-        wide: tuple[list[Scored], dict[int, Fields]] | None = None
+        wide: Ranked | None = None
         wider: SearchPlan | None = None
         is_long = len(plan.terms) >= LONG_QUERY
-        is_loose = all(group.strict is None for group in groups)
         if lexicon is not None and len(files) < (PLENTY if is_long else ENOUGH):
             wider = smart_plan(groups, lexicon, wide=True)
             if wider.alternatives != plan.alternatives:
@@ -224,71 +206,51 @@ class Search:
             wide = wide or rank(snapshot, plan, files, request.query, len(files))
             wide, starts = self._with_meaning(snapshot, request, within, wide)
             files = frozenset(number for number, _ in wide[0])
-        if snapshot.table.has_pdfs and pdf_pages.may_find_pages(query):
-            snapshot = self._with_unseen_pdfs(snapshot, request, len(files))
+        if (background := self._indexer.pdfs.background) and snapshot.table.has_pdfs and may_find_pages(query):
+            notices = snapshot.notice, _unseen_pdfs(snapshot, request, background, len(files))
+            snapshot = snapshot._replace(notice=" ".join(filter(None, notices)) or None)
         others = _other_files(snapshot, request, query)
-        total, by = len(files) + len(others), request.order
+        total, order, paths = len(files) + len(others), request.order, snapshot.table.paths
         if wider is not None and not total:
             plan = wider  # it knows the words that no note has
-        if by is not None and by.facet.kind != "relevance":
-            items = [Item(snapshot.table.paths[number], number) for number in files] + others
-            found = Found(snapshot, sort.ordered(snapshot, items, by), total, by, plan, {})
-        else:
-            if most is None or (by is not None and not by.descending):
-                most = total
-            scored, fields = wide or rank(snapshot, plan, files, request.query, most)
-            paths = snapshot.table.paths
-            items = [Item(paths[number], number, score, starts.get(number)) for number, score in scored] + others
-            items = items if by is None or by.descending else items[::-1]
-            found = Found(snapshot, items, total, by, plan, fields)
-        return render(found, request)
+        if order is not None and not request.ranks:
+            items = sort.ordered(snapshot, [Item(paths[number], number) for number in files] + others, order)
+            return render(Found(snapshot, items, total, order, plan, {}), request)
+        is_reversed = order is not None and not order.descending
+        most = request.offset + request.limit if request.note is None else 1
+        scored, fields = wide or rank(
+            snapshot, plan, files, request.query, total if is_reversed or by is not None else most
+        )
+        items = [Item(paths[number], number, score, starts.get(number)) for number, score in scored] + others
+        return render(Found(snapshot, items[::-1] if is_reversed else items, total, order, plan, fields), request)
 
     def _with_meaning(
-        self,
-        snapshot: Snapshot,
-        request: Request,
-        within: AbstractSet[int] | None,
-        wide: tuple[list[Scored], dict[int, Fields]],
-    ) -> tuple[tuple[list[Scored], dict[int, Fields]], dict[int, int]]:
+        self, snapshot: Snapshot, request: Request, within: AbstractSet[int] | None, by_words: Ranked
+    ) -> tuple[Ranked, dict[int, int]]:
         """The files found by words and by meaning; and where the part begins of each that only its meaning found."""
-        numbers = snapshot.table.numbers
+        scored, fields = by_words
         near = {
-            number: found
+            number: found.start
             for found in (self._near(request.query, NEAR_FILES) if self._near is not None else ())
-            if (number := numbers.get(found.path)) is not None and (within is None or number in within)
+            if (number := snapshot.table.numbers.get(found.path)) is not None and (within is None or number in within)
         }
-        if not near:
-            return wide, {}
-        by_words = {number for number, _ in wide[0]}
-        return (fuse(wide[0], near), wide[1]), {
-            number: found.start for number, found in near.items() if number not in by_words
-        }
-
-    def _with_unseen_pdfs(self, snapshot: Snapshot, request: Request, found: int) -> Snapshot:
-        """The snapshot with a notice of the PDFs that it does not see."""
-        background = self._indexer.pdfs.background
-        if background is None:
-            return snapshot
-        unseen = pdf_pages.unseen(
-            snapshot, wanted(request), background.notice, is_temporary=background.is_reading, found=found
-        )
-        if unseen is None:
-            return snapshot
-        return snapshot._replace(notice=f"{snapshot.notice} {unseen}" if snapshot.notice else unseen)
+        starts = {number: near[number] for number in near.keys() - {number for number, _ in scored}}
+        return (fuse(scored, near), fields) if near else by_words, starts
 
     def _current(self, rows: Rows, filters: IgnoreFilters) -> _State:
         """The state of these rows and the catalog; the file table is built anew only when files came or went."""
-        files = self._files.at(rows)
+        generation = self._catalog.generation
         with self._lock:
             known = self._state
-            if (known.stamp, known.filters) == (rows.stamp, filters) and known.files is files:
+            if (known.stamp, known.generation, known.filters) == (rows.stamp, generation, filters):
                 return known
+            files = self._files.at(rows)
             table = known.table
             if known.files is not files or known.filters is not filters:
                 table = table_of(files, self._catalog.by_path(), filters.match if filters else None)
             is_same = known.stamp is not None and known.stamp.identity == rows.stamp.identity
             words = vocabulary.grown(known.words if is_same else Vocabulary(), rows.connection)
-            self._state = _State(rows.stamp, files, filters, table, words, {})
+            self._state = _State(rows.stamp, generation, files, filters, table, words, {})
             return self._state
 
     def _languages_of(self, state: _State, rows: Rows) -> tuple[str, ...]:
@@ -304,18 +266,11 @@ class Search:
 
 def _count(connection: Connection, least: int, words: Sequence[str]) -> int:
     """How many of some words are in so many files at least."""
-    # One statement for all: between two of them another busy thread takes the interpreter for 5 ms.
+    # One statement, as in `used_words`
     is_common = "(SELECT count(*) = ? FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?))"
     sql = "SELECT " + " + ".join([is_common] * len(words))
     parameters = [value for word in words for value in (least, f'"{word}"', least)]
     return int(connection.execute(sql, parameters).fetchone()[0])
-
-
-def _used(connection: Connection, words: Collection[str]) -> list[str]:
-    """The words that a file has; others of the vocabulary are of texts that were changed (SEARCH-34)."""
-    is_used = ", ".join(["EXISTS (SELECT 1 FROM search WHERE search MATCH ?)"] * len(words))
-    # One statement, as in `_count`
-    return list(compress(words, connection.execute(f"SELECT {is_used}", [f'"{word}"' for word in words]).fetchone()))
 
 
 def _parsed(request: Request, named: Sequence[VaultPath] | None) -> Node | None:
@@ -379,3 +334,52 @@ def _other_files(snapshot: Snapshot, request: Request, query: Node) -> list[Item
     matcher, is_wanted = Matcher(query), wanted(request)
     found = [entry for entry in snapshot.table.others if matcher.matches(Document(entry.path, "", "other"))]
     return [Item(entry.path, None) for entry in found if is_wanted(snapshot.catalog.get(entry.path) or entry)]
+
+
+# What a search sees of PDFs
+
+
+def finds_pages(query: Node) -> bool:
+    """Return whether a file is found for what is in it: a query that only excludes finds no PDF (PDF-4)."""
+    match query:
+        case And():
+            return any(map(finds_pages, query.parts))
+        case Or():
+            return all(map(finds_pages, query.parts))
+        case Not():
+            return False
+        case ScopedQuery():
+            return finds_pages(query.part)
+        case Word() | Phrase():
+            return bool(query.text)
+    return True
+
+
+def may_find_pages(query: Node) -> bool:
+    """Return whether a PDF that is not read could be found: it has no properties, tags or tasks (PDF-4)."""
+    match query:
+        case And():
+            return all(map(may_find_pages, query.parts))
+        case Or():
+            return any(map(may_find_pages, query.parts))
+        case ScopedQuery():
+            return query.operator not in WITHOUT_PDFS and may_find_pages(query.part)
+    return not isinstance(query, Property)
+
+
+def _unseen_pdfs(snapshot: Snapshot, request: Request, background: PdfBackground, found: int) -> str | None:
+    """Say of PDFs that they are not read yet, and where nothing was found, of others that they are not readable."""
+    is_wanted, parts = wanted(request), []
+    if (background.is_reading or not found) and (left := sum(map(is_wanted, snapshot.table.unread_pdfs))):
+        parts.append(f"{left} {'PDF is' if left == 1 else 'PDFs are'} not read yet. {background.notice}".rstrip())
+    if not found:
+        problems = [
+            f"{path}: {problem}"
+            for path, (problem, *_) in snapshot.rows.warnings().items()
+            if is_pdf(path) and (entry := snapshot.catalog.get(path)) is not None
+            if path in snapshot.table.numbers and is_wanted(entry)
+        ]
+        if problems:
+            more = f"; and {len(problems) - PROBLEMS} more" if len(problems) > PROBLEMS else ""
+            parts.append(f"Not searched whole: {'; '.join(problems[:PROBLEMS])}{more}.")
+    return " ".join(parts) or None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, get_args
 
 from obsidian_mcp.core.files.catalog import timestamp
+from obsidian_mcp.core.index.rows import IN_LIST
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
@@ -67,7 +68,7 @@ def check(snapshot: Snapshot, facet: Facet) -> None:
     """Raises: InvalidArguments for a property that no note of a complete index has: it is misspelled (SEARCH-64)."""
     if facet.kind != "property" or not snapshot.is_whole:
         return
-    values = snapshot.property_values(facet.property.lower())
+    values = _property_values(snapshot, facet.property)
     if not any(number in snapshot.table.paths for number, _ in values):
         raise InvalidArguments(
             f"No note has a property {facet.property!r} to sort or group by. Give {', '.join(_KINDS)} or the name of a "
@@ -144,7 +145,9 @@ def shown_values(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callab
 
 def times_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[VaultPath, int]:
     """When files were last changed, in nanoseconds since the epoch (SEARCH-13)."""
-    times = snapshot.times([item.number for item in items if item.number is not None])
+    numbers = json.dumps([item.number for item in items])
+    sql = f"SELECT id, mtime_ns FROM files WHERE id {IN_LIST}"  # noqa: S608 - our own words
+    times = dict(snapshot.rows.connection.execute(sql, (numbers,)))
     found: dict[VaultPath, int] = {}
     for item in items:
         if item.number is not None:
@@ -167,11 +170,17 @@ def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Se
     return {number: [f"#{spelled[key]}" for key in keys] for number, keys in found.items()}
 
 
+def _property_values(snapshot: Snapshot, name: str) -> Iterator[tuple[int, str]]:
+    """Yield file and JSON value of every property of this name, those of one file in their order."""
+    for table in snapshot.property_tables:
+        yield from ((number, value) for number, _, value in snapshot.rows.column(table, "value", name.lower()))
+
+
 def values_of(snapshot: Snapshot, name: str, items: Sequence[Item]) -> Mapping[int | None, object]:
     """The value of a property in each file that has one; one without a value counts as absent (SEARCH-65)."""
     found: dict[int | None, object] = {}
     numbers = {item.number for item in items if item.number is not None}
-    for number, value in snapshot.property_values(name.lower()):
+    for number, value in _property_values(snapshot, name):
         if number in numbers:
             found.setdefault(number, json.loads(value))
     return {number: value for number, value in found.items() if value is not None}

@@ -18,7 +18,9 @@ def found(notes: Mapping[str, str | bytes], request: Request) -> Hits:
 
 def grouped(notes: Mapping[str, str | bytes], request: Request, by: str) -> Grouped:
     with indexed(notes) as vault:
-        return search_of(vault).grouped(request, grouping(by))
+        answer = search_of(vault).find(request, None, grouping(by))
+    assert isinstance(answer, Grouped)
+    return answer
 
 
 def snippets(text: str, request: Request) -> list[Snippet] | None:
@@ -102,5 +104,7 @@ def test_files_are_sorted_and_grouped_by_their_modification_time() -> None:  # S
         vault.write("A.md", "owl")
         vault.look()
         assert [hit.path for hit in search.find(Request("owl", order=order("modified"))).hits] == ["A.md", "B.md"]
-        (group,) = search.grouped(Request("owl"), grouping("modified")).groups
+        found = search.find(Request("owl"), None, grouping("modified"))
+        assert isinstance(found, Grouped)
+        (group,) = found.groups
         assert (group.group, group.count) == ("1970-01", 2)
