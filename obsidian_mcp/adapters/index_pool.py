@@ -13,8 +13,7 @@ from typing import Final
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT
-from obsidian_mcp.core.index.index import Index, Replaced
-from obsidian_mcp.core.index.ingest import IndexBatch, ingest
+from obsidian_mcp.core.index.index import Index, IndexBatch, Replaced, ingest
 
 from .disk import Disk
 from .index_database import open_index

@@ -24,11 +24,10 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index import fulltext, indexer
+from obsidian_mcp.core.index import indexer, search_document
 from obsidian_mcp.core.index.facts import BODY_LIMIT
-from obsidian_mcp.core.index.index import Index, Replaced
+from obsidian_mcp.core.index.index import Index, IndexBatch, Replaced, ingest
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
-from obsidian_mcp.core.index.ingest import IndexBatch, ingest
 from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import VaultNotFound
@@ -183,8 +182,8 @@ def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
 ) -> None:
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
     monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
-    monkeypatch.setattr(fulltext, "FEW_SEGMENTS", 1)
-    monkeypatch.setattr(fulltext, "MERGED_PAGES", 1)
+    monkeypatch.setattr(search_document, "FEW_SEGMENTS", 1)
+    monkeypatch.setattr(search_document, "MERGED_PAGES", 1)
     start(pool_files=1_000_000)
     vault.indexer.complete()
 
@@ -287,7 +286,7 @@ SERVER = """
     import sys, time
     from pathlib import Path
     from obsidian_mcp.adapters import index_pool
-    from obsidian_mcp.core.index.ingest import IndexBatch
+    from obsidian_mcp.core.index.index import IndexBatch
 
     def main():
         pool = index_pool.WorkerPool()

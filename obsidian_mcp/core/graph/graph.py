@@ -25,7 +25,6 @@ from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
 from .indexed_vault import Moment
 from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
-from .link_lines import link_lines
 from .results import (
     LinkMaps,
     Neighbour,
@@ -35,6 +34,7 @@ from .results import (
     TaggedFile,
     TagUse,
     Unresolved,
+    link_lines,
     property_uses,
     tag_uses,
 )

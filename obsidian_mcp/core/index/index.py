@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,9 +18,9 @@ from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
-from obsidian_mcp.errors import AppError, OperationTimeout
+from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
-from . import facts, fulltext, search_document
+from . import facts, search_document
 from .database import PATIENCE, Busy, Connection, Database, Replaced
 from .facts import PARSE_SECONDS, Facts
 from .rows import IN_LIST, TABLES, stored, to_path
@@ -41,7 +42,7 @@ SCHEMA = (
     *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in _KEYED),
     "CREATE INDEX files_by_change ON files (changed)",  # else every change would cost a scan of all files
     "CREATE INDEX properties_by_value ON properties (key, value)",
-    *fulltext.SCHEMA,
+    *search_document.SCHEMA,
 )
 
 VERSION = zlib.crc32("\n".join((*SCHEMA, facts.VERSION, analysis.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
@@ -195,7 +196,7 @@ class Index:
     def merge(self) -> bool:
         """Take a short step towards a full-text index of one segment; return whether more are to follow (INDEX-45)."""
         with self.database.writing() as connection:
-            return fulltext.merge(connection)
+            return search_document.merge(connection)
 
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         with self.database.reading() as connection:
@@ -285,7 +286,7 @@ class _Batch:
             old = ((file,) for file in self._stale)
             self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)  # noqa: S608 - our own names
             self._connection.executemany(_INSERT[table], rows)
-        fulltext.write(self._connection, self._stale, self._contents)
+        search_document.write(self._connection, self._stale, self._contents)
         return bool(self._stale or self._contents)
 
 
@@ -320,3 +321,52 @@ def _facts(entry: FileEntry, data: bytes) -> Facts:
             return extract.read_facts(entry.path, data, entry.size)
     except OperationTimeout as error:
         return extract.unreadable(error)
+
+
+# Reading, parsing and storing: the same in every process that does it
+
+
+class IndexBatch(NamedTuple):
+    """Files that one transaction stores or deletes; nobody else works on them until they are done or released."""
+
+    entries: tuple[FileEntry, ...]
+    gone: tuple[VaultPath, ...]
+    epoch: int
+    """Of the database that lacks them."""
+
+
+Read = Callable[[FileEntry], bytes]
+"""Gives the first `facts.BODY_LIMIT` bytes of a file. Raises: AppError."""
+
+
+def ingest(
+    index: Index,
+    read: Read,
+    stat: Stat | None,
+    entries: Sequence[FileEntry],
+    gone: Iterable[VaultPath] = (),
+    patience: float = PATIENCE,
+) -> list[FileEntry]:
+    """Make the rows of some files true, and delete those of others, in one transaction. A file that is not as its entry
+    says is stored as it is now; those that changed again are returned (INDEX-04). Raises: Busy, Replaced."""
+
+    def store(wanted: Sequence[FileEntry], gone: Iterable[VaultPath]) -> list[FileEntry]:
+        begun_ns = time.time_ns()
+        contents: list[tuple[FileEntry, bytes | AppError]] = []
+        missing = []
+        for entry in index.stale(wanted):
+            try:
+                contents.append((entry, read(entry)))
+            except NoteNotFound:
+                missing.append(entry)
+            except AppError as error:
+                contents.append((entry, error))
+        return missing + index.store(index.parse(contents, begun_ns), gone, stat, patience)
+
+    refused = store(entries, gone)
+    if stat is None or not refused:
+        return refused
+    now = [FileEntry(entry.path, *file) for entry in refused if (file := looked_at(stat, entry.disk)) is not None]
+    left = {entry.path for entry in refused}.difference(entry.path for entry in now)
+    left.update(entry.path for entry in store(now, ()))
+    return [entry for entry in refused if entry.path in left]

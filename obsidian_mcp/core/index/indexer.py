@@ -18,8 +18,7 @@ from obsidian_mcp.errors import AppError, OperationTimeout, StorageFailed
 from . import facts
 from .database import PATIENCE
 from .freshness import CURRENT, Answer, Freshness, Progress
-from .index import Busy, Index, Outdated, Replaced, Stat
-from .ingest import IndexBatch, Read, ingest
+from .index import Busy, Index, IndexBatch, Outdated, Read, Replaced, Stat, ingest
 from .pdf_queue import PdfQueue
 from .rows import Rows, Stamp
 

@@ -13,8 +13,7 @@ from obsidian_mcp.core.text.analysis import SPACED, substring
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import OperationTimeout
 
-from .regexp_characters import InvalidRegExp
-from .regexp_reader import Clause, RegExpReader
+from .regexp_reader import Clause, InvalidRegExp, RegExpReader
 
 __all__ = ["InvalidRegExp", "RegExp", "translate"]
 

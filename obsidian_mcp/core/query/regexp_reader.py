@@ -9,16 +9,6 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.text.analysis import fold, is_caseless, literal
 
-from .regexp_characters import (
-    CLASSES,
-    InvalidRegExp,
-    is_caseless_range,
-    read_character,
-    without,
-    write_class,
-    write_member,
-)
-
 MAX_DEPTH = 40
 """Deepest nesting of groups."""
 
@@ -27,6 +17,15 @@ MAX_SIZE = 100_000
 
 Clause = tuple[str, ...]
 """Folded strings of which every matching text contains at least one."""
+
+CLASSES = {
+    "d": "0-9",
+    "w": "0-9A-Za-z_",
+    "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
+}
+_CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
+_CODE = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]+)\}|c([A-Za-z])")
+_SURROGATES = re.compile(r"u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
 
 _LETTER = f"(?-i:[{CLASSES['w']}])"
 _ANCHORS = {
@@ -46,6 +45,15 @@ _CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|\((?!\?)|\(\?<(?![=
 _DIGITS = re.compile(r"[0-9]+")
 _NAME = re.compile(r"k<([^<>]*+)>")
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
+
+
+class InvalidRegExp(ValueError):
+    """The source cannot be read. `at` is the index of the character in it; `problem` says what is wrong there."""
+
+    def __init__(self, at: int, problem: str) -> None:
+        super().__init__(problem)
+        self.at = at
+        self.problem = problem
 
 
 class _Element(NamedTuple):
@@ -347,3 +355,58 @@ class RegExpReader:
             return "\\" + found.group()
         char, self.at = read_character(self.source, start, self.at)
         return char
+
+
+# Characters and classes of them
+
+
+def read_character(source: str, start: int, at: int) -> tuple[str, int]:
+    """The character of the escape from `start` on, and its end; `at` is behind the backslash. Raises: InvalidRegExp."""
+    if found := _SURROGATES.match(source, at):
+        high, low = (int(code, 16) for code in found.groups())
+        return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), found.end()
+    if found := _CODE.match(source, at):
+        if found.group(4):
+            return chr(ord(found.group(4)) % 32), found.end()
+        code = int(found.group(1) or found.group(2) or found.group(3), 16)
+        if code > 0x10FFFF:
+            raise InvalidRegExp(start, "there is no such character: the highest is \\u{10FFFF}")
+        return chr(code), found.end()
+    char = source[at : at + 1]
+    if char == "0" and not source[at + 1 : at + 2].isdigit():
+        return "\0", at + 1
+    return _CONTROLS.get(char, char), at + 1
+
+
+def write_member(char: str) -> str:
+    return char if char.isalnum() or not char.isascii() else f"\\x{ord(char):02x}"
+
+
+def is_caseless_range(first: str, last: str) -> bool:
+    if ord(last) - ord(first) < 256:
+        return is_caseless("".join(map(chr, range(ord(first), ord(last) + 1))))
+    return first >= "\u2e80" and last <= "\ua4cf"  # the East Asian scripts
+
+
+def without(members: str) -> str:
+    """Any character but some: with IGNORECASE the `regex` module loses `ı` and the like in `a*(?-i:[^A-Za-z])`."""
+    return rf"(?-i:(?![{members}])[\s\S])"
+
+
+def write_class(members: str, words: str, others: list[str], *, negated: bool, cased: bool) -> str:
+    """A class of the `regex` module. `\\w` and complements must not meet the case flag, which would widen them."""
+    if words and not cased:
+        members += words
+        words = ""
+    if members and not words and not others:
+        if negated and not cased:
+            return without(members)
+        plain = f"[{'^' if negated else ''}{members}]"
+        return plain if cased else f"(?-i:{plain})"
+    parts = others + ([f"(?-i:[{words}])"] if words else [])
+    if members:
+        parts.append(f"[{members}]" if cased else f"(?-i:[{members}])")
+    if not parts:
+        return "(?s:.)" if negated else "(?!)"
+    either = "|".join(parts)
+    return f"(?:(?!{either})(?s:.))" if negated else f"(?:{either})"
