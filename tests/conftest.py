@@ -36,6 +36,10 @@ hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("s
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=10 * USUAL)
 hypothesis.settings.load_profile("same")
 
+# The usual thresholds are for small programs: with all modules and tests loaded, looking for cycles took a tenth of the
+# processor time.
+gc.set_threshold(20_000, 10, 20)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write every generated file anew, and test nothing else")
