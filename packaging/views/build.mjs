@@ -76,7 +76,8 @@ const licences = [...bundled].sort().map((name) => {
   const about = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const texts = readdirSync(folder).filter((file) => /^licen[cs]e/i.test(file)).sort();
   if (!texts.length) throw new Error(`${name} has no licence file`);
-  const body = texts.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n");
+  const ours = about.license.includes(" OR ") ? texts.slice(0, 1) : texts; // of a choice, the one in its file LICENSE
+  const body = ours.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n");
   return `${"=".repeat(80)}\n${name} ${about.version} (${about.license})\n${"=".repeat(80)}\n\n${body}\n`;
 });
 writeFileSync(

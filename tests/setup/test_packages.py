@@ -19,11 +19,15 @@ import yaml
 from obsidian_mcp import __version__
 from obsidian_mcp.tools.entries import profile
 from obsidian_mcp.tools.registry import TOOLS
+from tests import forked
 from tests.generated import ROOT, advice
 from tests.release import faults
 from tests.serve.raw import RawServer
+from tests.system import SYSTEM_ENVIRONMENT
 
 NO_VENDOR_TOOL = 3
+BUNDLE_KB = 1_140
+"""Most kilobytes of the extension."""
 
 
 def bundle(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -102,6 +106,7 @@ def test_the_vendors_tool_accepts_packs_and_unpacks_the_extension(tmp_path: Path
     if done.returncode == NO_VENDOR_TOOL:
         pytest.skip(f"the vendor's tool cannot be had here: {done.stdout.strip()}")
     assert done.returncode == 0, done.stdout
+    assert output.stat().st_size <= BUNDLE_KB * 1_000
     with zipfile.ZipFile(output) as extension:
         assert {"manifest.json", "server.py", "pyproject.toml", "icon.png", "obsidian_mcp/cli/main.py"} <= set(
             extension.namelist()
@@ -235,6 +240,38 @@ def test_every_change_is_tested_on_three_systems_with_every_python_of_the_projec
     assert matrix["os"] == ["ubuntu-latest", "windows-latest", "macos-latest"]
     named = [kind.rpartition(" ")[2] for kind in project["classifiers"] if re.search(r":: 3\.\d+$", kind)]
     assert matrix["python"] == named
+    jobs = workflow("ci.yml")["jobs"]
+    ran = {name: " ".join(step.get("run", "") for step in job["steps"]) for name, job in jobs.items()}
+    assert all(f"python -m tests.{gate}" in ran["test"] for gate in ("check", "wheel", "demo"))
+    assert jobs["bundle"]["strategy"]["matrix"]["os"] == matrix["os"]
+    assert "packaging/bundle.py" in ran["bundle"]
+    assert "pip_audit --requirement requirements.lock" in ran["audit"]
+    gates = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()[-3:]
+    assert gates == ["make test", "make wheel", "make demo"]
+
+
+def test_a_release_publishes_the_wheel_the_extension_the_image_and_the_registrys_entry_with_what_they_are_made_of() -> (
+    None
+):
+    # PACK-11
+    jobs = workflow("release.yml")["jobs"]
+
+    def done_in(name: str) -> str:
+        return " ".join(step.get("run", step.get("uses", "")) for step in jobs[name]["steps"])
+
+    for name, part in [
+        ("build", "hatchling build"),
+        ("build", "packaging/bundle.py"),
+        ("build", "cyclonedx-py environment"),
+        ("attest", "actions/attest-build-provenance@"),
+        ("index", "pypa/gh-action-pypi-publish@"),
+        ("container", "docker/build-push-action@"),
+        ("registry", 'publisher" publish'),
+        ("release", "gh release create"),
+    ]:
+        assert part in done_in(name), name
+    assert jobs["index"]["permissions"] == {"id-token": "write"}  # trusted publishing: no password is kept
+    assert (ROOT / "packaging/server.json").parent.name == jobs["registry"]["steps"][-1]["working-directory"]
 
 
 @pytest.mark.parametrize("path", sorted(WORKFLOWS.glob("*.yml")), ids=lambda path: path.name)
@@ -307,13 +344,41 @@ def test_a_version_is_published_only_as_what_it_is(
     assert all(part in fault for part, fault in zip(said, found, strict=True))
 
 
+def test_the_container_serves_the_vault_and_its_health_check_sees_whether_it_does(basic: Path, tmp_path: Path) -> None:
+    # PACK-12: what the Dockerfile starts, with a free port and folders of the test
+    dockerfile = (ROOT / "packaging/Dockerfile").read_text(encoding="utf-8")
+    inside = re.sub(r"^ *#.*\n", "", dockerfile, flags=re.MULTILINE).replace("\\\n", " ")
+    (settings,) = re.findall(r"^ENV (.+)$", inside, re.MULTILINE)
+    environ = dict(setting.split("=", 1) for setting in settings.split())
+    environ = {name: value.replace("/data", str(tmp_path)) for name, value in environ.items()}
+    environ |= {"OBSIDIAN_VAULT_PATH": str(basic), "OBSIDIAN_MCP_API_KEY": "only-for-this-test-0123456789"}
+    arguments = [
+        part.replace("3000", "0") for part in json.loads(re.findall(r"^CMD (\[.+\])$", inside, re.MULTILINE)[0])
+    ]
+    (program, option, check) = json.loads(re.findall(r"^HEALTHCHECK .+ CMD +(\[.+\])$", inside, re.MULTILINE)[0])
+    assert (Path(program).name, option) == ("python", "-c")
+
+    command = [sys.executable, "-m", "obsidian_mcp", *arguments]
+    process = forked.start(command, stderr=subprocess.PIPE, env={**SYSTEM_ENVIRONMENT, "PATH": "", **environ})
+    assert process.stderr is not None
+    try:
+        port = process.stderr.readline().decode().strip().rpartition(":")[2]
+        healthy = [sys.executable, "-c", check.replace(":3000", f":{port}")]
+        assert subprocess.run(healthy, check=False).returncode == 0
+    finally:
+        process.kill()
+        process.wait(20)
+        process.stderr.close()
+    assert subprocess.run(healthy, capture_output=True, check=False).returncode != 0
+    assert {path.name for path in tmp_path.iterdir()} <= {"basic", "cache", "state"}
+
+
 def test_the_container_runs_as_a_user_without_rights_that_it_does_not_need() -> None:
     # PACK-12
     service = yaml.safe_load((ROOT / "packaging/compose.yaml").read_text(encoding="utf-8"))["services"]["obsidian-mcp"]
     dockerfile = (ROOT / "packaging/Dockerfile").read_text(encoding="utf-8")
 
     assert re.search(r"^USER 1000:1000$", dockerfile, re.MULTILINE)
-    assert "HEALTHCHECK" in dockerfile
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
