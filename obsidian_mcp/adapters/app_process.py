@@ -55,10 +55,7 @@ def _is_child(arguments: Iterable[str]) -> bool:
 
 def _is_command(arguments: Iterable[str]) -> bool:
     """Arguments of a command call (`vault=Notes read path=a.md`) and not of a start of the app."""
-    return any(
-        argument and not argument.startswith(("-", "obsidian://")) and not argument.endswith(".asar")
-        for argument in arguments
-    )
+    return any(word and not word.startswith(("-", "obsidian://")) and not word.endswith(".asar") for word in arguments)
 
 
 class AppProcess:

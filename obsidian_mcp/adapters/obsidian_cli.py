@@ -261,14 +261,10 @@ class ObsidianCommand:
         """Return the installed plugins, core and community."""
         installed = self._rows("plugins", "versions")
         enabled = {json_text(row, "id") for row in self._rows("plugins:enabled")}
+        named = [(json_text(row, "id"), row) for row in installed]
         return tuple(
-            Plugin(
-                json_text(row, "id"),
-                json_optional(row, "name"),
-                json_optional(row, "version"),
-                json_text(row, "id") in enabled,
-            )
-            for row in installed
+            Plugin(name, json_optional(row, "name"), json_optional(row, "version"), name in enabled)
+            for name, row in named
         )
 
     def sync_status(self) -> str:

@@ -51,10 +51,7 @@ def list_bookmarks(
     known = stored.visible(_body(opened.files.config(stored.FILE)), opened.policy)
     wanted = text.casefold()
     shown = [bookmark for bookmark in known if wanted in f"{bookmark.target} {bookmark.title}".casefold()]
-    listed = [
-        ListedBookmark(bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None)
-        for bookmark in shown
-    ]
+    listed = [ListedBookmark(one.kind, one.target, one.title or None, one.group or None) for one in shown]
     return Bookmarks(*first_of(listed, MOST_RESULTS))
 
 

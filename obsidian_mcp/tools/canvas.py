@@ -57,14 +57,8 @@ def read_canvas(
     found = outline(content.text.body)
     groups = sum(card.kind == "group" for card in found.cards)
     text = printable(_render_outline(found))
-    facts = ReadCanvas(
-        content.entry.path,
-        content.etag,
-        len(found.cards) - groups,
-        groups,
-        len(found.edges),
-        next_offset=next_offset(offset, PAGE, len(text)),
-    )
+    cards, following = len(found.cards) - groups, next_offset(offset, PAGE, len(text))
+    facts = ReadCanvas(content.entry.path, content.etag, cards, groups, len(found.edges), following)
     return DocumentAnswer(facts, text[offset : offset + PAGE])
 
 
@@ -147,15 +141,9 @@ def edit_canvas(
             operation = Create(disk, data) if before is None else Write(disk, before.data, data)
             (opened.check if dry_run else opened.commit)("edit_canvas", [operation])
     shown = shown_diff([diff(path, text.body, made.body)]) if dry_run else None
-    before_etag = "" if before is None else before.etag
-    return CanvasChange(
-        path,
-        changed,
-        before_etag if dry_run else etag_of(data),
-        list(made.ids),
-        created=True if before is None else None,
-        diff=shown,
-    )
+    kept = "" if before is None else before.etag
+    etag = kept if dry_run else etag_of(data)
+    return CanvasChange(path, changed, etag, list(made.ids), True if before is None else None, shown)
 
 
 def _apply(vault: Vault, body: str, wanted: list[canvas_edits.CanvasOperation]) -> canvas_edits.EditedCanvas:
@@ -252,15 +240,8 @@ def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edit
     match given.op:
         case "add":
             kind = given.choice("type", get_args(canvas_edits.CardKind))
-            content = _content(vault, given)
-            return AddCard(
-                kind,
-                content,
-                given.place(),
-                *size,
-                color=values.get("color", ""),
-                around=tuple(values.get("cards", ())),
-            )
+            content, around = _content(vault, given), tuple(values.get("cards", ()))
+            return AddCard(kind, content, given.place(), *size, color=values.get("color", ""), around=around)
         case "edit":
             return EditCard(given.require("card"), _content(vault, given), *size, color=values.get("color"))
         case "move":

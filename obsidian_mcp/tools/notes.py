@@ -241,13 +241,8 @@ def delete_note(
     if not permanent:
         warnings += settings.warnings
     done = opened.commit("delete_note", operations)
-    return Deleted(
-        entry.path,
-        not operations[-1].permanent,
-        done.location,
-        [str(file.path) for file in along] or None,
-        warnings or None,
-    )
+    files = [str(file.path) for file in along]
+    return Deleted(entry.path, not operations[-1].permanent, done.location, files or None, warnings or None)
 
 
 def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:

@@ -106,12 +106,8 @@ def note_page(
             continue
         target = str(reference.target) if reference.target is not None else None
         kind = media.kind_of(target) if target is not None else "missing"
-        links[link.original] = {
-            "path": target or link.path,
-            "kind": kind,
-            "exists": target is not None,
-            "subpath": link.subpath,
-        }
+        shown = {"path": target or link.path, "kind": kind, "exists": target is not None, "subpath": link.subpath}
+        links[link.original] = shown
         if target is not None and link.kind == "embed" and kind == "image" and not target.lower().endswith(".svg"):
             images.append({"raw": link.original, "path": target, "alt": link.display or basename(VaultPath(target))})
     page = {"path": entry.path, "markdown": printable(body[start:end]), "links": links, "images": images}
