@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,21 +149,12 @@ class SqliteJournal:
                 (self._clock(), tool, undoes, author.process, author.client),
             ).lastrowid
             assert number is not None  # noqa: S101  an INSERT gives a row
-            database.executemany(
-                "INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        number,
-                        position,
-                        step.kind,
-                        _encode(step.disk),
-                        _encode(step.target),
-                        self._keep(database, step.before),
-                        self._keep(database, step.after),
-                    )
-                    for position, step in enumerate(steps)
-                ],
-            )
+            keep = partial(self._keep, database)
+            rows = [
+                (number, at, step.kind, _encode(step.disk), _encode(step.target), keep(step.before), keep(step.after))
+                for at, step in enumerate(steps)
+            ]
+            database.executemany("INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         return number
 
     def _keep(self, database: sqlite3.Connection, data: bytes | None) -> str | None:

@@ -156,15 +156,9 @@ def _parameter(parameter: inspect.Parameter, annotation: Any) -> ToolParameter:
     choices = get_args(annotation) if get_origin(annotation) is Literal else ()
     kind = str if choices else get_origin(annotation) or annotation
     entries = get_args(annotation)[0] if kind is list else None
-    return ToolParameter(
-        parameter.name,
-        _TYPES[kind],
-        _TYPES[get_origin(entries) or entries] if entries else "",
-        choices,
-        is_required,
-        None if is_required else parameter.default,
-        field,
-    )
+    items = _TYPES[get_origin(entries) or entries] if entries else ""
+    default = None if is_required else parameter.default
+    return ToolParameter(parameter.name, _TYPES[kind], items, choices, is_required, default, field)
 
 
 def schema(known: Mapping[str, ToolParameter]) -> dict[str, Any]:

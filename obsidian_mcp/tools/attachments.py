@@ -164,13 +164,9 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
         raise InvalidArguments(f"The PDF has {pages_there}, so there is no page {first}.", argument="pages")
     until = first + len(texts) - 1
     wanted = min(last, total)
-    shown = replace(
-        facts,
-        pages=f"{first}-{until}",
-        total_pages=total,
-        next_pages=f"{until + 1}-{wanted}" if until < wanted else None,
-        note=None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images.",
-    )
+    following = f"{until + 1}-{wanted}" if until < wanted else None
+    note = None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images."
+    shown = replace(facts, pages=f"{first}-{until}", total_pages=total, next_pages=following, note=note)
     if shown.note is not None:
         return _page_image(app, shown, data, first, wanted)
     without = [str(first + number) for number, text in enumerate(texts) if not text.strip()]

@@ -82,14 +82,10 @@ def edit_note(
     warnings = _warnings(operation, before, after, section, content) if section else []
     if operation.startswith(("append", "prepend", "add")) and _OPENING.search(content):
         warnings += _warn_of_swallowed_headings(before, after)
-    return EditedNote(
-        entry.path,
-        changed=edited.before.etag != edited.after.etag,
-        etag=edited.before.etag if dry_run else edited.after.etag,
-        diff=shown_diff([edited.diff]) if dry_run else None,
-        warnings=warnings or None,
-        merged=edited.merged or None,
-    )
+    changed = edited.before.etag != edited.after.etag
+    etag = edited.before.etag if dry_run else edited.after.etag
+    diff = shown_diff([edited.diff]) if dry_run else None
+    return EditedNote(entry.path, changed, etag, diff, warnings=warnings or None, merged=edited.merged or None)
 
 
 def _warnings(operation: Operation, before: str, after: str, heading: str, content: str) -> list[str]:

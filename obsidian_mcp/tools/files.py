@@ -82,13 +82,10 @@ def list_files(
     page, following = page_of(files, offset, limit)
     names = sorted(set(map(normal_form, folders)))
     shown_folders, more_folders = page_of(names, offset, limit)
+    listed = [_list_folder(opened, entry) for entry in page]
+    folders_total = len(names) if len(shown_folders) < len(names) else None
     return FileListing(
-        folder=spelled,
-        folders=list(shown_folders),
-        files=[_list_folder(opened, entry) for entry in page],
-        total=len(files),
-        next_offset=following or more_folders,
-        folders_total=len(names) if len(shown_folders) < len(names) else None,
+        spelled, list(shown_folders), listed, len(files), following or more_folders, folders_total=folders_total
     )
 
 

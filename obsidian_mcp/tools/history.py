@@ -113,16 +113,8 @@ def _files(steps: tuple[Step, ...]) -> list[str]:
 
 def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:
     files, more_files = first_of(_files(recorded.steps), FILES_OF_A_CHANGE)
-    return PastChange(
-        change=recorded.number,
-        time=timestamp(int(recorded.time * 1e9)),
-        tool=recorded.tool,
-        files=files,
-        by=core_undo.made_by(vault, recorded),
-        more_files=more_files,
-        undoes=recorded.undoes,
-        undone_by=recorded.undone_by,
-    )
+    time, by = timestamp(int(recorded.time * 1e9)), core_undo.made_by(vault, recorded)
+    return PastChange(recorded.number, time, recorded.tool, files, by, more_files, recorded.undoes, recorded.undone_by)
 
 
 def _diff_of(step: Step) -> str:

@@ -112,22 +112,15 @@ def get_links(
     page = slice(offset, offset + limit)
     lines = list(incoming.values())[page]
     contexts = opened.graph.contexts(refs[0] for refs in lines)
-    total = max(len(outgoing_links), len(incoming))
     shown = [replace(link, count=count if count > 1 else None) for link, count in list(outgoing_links.items())[page]]
     linking = [
         Backlink(refs[0].source, refs[0].line, context, _embed(refs[0]), len(refs) if len(refs) > 1 else None)
         for refs, context in zip(lines, contexts, strict=True)
     ]
     count = count_fitting(shown, linking)
-    return Links(
-        path=entry.path,
-        outgoing=shown[:count],
-        backlinks=linking[:count],
-        outgoing_total=len(outgoing_links),
-        backlinks_total=len(incoming),
-        next_offset=next_offset(offset, count, total),
-        incomplete=outgoing.notice or backlinks.notice,
-    )
+    totals = (len(outgoing_links), len(incoming))
+    following, notice = next_offset(offset, count, max(totals)), outgoing.notice or backlinks.notice
+    return Links(entry.path, shown[:count], linking[:count], *totals, following, notice)
 
 
 def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:

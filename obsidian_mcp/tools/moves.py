@@ -148,12 +148,7 @@ def compose_notes(
     updated, more_updated = first_of(
         [str(file.path) for file in planned.rewritten if file.path not in own], FILES_SHOWN
     )
-    return Composed(
-        planned.source,
-        planned.target,
-        any(isinstance(step, Create) for step in planned.steps),
-        updated or None,
-        more_updated,
-        shown_diff(planned.diffs()) if dry_run else None,
-        [*planned.warnings] or None,
-    )
+    created = any(isinstance(step, Create) for step in planned.steps)
+    diff = shown_diff(planned.diffs()) if dry_run else None
+    warnings = [*planned.warnings] or None
+    return Composed(planned.source, planned.target, created, updated or None, more_updated, diff, warnings)

@@ -333,12 +333,9 @@ def read_note(
     end = part.end if part.end - start <= PAGE else page_end(body, start, part.end)
     first = body.count("\n", 0, start) + 1
     last = first + body.count("\n", start, max(start, end - 1))
-    shown = facts(
-        lines=f"{first}-{last}",
-        total_lines=last if end == len(body) else line_count(body),
-        next_offset=end - part.start if end < part.end else None,
-        warnings=warnings or None,
-    )
+    total = last if end == len(body) else line_count(body)
+    following = end - part.start if end < part.end else None
+    shown = facts(lines=f"{first}-{last}", total_lines=total, next_offset=following, warnings=warnings or None)
     return DocumentAnswer(shown, printable(body[start:end]))
 
 
@@ -385,16 +382,10 @@ def _several(app: App, vault: Vault, wanted: list[str]) -> DocumentAnswer:
         end = page_end(body, 0, len(body), room)
         room -= end
         shown = printable(body[:end])
-        read.append(
-            ReadNote(
-                entry.path,
-                entry.size,
-                entry.modified,
-                content.etag,
-                next_offset=end if end < len(body) else None,
-                warnings=_warnings(app, entry.path, text) or None,
-            )
-        )
+        following = end if end < len(body) else None
+        warnings = _warnings(app, entry.path, text) or None
+        facts = ReadNote(entry.path, entry.size, entry.modified, content.etag, next_offset=following, warnings=warnings)
+        read.append(facts)
         texts.append(f"==> {entry.path} <==\n{shown}" + ("" if shown.endswith("\n") else "\n"))
     not_found = dict(fitting(missing.items(), least=1)) or None
     return DocumentAnswer(ReadNotes(read, list(left) or None, not_found), "\n".join(texts))

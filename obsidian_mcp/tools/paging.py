@@ -195,14 +195,8 @@ def changed_files(
 ) -> ChangedFiles:
     """Name the first files and, for a dry run, show as much of their differences as fits."""
     changed, more_changed = first_of([str(file.path) for file in files], FILES_SHOWN)
-    return ChangedFiles(
-        len(files),
-        changed,
-        more_changed,
-        diff=shown_diff(file.diff for file in files) if dry_run else None,
-        etag=etag,
-        warnings=list(warnings) or None,
-    )
+    diff = shown_diff(file.diff for file in files) if dry_run else None
+    return ChangedFiles(len(files), changed, more_changed, diff, etag, list(warnings) or None)
 
 
 def _shorten(line: str) -> str:

@@ -166,14 +166,9 @@ class Tool:
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
             data |= change_made(*made[-1], given, data) | data
-        return Outcome(
-            data=data,
-            text=result.text if isinstance(result, DocumentAnswer) else None,
-            document=document,
-            enveloped=self.enveloped,
-            picture=result if isinstance(result, PictureAnswer) else None,
-            result=result,
-        )
+        text = result.text if isinstance(result, DocumentAnswer) else None
+        picture = result if isinstance(result, PictureAnswer) else None
+        return Outcome(data, text, document, self.enveloped, picture=picture, result=result)
 
     def _in_every_vault(self, app: App, given: dict[str, Any]) -> Outcome:
         """One call in each vault; the answers one after the other, each with its vault's name (TOOL-19)."""
