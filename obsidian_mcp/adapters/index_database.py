@@ -17,8 +17,6 @@ from obsidian_mcp.core.index import index
 from obsidian_mcp.core.index.database import PATIENCE, Busy, Connection, Replaced
 from obsidian_mcp.core.index.index import Index
 
-from .place import identity
-
 IDLE_READERS = 4
 """Connections kept open for reading; more are opened when more threads read at once."""
 FRESH_STARTS = 3
@@ -147,7 +145,7 @@ class IndexDatabase:
     def _guard(self) -> Iterator[None]:
         """SQLite's errors as ours; where the file is at fault it is replaced first."""
         epoch = self.epoch
-        if self.file is not None and identity(self.file) != self._identity and not self._closed:
+        if self.file is not None and _identity(self.file) != self._identity and not self._closed:
             self._replace(epoch, None)
             raise Replaced
         try:
@@ -211,7 +209,7 @@ class IndexDatabase:
                 self._starts += 1
                 if _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
                     self._step_down(_reason(error))
-                elif self.file is not None and identity(self.file) == self._identity:
+                elif self.file is not None and _identity(self.file) == self._identity:
                     remove_database(self.file)
             self._open()
 
@@ -224,7 +222,7 @@ class IndexDatabase:
                 self._writer = _connect(str(self.file))
                 _write_ahead(self._writer)
                 self._prepare(self._writer)
-                self._identity = identity(self.file)
+                self._identity = _identity(self.file)
             except (sqlite3.DatabaseError, OSError) as error:
                 self._close_all()
                 self._starts += 1
@@ -314,6 +312,15 @@ def _code(error: sqlite3.Error) -> int:
 
 def _reason(error: sqlite3.DatabaseError | OSError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Return device and inode, which differ for two files at one path; None if there is no file."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _parts(file: Path) -> list[Path]:

@@ -104,15 +104,6 @@ def real_path(folder: Path) -> Path:
     return Path(path)
 
 
-def identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, which differ for two files or folders at one path; None where nothing is there."""
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
-
-
 def long_path(folder: Path) -> str:
     """The absolute path in the form for which Windows has no limit of 260 characters; the app uses it too (FILE-12)."""
     path = str(folder)

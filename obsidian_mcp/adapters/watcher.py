@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.vault.sync_tree import Scanning
 
-from .place import identity
-
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
@@ -92,7 +90,7 @@ class Watcher:
     @property
     def mode(self) -> str:
         """`events` if the system reports changes, else `scans`."""
-        if not self._live or identity(self._folder) != self._watched:
+        if not self._live or _identity(self._folder) != self._watched:
             return "scans"
         return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
 
@@ -106,7 +104,7 @@ class Watcher:
         if broken is not None:
             with contextlib.suppress(KeyError):  # of the folder for which a thread of its died
                 broken.stop()
-        kind, watched = filesystem_of(self.root), identity(self._folder)
+        kind, watched = filesystem_of(self.root), _identity(self._folder)
         if kind in REMOTE:
             log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
             return
@@ -292,6 +290,15 @@ def _check_room(observer: BaseObserver) -> None:
         except OSError:
             observer.stop()
             raise
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Return what tells a folder from another one at its place; None where none is there."""
+    try:
+        facts = folder.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def relative_path(root: str, path: str) -> str | None:
