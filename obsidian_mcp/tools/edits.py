@@ -134,15 +134,10 @@ def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, 
     planned = bulk.make(vault, "edit_note", plan, dry_run=dry_run)
     others = [str(file.path) for file in planned.rewritten if file.path != entry.path]
     updated, more_updated = first_of(others, FILES_SHOWN)
-    return EditedNote(
-        entry.path,
-        changed=bool(planned.rewritten),
-        etag=vault.read_text(entry).etag,
-        diff=shown_diff(planned.diffs()) if dry_run else None,
-        updated=updated or None,
-        more_updated=more_updated,
-        warnings=list(planned.warnings) or None,
-    )
+    etag = vault.read_text(entry).etag
+    diff = shown_diff(planned.diffs()) if dry_run else None
+    warnings = list(planned.warnings) or None
+    return EditedNote(entry.path, bool(planned.rewritten), etag, diff, updated or None, more_updated, warnings)
 
 
 def _check_content(operation: Operation, content: str | None, find: str, section: str) -> str:

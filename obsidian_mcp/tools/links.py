@@ -136,14 +136,10 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
     if more:
         unread = f"Not looked through: {write_count(more, 'more file')} with the name; obsidian_search finds them."
         notice = f"{notice} {unread}" if notice else unread
-    return UnlinkedMentions(
-        entry.path,
-        names,
-        [UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context) for mention in found[:limit]],
-        total=None if limit else sum(1 for _ in every),
-        next_offset=offset + limit if len(found) > limit else None,
-        incomplete=notice,
-    )
+    listed = [UnlinkedMention(one.path, one.line + 1, one.text, one.context) for one in found[:limit]]
+    total = None if limit else sum(1 for _ in every)
+    following = offset + limit if len(found) > limit else None
+    return UnlinkedMentions(entry.path, names, listed, total, following, notice)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,25 +76,17 @@ def move_note(
     moved = bulk.make(opened, "move_note", plan, dry_run=dry_run)
     warning = link_warning(moved.target)
     answer = _answer(moved, [warning] if warning else [], dry_run=dry_run)
-    return replace(
-        answer,
-        path=moved.source,
-        to=moved.target,
-        renamed=moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2] or None,
-        files=None if moved.source in moved.moved else len(moved.moved),
-    )
+    is_renamed = moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2]
+    files = None if moved.source in moved.moved else len(moved.moved)
+    return replace(answer, path=moved.source, to=moved.target, renamed=is_renamed or None, files=files)
 
 
 def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Moved:
     files, more_updated = first_of(change.rewritten, FILES_SHOWN)
     shown = shown_diff(change.diffs()) if dry_run else ""
-    return Moved(
-        moved=not dry_run,
-        updated=[UpdatedFile(file.path, *first_of(file.lines, LINES_SHOWN)) for file in files],
-        more_updated=more_updated,
-        diff=shown or None,
-        warnings=[*change.warnings, *warnings] or None,
-    )
+    updated = [UpdatedFile(file.path, *first_of(file.lines, LINES_SHOWN)) for file in files]
+    said = [*change.warnings, *warnings] or None
+    return Moved(moved=not dry_run, updated=updated, more_updated=more_updated, diff=shown or None, warnings=said)
 
 
 @dataclass(frozen=True, slots=True)

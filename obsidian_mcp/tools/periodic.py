@@ -62,14 +62,9 @@ def daily_note(
     text = printable(note.content.text.body)
     entry = note.content.entry
     hidden = [] if content else hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)
-    facts = PeriodicNote(
-        entry.path,
-        note.located.first.isoformat(),
-        note.created,
-        note.changed,
-        note.content.etag,
-        cursor=None if note.cursor is None else f"{note.cursor[0]}:{note.cursor[1]}",
-        next_offset=PAGE if not content and len(text) > PAGE else None,
-        warnings=[*note.located.warnings, *note.warnings, *hidden] or None,
-    )
+    first, etag = note.located.first.isoformat(), note.content.etag
+    cursor = None if note.cursor is None else f"{note.cursor[0]}:{note.cursor[1]}"
+    following = PAGE if not content and len(text) > PAGE else None
+    warnings = [*note.located.warnings, *note.warnings, *hidden] or None
+    facts = PeriodicNote(entry.path, first, note.created, note.changed, etag, cursor, following, warnings)
     return facts if content or not text else DocumentAnswer(facts, text[:PAGE])

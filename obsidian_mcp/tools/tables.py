@@ -99,16 +99,11 @@ def edit_table(
     edited = opened.edit("edit_table", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body
     located = table.locate(after, table_number, section, line)
-    return EditedTable(
-        entry.path,
-        edited.before.etag != edited.after.etag,
-        (edited.before if dry_run else edited.after).etag,
-        located.line,
-        located.table.columns,
-        len(located.table.rows),
-        shown_diff([diff(entry.path, before, after, context=0)]) if dry_run else None,
-        edited.merged or None,
-    )
+    changed = edited.before.etag != edited.after.etag
+    etag = (edited.before if dry_run else edited.after).etag
+    shown = shown_diff([diff(entry.path, before, after, context=0)]) if dry_run else None
+    columns, rows = located.table.columns, len(located.table.rows)
+    return EditedTable(entry.path, changed, etag, located.line, columns, rows, shown, edited.merged or None)
 
 
 def _apply(located: LocatedTable, given: Mapping[str, Any]) -> Table:
