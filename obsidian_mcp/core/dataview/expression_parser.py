@@ -3,7 +3,9 @@ a fixed order and never reconsidered; the furthest place where something was mis
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 import regex
@@ -25,8 +27,16 @@ LINK = regex.compile(r"\[\[([^\[\]]*)\]\]")
 _SHOWN = regex.compile(r"[^\s,;()\[\]{}]{1,30}|.", regex.DOTALL)
 
 
+_Item = TypeVar("_Item")
+
+
+class Missing(Exception):
+    """What a rule of the grammar needs is not there."""
+
+
 class Scanner:
-    """A text and a position in it. `pos` is public: a parser that gives an alternative up sets it back."""
+    """A text and a position in it. Whatever reads goes past what it returns, or raises `Missing`; what was missing is
+    remembered for the message. A parser that gives an alternative up sets `pos` back."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,32 +48,48 @@ class Scanner:
     def at_end(self) -> bool:
         return self.pos >= len(self.text)
 
-    def expect(self, description: str) -> None:
+    def expect(self, description: str) -> Missing:
         """Record that `description` was looked for at the current position and is not there; nothing for none."""
-        if not description:
-            return
-        if self.pos > self._furthest:
+        if description and self.pos > self._furthest:
             self._furthest = self.pos
             self._expected = {}
-        if self.pos == self._furthest:
+        if description and self.pos == self._furthest:
             self._expected[description] = None
+        return Missing()
 
-    def match(self, pattern: regex.Pattern[str], description: str) -> regex.Match[str] | None:
-        """Go past a match of `pattern` at the current position; None where there is none."""
+    def attempt(self, read: Callable[[], _Item]) -> _Item | None:
+        """What `read` returns; None, at the same position, where that is missing."""
+        start = self.pos
+        try:
+            return read()
+        except Missing:
+            self.pos = start
+            return None
+
+    def first(self, alternatives: Iterable[Callable[[], _Item]]) -> _Item:
+        """What the first of several rules reads that finds what it needs."""
+        start = self.pos
+        for read in alternatives:
+            try:
+                return read()
+            except Missing:
+                self.pos = start
+        raise Missing
+
+    def match(self, pattern: regex.Pattern[str], description: str) -> regex.Match[str]:
+        """Go past a match of `pattern` at the current position."""
         found = pattern.match(self.text, self.pos)
         if found is None:
-            self.expect(description)
-        else:
-            self.pos = found.end()
+            raise self.expect(description)
+        self.pos = found.end()
         return found
 
     def take(self, string: str, description: str = "") -> bool:
         """Go past `string`, in exactly this spelling."""
-        if self.text.startswith(string, self.pos):
-            self.pos += len(string)
-            return True
-        self.expect(description or f"'{string}'")
-        return False
+        if not self.text.startswith(string, self.pos):
+            raise self.expect(description or f"'{string}'")
+        self.pos += len(string)
+        return True
 
     def skip_space(self) -> bool:
         """Go past white space; whether there was any."""
@@ -71,37 +97,32 @@ class Scanner:
         self.pos = _SPACES.match(self.text, start).end()  # type: ignore[union-attr]  # it matches the empty string
         return self.pos > start
 
-    def take_between_spaces(self, string: str) -> bool:
-        """Go past `string` with white space around it; without it, past nothing."""
-        start = self.pos
+    def need_space(self, description: str = "") -> None:
+        if not self.skip_space():
+            raise self.expect(description)
+
+    def take_between_spaces(self, string: str) -> None:
         self.skip_space()
-        if self.take(string):
-            self.skip_space()
-            return True
-        self.pos = start
-        return False
+        self.take(string)
+        self.skip_space()
 
-    # The smallest parts of the language
+    def name(self, description: str = "a name") -> str:
+        return self.match(_NAME, description)[0]
 
-    def name(self, description: str = "a name") -> str | None:
-        found = self.match(_NAME, description)
-        return found[0] if found else None
+    def number(self, description: str = "a number") -> float:
+        return float(self.match(_NUMBER, description)[0])
 
-    def number(self, description: str = "a number") -> float | None:
-        found = self.match(_NUMBER, description)
-        return float(found[0]) if found else None
-
-    def string(self, description: str = "a text in double quotes") -> str | None:
+    def string(self, description: str = "a text in double quotes") -> str:
         """A text in double quotes; `\\"` and `\\\\` are escapes, any other backslash stays."""
-        found = self.match(_TEXT, description)
-        return _ESCAPE.sub(r"\1", found[1]) if found else None
+        return _ESCAPE.sub(r"\1", self.match(_TEXT, description)[1])
 
-    def tag(self) -> str | None:
+    def name_or_string(self, description: str) -> str:
+        name = self.attempt(lambda: self.name(description))
+        return self.string() if name is None else name
+
+    def tag(self) -> str:
         """A tag with its `#`."""
-        found = self.match(_TAG, "a tag")
-        return found[0] if found else None
-
-    # Errors
+        return self.match(_TAG, "a tag")[0]
 
     def error(self, hint: str = "") -> QueryInvalid:
         """The syntax error at the furthest place that any alternative reached (DV-31)."""
@@ -140,224 +161,148 @@ _OPERATORS = (
 _EXPRESSION = "an expression"
 _OPERATOR = "an operator"
 _WORDS = {"and": "&", "or": "|"}
-_BOOLEAN = regex.compile(r"true|false|True|False")
-
-_Item = TypeVar("_Item")
+_CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None}
+_CONSTANT = regex.compile("|".join(_CONSTANTS))
 
 
 class ExpressionParser(Scanner):
-    """Every method reads one rule of the grammar at the current position and gives None, without moving, where the
-    text is something else. `now` gives the dates that hang on the day their value."""
+    """Every method reads one rule of the grammar at the current position. `now` gives the dates that hang on the day
+    their value."""
 
     def __init__(self, text: str, now: Now) -> None:
         super().__init__(text)
         self._now = now
         self._nesting = 0
+        self._atoms: tuple[Callable[[], Node], ...] = (
+            self._link,
+            self._negated,
+            lambda: syntax.ListOf(tuple(self.inside("[", self._expressions, "]", _EXPRESSION))),
+            lambda: syntax.ObjectOf(tuple(self.inside("{", lambda: self.separated(self._pair), "}", _EXPRESSION))),
+            self._lambda,
+            lambda: self.inside("(", self.expression, ")", _EXPRESSION),
+            lambda: syntax.Literal(_CONSTANTS[self.match(_CONSTANT, _EXPRESSION)[0]]),
+            lambda: syntax.Literal(self.number(_EXPRESSION)),
+            lambda: syntax.Literal(self.string(_EXPRESSION)),
+            self._called_literal,
+            self._variable,
+        )
 
-    def expression(self, level: int = 0) -> Node | None:
+    def expression(self, level: int = 0) -> Node:
         """An expression of operators that bind at least as strongly as `level`."""
         left = self._postfixed()
-        while left is not None:
+        while True:
             start = self.pos
-            self.skip_space()
-            operator = self._operator(level)
-            if operator:
-                symbol, own_level = operator
+            try:
                 self.skip_space()
-                right = self.expression(own_level + 1)
-                if right is not None:
-                    left = syntax.Binary(symbol, left, right)
-                    continue
-            self.pos = start
-            return left
-        return None
+                symbol, own_level = self._operator(level)
+                self.skip_space()
+                left = syntax.Binary(symbol, left, self.expression(own_level + 1))
+            except Missing:
+                self.pos = start
+                return left
 
-    def _operator(self, level: int) -> tuple[str, int] | None:
+    def _operator(self, level: int) -> tuple[str, int]:
         for own_level in range(len(_OPERATORS) - 1, level - 1, -1):
-            found = self.match(_OPERATORS[own_level], _OPERATOR)
-            if found:
+            if found := _OPERATORS[own_level].match(self.text, self.pos):
+                self.pos = found.end()
                 written = found[0].lower()
                 return _WORDS.get(written, written), own_level
-        return None
+        raise self.expect(_OPERATOR)
 
-    def _postfixed(self) -> Node | None:
-        value = self._atom()
-        if value is None:
-            return None
+    def _postfixed(self) -> Node:
+        value = self.first(self._atoms)
         count = 0
-        while (longer := self._postfix(value)) is not None:
+        while (longer := self.attempt(partial(self._postfix, value))) is not None:
             value = longer
             count += 1
             if count > MAX_NESTING:
                 raise QueryInvalid(f"An expression has more than {MAX_NESTING} '.', '[' or '(' after each other.")
         return value
 
-    def _postfix(self, value: Node) -> Node | None:
-        start = self.pos
-        if self.take(".", _OPERATOR):
-            name = self.name()
-            if name is not None:
-                return syntax.FieldAccess(_row(value), name)
-        elif self.take("[", _OPERATOR):
-            self.skip_space()
-            index = self._nested(self.expression)
-            if index is not None:
-                self.skip_space()
-                if self.take("]"):
-                    return syntax.IndexAccess(_row(value), index)
-        else:
-            arguments: list[Node] | None = self._bracketed("(", self.expression, ")", _OPERATOR)
-            if arguments is not None:
-                return syntax.FunctionCall(value, tuple(arguments))
-        self.pos = start
-        return None
+    def _postfix(self, value: Node) -> Node:
+        match self.text[self.pos : self.pos + 1]:
+            case ".":
+                self.pos += 1
+                return syntax.FieldAccess(_row(value), self.name())
+            case "[":
+                return syntax.IndexAccess(_row(value), self.inside("[", self.expression, "]"))
+        return syntax.FunctionCall(value, tuple(self.inside("(", self._expressions, ")", _OPERATOR)))
 
-    def _atom(self) -> Node | None:
-        start = self.pos
-        for read in (
-            self._link,
-            self._negated,
-            self._list,
-            self._object,
-            self._lambda,
-            self._parenthesized,
-            self._literal,
-            self._variable,
-        ):
-            found = read()
-            if found is not None:
-                return found
-            self.pos = start
-        return None
-
-    def _link(self) -> Node | None:
+    def _link(self) -> Node:
         embed = self.text.startswith("!", self.pos)
         self.pos += embed
-        found = self.match(LINK, _EXPRESSION)
-        return None if found is None else syntax.Literal(literals.link(found[1], embed=embed))
+        return syntax.Literal(literals.link(self.match(LINK, _EXPRESSION)[1], embed=embed))
 
-    def _negated(self) -> Node | None:
-        if not self.take("!", _EXPRESSION):
-            return None
-        operand = self._nested(self._postfixed)
-        return None if operand is None else syntax.Unary("!", operand)
+    def _negated(self) -> Node:
+        self.take("!", _EXPRESSION)
+        return syntax.Unary("!", self._nested(self._postfixed))
 
-    def _list(self) -> Node | None:
-        items: list[Node] | None = self._bracketed("[", self.expression, "]")
-        return None if items is None else syntax.ListOf(tuple(items))
+    def _pair(self) -> tuple[str, Node]:
+        key = self.name_or_string("a key")
+        self.take_between_spaces(":")
+        return key, self.expression()
 
-    def _object(self) -> Node | None:
-        items = self._bracketed("{", self._pair, "}")
-        return None if items is None else syntax.ObjectOf(tuple(items))
+    def _lambda(self) -> Node:
+        parameters = self.inside("(", lambda: self.separated(lambda: self.name("a parameter")), ")", _EXPRESSION)
+        self.take_between_spaces("=>")
+        return syntax.Lambda(tuple(parameters), self._nested(self.expression))
 
-    def _pair(self) -> tuple[str, Node] | None:
-        key = self.name("a key")
-        if key is None:
-            key = self.string()
-        if key is None or not self.take_between_spaces(":"):
-            return None
-        value = self.expression()
-        return None if value is None else (key, value)
-
-    def _lambda(self) -> Node | None:
-        parameters = self._bracketed("(", lambda: self.name("a parameter"), ")")
-        if parameters is None or not self.take_between_spaces("=>"):
-            return None
-        body = self._nested(self.expression)
-        return None if body is None else syntax.Lambda(tuple(parameters), body)
-
-    def _parenthesized(self) -> Node | None:
-        if not self.take("(", _EXPRESSION):
-            return None
-        self.skip_space()
-        value = self._nested(self.expression)
-        if value is None:
-            return None
-        self.skip_space()
-        return value if self.take(")") else None
-
-    def _literal(self) -> Node | None:
-        boolean = self.match(_BOOLEAN, _EXPRESSION)
-        if boolean:
-            return syntax.Literal(boolean[0].lower() == "true")
-        number = self.number(_EXPRESSION)
-        if number is not None:
-            return syntax.Literal(number)
-        text = self.string(_EXPRESSION)
-        if text is not None:
-            return syntax.Literal(text)
-        return self._called_literal() or (syntax.Literal(None) if self.take("null", _EXPRESSION) else None)
-
-    def _called_literal(self) -> Node | None:
+    def _called_literal(self) -> Node:
         """`date(today)`, `date(2024-01-01)` and `dur(1 day)`; any other `date(…)` is a call."""
-        start = self.pos
         for word, read in (("date(", self.date_or_word), ("dur(", self.duration)):
-            if self.text.startswith(word, start):
-                self.pos += len(word)
-                self.skip_space()
-                value = read()
-                if value is not None:
-                    self.skip_space()
-                    if self.take(")"):
-                        return syntax.Literal(value)
-                self.pos = start
-        return None
+            if self.text.startswith(word, self.pos):
+                return syntax.Literal(self.inside(word, read, ")"))
+        raise Missing
 
-    def date(self) -> Date | None:
+    def date(self) -> Date:
         return self._taken(literals.match_date(self.text, self.pos), "a date such as 2024-01-31")
 
-    def date_or_word(self) -> Date | None:
-        return self._taken(literals.match_day_word(self.text, self.pos, self._now), "") or self.date()
+    def date_or_word(self) -> Date:
+        word = literals.match_day_word(self.text, self.pos, self._now)
+        return self.date() if word is None else self._taken(word, "")
 
-    def duration(self) -> Duration | None:
+    def duration(self) -> Duration:
         return self._taken(literals.match_duration(self.text, self.pos), "a duration such as 2 days")
 
-    def _taken(self, found: tuple[_Item, int] | None, description: str) -> _Item | None:
-        """Go past a value that was found up to a place; without one, what was expected is noted."""
+    def _taken(self, found: tuple[_Item, int] | None, description: str) -> _Item:
+        """Go past a value that was found up to a place."""
         if found is None:
-            self.expect(description)
-            return None
+            raise self.expect(description)
         value, self.pos = found
         return value
 
-    def _variable(self) -> Node | None:
+    def _variable(self) -> Node:
         start = self.pos
         name = self.name(_EXPRESSION)
-        if name is None:
-            return None
         if name.lower() in KEYWORDS:
             self.pos = start
-            self.expect(_EXPRESSION)
-            return None
+            raise self.expect(_EXPRESSION)
         return syntax.Name(name)
 
-    # Repeated and nested parts
-
-    def separated(self, item: Callable[[], _Item | None]) -> list[_Item]:
+    def separated(self, item: Callable[[], _Item]) -> list[_Item]:
         """Items with commas between them, maybe none; a comma after the last one is not taken."""
         items: list[_Item] = []
         while True:
             start = self.pos
-            if items and not self.take_between_spaces(","):
-                return items
-            found = item()
-            if found is None:
+            try:
+                if items:
+                    self.take_between_spaces(",")
+                items.append(item())
+            except Missing:
                 self.pos = start
                 return items
-            items.append(found)
 
-    def _bracketed(
-        self, opening: str, item: Callable[[], _Item | None], closing: str, description: str = _EXPRESSION
-    ) -> list[_Item] | None:
-        start = self.pos
-        if self.take(opening, description):
-            self.skip_space()
-            items = self._nested(lambda: self.separated(item))
-            self.skip_space()
-            if self.take(closing):
-                return items
-        self.pos = start
-        return None
+    def _expressions(self) -> list[Node]:
+        return self.separated(self.expression)
+
+    def inside(self, opening: str, read: Callable[[], _Item], closing: str, description: str = "") -> _Item:
+        """What stands between brackets, with white space around it."""
+        self.take(opening, description)
+        self.skip_space()
+        found = self._nested(read)
+        self.skip_space()
+        self.take(closing)
+        return found
 
     def _nested(self, read: Callable[[], _Item]) -> _Item:
         if self._nesting >= MAX_NESTING:
@@ -378,10 +323,10 @@ def parse_expression(text: str, now: Now) -> Node:
     """Return the expression that the whole text is, with white space around it. Raises: QueryInvalid (DV-31)."""
     parser = ExpressionParser(text, now)
     parser.skip_space()
-    found = parser.expression()
-    parser.skip_space()
-    if found is None or not parser.at_end:
-        if found is not None:
-            parser.expect("the end of the expression")
-        raise parser.error()
-    return found
+    with suppress(Missing):
+        found = parser.expression()
+        parser.skip_space()
+        if parser.at_end:
+            return found
+        parser.expect("the end of the expression")
+    raise parser.error()

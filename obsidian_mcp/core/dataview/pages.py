@@ -429,7 +429,7 @@ def _record(value: ObjectRecord, context: Context) -> Cell:
 
 
 def _file_link(file: PageFile) -> str:
-    return link_text(file["link"])
+    return link_text(file.get("link"))
 
 
 def _item(item: ItemRecord, context: Context) -> Cell:

@@ -4,11 +4,12 @@ shared evaluator (DV-32 to DV-35)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
 from obsidian_mcp.core.dataview import query_parser
-from obsidian_mcp.core.dataview.expression_parser import WHOLE_ROW, parse_expression
+from obsidian_mcp.core.dataview.expression_parser import WHOLE_ROW, Missing, parse_expression
 from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.note_data import DataviewVault
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
@@ -130,12 +131,12 @@ def read_query(text: str, now: datetime, settings: Settings) -> query_parser.Dat
     if expression is not None:
         return InlineExpression(expression, parse_expression(expression, now))
     parser = query_parser.QueryParser(text, now)
-    query = parser.query()
-    if query is None or not parser.at_end:
-        if query is not None:
-            parser.expect("the end of the query")
-        raise parser.error(query_parser.hint_for(text))
-    return query
+    with suppress(Missing):
+        query = parser.query()
+        if parser.at_end:
+            return query
+        parser.expect("the end of the query")
+    raise parser.error(query_parser.hint_for(text))
 
 
 def run_query(
@@ -348,7 +349,7 @@ def _identity(row: Scope) -> Value:
     fields = row.row
     while isinstance(fields, Extended):
         fields = fields.below
-    return fields.file["link"] if isinstance(fields, NotePage) else fields.identity
+    return fields.file.get("link") if isinstance(fields, NotePage) else fields.identity
 
 
 # The answer of TASK: tasks with everything below them, by group (DV-25, DV-26)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from typing import Literal as OneOf
 
 import regex
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.expression_parser import LINK, ExpressionParser
+from obsidian_mcp.core.dataview.expression_parser import LINK, ExpressionParser, Missing
 from obsidian_mcp.core.dataview.literals import SPACE
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.syntax import Node
@@ -161,12 +161,9 @@ _LINE_ENDS = regex.compile(r"[\r\n]+")
 class QueryParser(ExpressionParser):
     """Every method reads one rule of the grammar; see `ExpressionParser`."""
 
-    def query(self) -> DataviewQuery | None:
+    def query(self) -> DataviewQuery:
         self._skip_comments()
-        header = self._header()
-        if header is None:
-            return None
-        kind, columns, without_id = header
+        kind, columns, without_id = self._header()
         commands: list[Command] = []
         while True:
             self._skip_comments()
@@ -180,159 +177,128 @@ class QueryParser(ExpressionParser):
             del commands[0]
         return DataviewQuery(kind, tuple(columns), without_id, source, tuple(commands))
 
-    def query_kind(self) -> QueryKind | None:
-        found = self.match(_KIND, "TABLE, LIST, TASK or CALENDAR")
-        return found[0].lower() if found else None  # type: ignore[return-value]  # one of the four words
+    def query_kind(self) -> QueryKind:
+        kind = self.match(_KIND, "TABLE, LIST, TASK or CALENDAR")[0].lower()
+        return cast("QueryKind", kind)
 
-    def _header(self) -> tuple[QueryKind, list[Named], bool] | None:
+    def _header(self) -> tuple[QueryKind, list[Named], bool]:
         kind = self.query_kind()
-        if kind is None:
-            return None
         if kind == "task" or (self.at_end and kind != "calendar"):
             return kind, [], False
-        if not self.skip_space():
-            self.expect("white space")
-            return None
+        self.need_space("white space")
         if kind == "calendar":
-            column = self.named()
-            return None if column is None else (kind, [column], False)
-        without_id = self.match(_WITHOUT_ID, "WITHOUT ID") is not None
+            return kind, [self.named()], False
+        without_id = self.attempt(lambda: self.match(_WITHOUT_ID, "WITHOUT ID")) is not None
         if without_id:
             self.skip_space()
         if kind == "table":
             return kind, self.separated(self.named), without_id
-        column = self._unnamed()
+        column = self.attempt(self._unnamed)
         return kind, [] if column is None else [column], without_id
 
-    def named(self) -> Named | None:
+    def named(self) -> Named:
         """An expression with the name after AS, or its own text as name (DV-41)."""
         column = self._unnamed()
-        if column is None:
-            return None
         end = self.pos
-        if self.skip_space() and self.match(_AS, "AS") and self.skip_space():
-            name = self.name("a name")
-            if name is None:
-                name = self.string()
-            if name is not None:
-                return Named(name, column.expression, column.text)
-        self.pos = end
-        return column
+        try:
+            self.need_space()
+            self.match(_AS, "AS")
+            self.need_space()
+            return column._replace(name=self.name_or_string("a name"))
+        except Missing:
+            self.pos = end
+            return column
 
-    def _unnamed(self) -> Named | None:
+    def _unnamed(self) -> Named:
         start = self.pos
         expression = self.expression()
-        if expression is None:
-            return None
         lines = _LINE_ENDS.split(self.text[start : self.pos])
         text = "".join(line.strip(SPACES) for line in lines)
         return Named(text, expression, text)
 
     def _skip_comments(self) -> None:
-        while self.skip_space() or self.comment() is not None:
+        while self.skip_space() or self.attempt(self.comment) is not None:
             pass
 
-    def comment(self) -> str | None:
-        found = self.match(_COMMENT, "")
-        return found[0][2:].strip(SPACES) if found else None
+    def comment(self) -> str:
+        return self.match(_COMMENT, "")[0][2:].strip(SPACES)
 
     # Commands
-
-    def _keyword(self, pattern: regex.Pattern[str]) -> bool:
-        """Go past a keyword and the white space that must follow it."""
-        start = self.pos
-        if self.match(pattern, _COMMAND):
-            if self.skip_space():
-                return True
-            self.expect("a space")
-        self.pos = start
-        return False
 
     def _command(self) -> Command | None:
         start = self.pos
         commands: tuple[tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], Command]], ...] = (
             (_FROM, self.source, SecondFrom),
             (_WHERE, self.expression, Where),
-            (_SORT, lambda: tuple(self.separated(self.sort_key)) or None, Sort),
+            (_SORT, self._sort_keys, Sort),
             (_LIMIT, self.expression, Limit),
             (_GROUP_BY, self.named, GroupBy),
             (_FLATTEN, self.named, Flatten),
         )
         for keyword, read, make in commands:
-            found = read() if self._keyword(keyword) else None
-            if found is not None:
-                return make(found)
-            self.pos = start
+            try:
+                self.match(keyword, _COMMAND)
+                self.need_space("a space")
+                return make(read())
+            except Missing:
+                self.pos = start
         return None
 
-    def sort_key(self) -> SortKey | None:
+    def _sort_keys(self) -> tuple[SortKey, ...]:
+        keys = self.separated(self.sort_key)
+        if not keys:
+            raise Missing
+        return tuple(keys)
+
+    def sort_key(self) -> SortKey:
         expression = self.expression()
-        if expression is None:
-            return None
         self.skip_space()
-        direction = self.match(_DIRECTION, "ASC or DESC")
+        direction = self.attempt(lambda: self.match(_DIRECTION, "ASC or DESC"))
         return SortKey(expression, direction is not None and direction[0].lower().startswith("desc"))
 
     # Sources
 
-    def source(self) -> Source | None:
+    def source(self) -> Source:
         left = self._source_atom()
-        while left is not None:
+        while True:
             start = self.pos
-            self.skip_space()
-            operator = self.match(_BOOLEAN, "'and' or 'or'")
-            if operator:
+            try:
                 self.skip_space()
-                right = self._source_atom()
-                if right is not None:
-                    left = Combined("&" if operator[0].lower() in ("and", "&") else "|", left, right)
-                    continue
-            self.pos = start
-            return left
-        return None
+                operator = self.match(_BOOLEAN, "'and' or 'or'")[0].lower()
+                self.skip_space()
+                left = Combined("&" if operator in ("and", "&") else "|", left, self._source_atom())
+            except Missing:
+                self.pos = start
+                return left
 
-    def _source_atom(self) -> Source | None:
-        start = self.pos
-        for read in (self._source_in_brackets, self._except_for, self._link_source, self._csv, self._plain_source):
-            source = read()
-            if source is not None:
-                return source
-            self.pos = start
-        return None
+    def _source_atom(self) -> Source:
+        alternatives: tuple[Callable[[], Source], ...] = (
+            lambda: self.inside("(", self.source, ")"),
+            self._except_for,
+            self._link_source,
+            self._csv,
+            lambda: FromPath(self.string()),
+            lambda: FromTag(self.tag()),
+        )
+        return self.first(alternatives)
 
-    def _source_in_brackets(self) -> Source | None:
-        if not self.take("("):
-            return None
-        self.skip_space()
-        source = self._nested(self.source)
-        self.skip_space()
-        return source if source is not None and self.take(")") else None
+    def _except_for(self) -> Source:
+        if not self.attempt(lambda: self.take("-")):
+            self.take("!")
+        return ExceptFor(self._nested(self._source_atom))
 
-    def _except_for(self) -> Source | None:
-        if not (self.take("-") or self.take("!")):
-            return None
-        source = self._nested(self._source_atom)
-        return None if source is None else ExceptFor(source)
-
-    def _link_source(self) -> Source | None:
-        outgoing = self.take("outgoing(")
+    def _link_source(self) -> Source:
+        outgoing = self.attempt(lambda: self.take("outgoing(")) is not None
         if outgoing:
             self.skip_space()
         found = self.match(LINK, "a link")
-        if found is None or (outgoing and not self.take(")")):
-            return None
+        if outgoing:
+            self.take(")")
         return FromLink(literals.link(found[1]).path, outgoing)
 
-    def _csv(self) -> Source | None:
-        if not self.take("csv("):
-            return None
+    def _csv(self) -> Source:
+        self.take("csv(")
         self.skip_space()
         path = self.string()
-        return FromCsv(path) if path is not None and self.take(")") else None
-
-    def _plain_source(self) -> Source | None:
-        path = self.string()
-        if path is not None:
-            return FromPath(path)
-        tag = self.tag()
-        return None if tag is None else FromTag(tag)
+        self.take(")")
+        return FromCsv(path)

@@ -161,7 +161,7 @@ def parsed(rule: str, text: str) -> Any:
         "sortField": parser.sort_key,
         "query": parser.query,
     }
-    found = rules.get(rule, parser.expression)()
+    found = parser.attempt(rules.get(rule, parser.expression))
     if not parser.at_end:
         return None
     if rule in ("bool", "link"):
