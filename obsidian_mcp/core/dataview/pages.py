@@ -63,16 +63,23 @@ def is_page(path: str) -> bool:
     return path.endswith((".md", ".markdown"))
 
 
-class PageStore:
-    """The notes of a vault, each made once in a query."""
+@dataclasses.dataclass
+class Run(Context):
+    """One run of a query, with the notes of the vault, each made once. `this` is the fields of the note in which the
+    query stands, an empty object without one."""
 
-    def __init__(self, vault: DataviewVault) -> None:
-        self.vault = vault
-        self._pages: dict[str, NotePage] = {}
-        self.columns: dict[str, dict[str, Value]] = {}
-        """The values of a field by path, as far as they are known; see `known`."""
-        self._values: dict[tuple[str, bool], Value] = {}
-        """Values of the texts of fields: most stand in many notes."""
+    vault: DataviewVault
+    settings: Settings = dataclasses.field(default_factory=Settings)
+    columns: dict[str, dict[str, Value]] = dataclasses.field(default_factory=dict)
+    """The values of a field by path, as far as they are known; see `known`."""
+    _pages: dict[str, NotePage] = dataclasses.field(default_factory=dict)
+    _values: dict[tuple[str, bool], Value] = dataclasses.field(default_factory=dict)
+    """Values of the texts of fields: most stand in many notes."""
+    _paths: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @cached_property
+    def page_paths(self) -> Sequence[str]:
+        return self.vault.page_paths()
 
     def page(self, path: str) -> NotePage | None:
         """The note at this path; None for no file and for files of other kinds."""
@@ -142,6 +149,22 @@ class PageStore:
             case _:
                 return value
 
+    def path_of(self, link: LinkValue) -> str:
+        """The path of the file that a link leads to; the written path where it leads nowhere."""
+        return self.full_path(link.path)
+
+    def full_path(self, written: str) -> str:
+        """The path of the file that a link path leads to, itself where it leads nowhere. A `#` is part of a name."""
+        path = self._paths.get(written)
+        if path is None:
+            found = None if "#" in written else self.vault.resolve(written, self.source)
+            path = self._paths[written] = found or written
+        return path
+
+    def page_of(self, link: LinkValue) -> NotePage | None:
+        """The note that a link leads to; None for no file and for other files."""
+        return self.page(self.path_of(link))
+
 
 class NotePage(ObjectRecord):
     """The fields of a note by raw and canonical key, and `file` (DV-12, DV-14)."""
@@ -150,7 +173,7 @@ class NotePage(ObjectRecord):
 
     path: str
 
-    def __init__(self, path: str, store: PageStore) -> None:
+    def __init__(self, path: str, store: Run) -> None:
         self.path = path
         self.store = store
         self._file: PageFile | None = None
@@ -243,7 +266,7 @@ class PageFile(Computed):
 # Fields of `file`
 
 
-def exact_tags(store: PageStore, path: str) -> list[str]:
+def exact_tags(store: Run, path: str) -> list[str]:
     """The tags of a note with their `#`: those of its text, then those of its properties, each once (DV-18)."""
     tags = [f"#{tag}" for tag in store.vault.text_tags(path)]
     for field in store.fields(path, _TAG_KEYS):
@@ -360,31 +383,6 @@ _FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "frontmatter": _frontmatter,
     "day": _day,
 }
-
-
-@dataclasses.dataclass(slots=True)
-class Run(Context):
-    """`this` is the fields of the note in which the query stands, an empty object without one."""
-
-    pages: PageStore = dataclasses.field(kw_only=True)
-    settings: Settings = dataclasses.field(default_factory=Settings)
-    _paths: dict[str, str] = dataclasses.field(default_factory=dict)
-
-    def path_of(self, link: LinkValue) -> str:
-        """The path of the file that a link leads to; the written path where it leads nowhere."""
-        return self.full_path(link.path)
-
-    def full_path(self, written: str) -> str:
-        """The path of the file that a link path leads to, itself where it leads nowhere. A `#` is part of a name."""
-        path = self._paths.get(written)
-        if path is None:
-            found = None if "#" in written else self.vault.resolve(written, self.source)
-            path = self._paths[written] = found or written
-        return path
-
-    def page_of(self, link: LinkValue) -> NotePage | None:
-        """The note that a link leads to; None for no file and for other files."""
-        return self.pages.page(self.path_of(link))
 
 
 def run_of(context: Context) -> Run:

@@ -13,10 +13,10 @@ from obsidian_mcp.core.dataview.expression_parser import WHOLE_ROW, Missing, par
 from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.note_data import DataviewVault
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
-from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage, PageStore, Run, make_cell, run_of
+from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage, Run, make_cell, run_of
 from obsidian_mcp.core.dataview.records import Extended, Identified, ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.settings import Settings
-from obsidian_mcp.core.dataview.sources import Sources
+from obsidian_mcp.core.dataview.sources import csv_rows, find_paths
 from obsidian_mcp.core.dataview.values import is_true, order_key, type_name, value_text
 from obsidian_mcp.core.expressions.answer import Cell, Column, Page, QueryAnswer, RowGroup
 from obsidian_mcp.core.expressions.evaluate import (
@@ -150,9 +150,9 @@ def run_query(
 ) -> QueryAnswer:
     """Run a query for the note `this`. `page` cuts the rows after the query's own LIMIT. Raises: QueryInvalid where
     every row of a step fails, or a value is nested too deep."""
-    pages = PageStore(vault)
-    note = pages.page(this) if this else None
-    run = Run(vault, now, {} if note is None else note, this, pages=pages, settings=settings)
+    run = Run(vault, now, {}, this, settings=settings)
+    if this and (note := run.page(this)) is not None:
+        run.this = note
     try:
         if isinstance(query, InlineExpression):
             return _inline_answer(query, run)
@@ -185,17 +185,16 @@ class _Execution:
         self.order_key = order_key(run.path_of)
 
     def source_rows(self) -> Sequence[Scope]:
-        sources = Sources(self.run.pages, self.run.source, self.run.problems)
         rows: list[Scope] = []
-        paths = list(sources.paths(self.query.source))
-        self.run.pages.vault.expect(paths)
+        paths = list(find_paths(self.query.source, self.run))
+        self.run.vault.expect(paths)
         is_of_tasks = self.query.kind == "task"
         for path in paths:
             if path.endswith(".csv"):
-                records = sources.csv_rows(path)
+                records = csv_rows(path, self.run)
                 rows += () if is_of_tasks else (Scope(self.run, record) for record in records)
                 continue
-            note = self.run.pages.existing(path)
+            note = self.run.existing(path)
             if is_of_tasks:
                 rows += (Scope(self.run, TaskRow(item, note)) for item in note.file["tasks"])
                 self.run.budget.end_row(kept=False)

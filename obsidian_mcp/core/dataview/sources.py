@@ -7,7 +7,7 @@ import io
 import math
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice, pairwise
@@ -15,10 +15,8 @@ from itertools import islice, pairwise
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals, query_parser
 from obsidian_mcp.core.dataview.literals import canonical_name
-from obsidian_mcp.core.dataview.note_data import DataviewVault
-from obsidian_mcp.core.dataview.pages import PageStore, exact_tags
+from obsidian_mcp.core.dataview.pages import Run, exact_tags
 from obsidian_mcp.core.dataview.records import Identified
-from obsidian_mcp.core.expressions.evaluate import Problems
 from obsidian_mcp.core.expressions.values import Date, ExpressionError, Value, from_milliseconds
 from obsidian_mcp.errors import QueryInvalid
 
@@ -31,98 +29,86 @@ _PLACES = ("link", "embed", "property")
 MAX_CSV_CELLS = 1_000_000
 
 
-class Sources:
-    """Resolves the sources of one query. `origin` is the path of the note in which it stands, maybe empty."""
-
-    def __init__(self, pages: PageStore, origin: str, problems: Problems) -> None:
-        self._problems = problems
-        self._pages = pages
-        self._vault: DataviewVault = pages.vault
-        self._origin = origin
-        self._paths: Sequence[str] | None = None
-
-    def paths(self, source: query_parser.Source) -> dict[str, None]:
-        """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid."""
-        match source:
-            case query_parser.FromPath(path):
-                return dict.fromkeys(self._at_path(path))
-            case query_parser.FromTag(tag):
-                below = f"{tag.lower()}/"
-                return dict.fromkeys(
-                    path
-                    for path in self._all()
-                    if any(f"{own.lower()}/".startswith(below) for own in exact_tags(self._pages, path))
-                )
-            case query_parser.FromLink(path, outgoing):
-                linked = self._find_linked(path, outgoing=outgoing)
-                return dict.fromkeys(path for path in linked if self._is_source(path))
-            case query_parser.FromCsv(path):
-                return {self._csv_path(path): None}
-            case query_parser.ExceptFor(inner):
-                left_out = self.paths(inner)
-                return dict.fromkeys(path for path in self._all() if path not in left_out)
-            case query_parser.Combined("&", left, right):
-                both = self.paths(left)
-                return dict.fromkeys(path for path in self.paths(right) if path in both)
-            case query_parser.Combined(_, left, right):
-                return self.paths(left) | self.paths(right)
-
-    def _all(self) -> Sequence[str]:
-        if self._paths is None:
-            self._paths = self._vault.page_paths()
-        return self._paths
-
-    def _at_path(self, path: str) -> Iterable[str]:
-        if path in ("", "/"):
-            return self._all()
-        below = self._vault.page_paths(path)
-        if below or any(file.path.startswith(f"{path}/") for file in self._vault.files()):
-            return below
-        found = [candidate for candidate in (path, f"{path}.md") if self._vault.file(candidate)][:1]
-        if not found:
-            self._problems.note(
-                f'FROM "{path}" finds nothing: no note and no folder with files has this path. Write it whole, in the '
-                "same case and without a slash at the end."
+def find_paths(source: query_parser.Source, run: Run) -> dict[str, None]:
+    """Paths of the notes and CSV files of a source, each once and in order (DV-48). Raises: QueryInvalid."""
+    match source:
+        case query_parser.FromPath(path):
+            return dict.fromkeys(_at_path(path, run))
+        case query_parser.FromTag(tag):
+            below = f"{tag.lower()}/"
+            return dict.fromkeys(
+                path
+                for path in run.page_paths
+                if any(f"{own.lower()}/".startswith(below) for own in exact_tags(run, path))
             )
-        return filter(self._is_source, found)
+        case query_parser.FromLink(path, outgoing):
+            linked = _find_linked(path, run, outgoing=outgoing)
+            return dict.fromkeys(path for path in linked if _is_source(path, run))
+        case query_parser.FromCsv(path):
+            return {_csv_path(path, run): None}
+        case query_parser.ExceptFor(inner):
+            left_out = find_paths(inner, run)
+            return dict.fromkeys(path for path in run.page_paths if path not in left_out)
+        case query_parser.Combined("&", left, right):
+            both = find_paths(left, run)
+            return dict.fromkeys(path for path in find_paths(right, run) if path in both)
+        case query_parser.Combined(_, left, right):
+            return find_paths(left, run) | find_paths(right, run)
 
-    def _is_source(self, path: str) -> bool:
-        """Whether a file has rows: a note, or a CSV file."""
-        return path.endswith(".csv") or self._pages.page(path) is not None
 
-    def _find_linked(self, path: str, *, outgoing: bool) -> dict[str, None]:
-        target = self._vault.resolve(path, self._origin) if path or self._origin else None
-        if target is None:
-            notes = map(self._pages.existing, self._all())
-            return dict.fromkeys(note.path for note in notes if path in (link.path for link in note.file["outlinks"]))
-        if not outgoing:
-            return dict.fromkeys(self._vault.backlinks(target))
-        # The app's link map has the links of the text first, then the embeds, then those of the properties.
-        links = sorted(self._vault.links(target), key=lambda link: _PLACES.index(link.place))
-        found = (self._vault.resolve(link.path, target) for link in links)
-        return dict.fromkeys(path for path in found if path)
+def _at_path(path: str, run: Run) -> Iterable[str]:
+    if path in ("", "/"):
+        return run.page_paths
+    below = run.vault.page_paths(path)
+    if below or any(file.path.startswith(f"{path}/") for file in run.vault.files()):
+        return below
+    found = [candidate for candidate in (path, f"{path}.md") if run.vault.file(candidate)][:1]
+    if not found:
+        run.problems.note(
+            f'FROM "{path}" finds nothing: no note and no folder with files has this path. Write it whole, in the '
+            "same case and without a slash at the end."
+        )
+    return (path for path in found if _is_source(path, run))
 
-    # CSV
 
-    def _csv_path(self, path: str) -> str:
-        if _WEB.match(path):
-            raise QueryInvalid(f"csv({path!r}) is an address on the web, and queries read the vault alone.")
-        folder = posixpath.dirname(self._origin)
-        beside = posixpath.normpath(posixpath.join(folder, path))
-        for candidate in (beside, path.removeprefix("/")):
-            if self._vault.file(candidate) is not None:
-                return candidate
-        raise QueryInvalid(f"The CSV file {path} is not in the vault.", path=path)
+def _is_source(path: str, run: Run) -> bool:
+    """Whether a file has rows: a note, or a CSV file."""
+    return path.endswith(".csv") or run.page(path) is not None
 
-    def csv_rows(self, path: str) -> list[Identified]:
-        """The rows of a CSV file by raw and canonical column name (DV-49). Raises: QueryInvalid."""
-        text = self._vault.text(path)
-        if text is None:
-            raise QueryInvalid(f"The CSV file {path} cannot be read as text.", path=path)
-        try:
-            return [Identified(f"{path}#{number}", fields) for number, fields in enumerate(_rows(text))]
-        except csv.Error as error:
-            raise QueryInvalid(f"The CSV file {path} cannot be read: {error}.", path=path) from None
+
+def _find_linked(path: str, run: Run, *, outgoing: bool) -> dict[str, None]:
+    target = run.vault.resolve(path, run.source) if path or run.source else None
+    if target is None:
+        notes = map(run.existing, run.page_paths)
+        return dict.fromkeys(note.path for note in notes if path in (link.path for link in note.file["outlinks"]))
+    if not outgoing:
+        return dict.fromkeys(run.vault.backlinks(target))
+    # The app's link map has the links of the text first, then the embeds, then those of the properties.
+    links = sorted(run.vault.links(target), key=lambda link: _PLACES.index(link.place))
+    found = (run.vault.resolve(link.path, target) for link in links)
+    return dict.fromkeys(path for path in found if path)
+
+
+def _csv_path(path: str, run: Run) -> str:
+    if _WEB.match(path):
+        raise QueryInvalid(f"csv({path!r}) is an address on the web, and queries read the vault alone.")
+    folder = posixpath.dirname(run.source)
+    beside = posixpath.normpath(posixpath.join(folder, path))
+    for candidate in (beside, path.removeprefix("/")):
+        if run.vault.file(candidate) is not None:
+            return candidate
+    raise QueryInvalid(f"The CSV file {path} is not in the vault.", path=path)
+
+
+def csv_rows(path: str, run: Run) -> list[Identified]:
+    """The rows of a CSV file by raw and canonical column name (DV-49). Raises: QueryInvalid."""
+    text = run.vault.text(path)
+    if text is None:
+        raise QueryInvalid(f"The CSV file {path} cannot be read as text.", path=path)
+    try:
+        return [Identified(f"{path}#{number}", fields) for number, fields in enumerate(_rows(text))]
+    except csv.Error as error:
+        raise QueryInvalid(f"The CSV file {path} cannot be read: {error}.", path=path) from None
 
 
 def _rows(text: str) -> Iterable[dict[str, Value]]:
