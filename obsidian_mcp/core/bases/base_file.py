@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
-from obsidian_mcp.core.expressions.syntax import Literal, Node, SyntaxProblem, walk
+from obsidian_mcp.core.expressions.syntax import Literal, SyntaxProblem, walk
 from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.core.note.query_blocks import BASE_KEYS
 from obsidian_mcp.errors import QueryInvalid
 
-from . import parser
+from .parser import parse_or_problem
 
 T = TypeVar("T")
 _TAGGED = re.compile(r"^[ \t]*(?:(?:-|\w+:)[ \t]+)+![ \t]*[\w(]", re.MULTILINE)
@@ -175,13 +175,6 @@ def _statements(part: Filter | None) -> Iterator[tuple[Path, str]]:
         case Junction(_, parts):
             for inner in parts:
                 yield from _statements(inner)
-
-
-def parse_or_problem(text: str) -> Node | SyntaxProblem:
-    try:
-        return parser.parse(text)
-    except SyntaxProblem as problem:
-        return problem
 
 
 def mistakes(text: str) -> tuple[Base | None, list[tuple[Path, str]]]:

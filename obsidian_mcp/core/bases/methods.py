@@ -112,18 +112,14 @@ def _round(_: Scope, number: float, digits: float | None = None) -> Value:
     return javascript.round_half_up(scaled) / scale if math.isfinite(scaled) else number
 
 
-def _whole(cut: Callable[[float], int]) -> Callable[[Scope, float], Value]:
-    return lambda _, number: float(cut(number)) if math.isfinite(number) else number
-
-
 def _to_fixed(_: Scope, number: float, digits: float | None = None) -> Value:
     return javascript.to_fixed(number, int(digits or 0) if digits is None or math.isfinite(digits) else -1)
 
 
 NUMBERS: Mapping[str, Method] = {
     "abs": Method(lambda _, number: abs(number)),
-    "ceil": Method(_whole(math.ceil)),
-    "floor": Method(_whole(math.floor)),
+    "ceil": Method(javascript.cut_with(math.ceil)),
+    "floor": Method(javascript.cut_with(math.floor)),
     "round": Method(_round, (Parameter("digits", NUMBER, optional=True),)),
     "toFixed": Method(_to_fixed, (Parameter("precision", NUMBER, optional=True),)),
 }

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from obsidian_mcp.core.expressions.syntax import Binary, FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
 from obsidian_mcp.core.frontmatter import yaml12
 
-from .base_file import Base, Filter, FilterStatement, Junction, View, parse_or_problem
+from .base_file import Base, Filter, FilterStatement, Junction, View
+from .parser import parse_or_problem
 
 
 @dataclass(slots=True)

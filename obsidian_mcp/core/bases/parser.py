@@ -55,11 +55,14 @@ class _Token(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def parse(text: str) -> Node:
-    """The node of a whole expression. Raises: SyntaxProblem."""
+def parse_or_problem(text: str) -> Node | SyntaxProblem:
+    """The node of a whole expression, or why it does not parse."""
     if len(text) > MAX_LENGTH:
-        raise SyntaxProblem(MAX_LENGTH, f"the expression is longer than {MAX_LENGTH:,} characters")
-    return _Parser(text).whole()
+        return SyntaxProblem(MAX_LENGTH, f"the expression is longer than {MAX_LENGTH:,} characters")
+    try:
+        return _Parser(text).whole()
+    except SyntaxProblem as problem:
+        return problem.with_traceback(None)
 
 
 class _Parser:

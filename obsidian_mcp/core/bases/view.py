@@ -31,11 +31,12 @@ from obsidian_mcp.core.text.table_file import read_rows
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
-from .base_file import Base, Filter, FilterStatement, View, expressions, parse_or_problem, read
+from .base_file import Base, Filter, FilterStatement, View, expressions, read
 from .dates import difference, humanize
 from .functions import FILE_FIELDS, GLOBALS, find
 from .language import BASES, BODIES, BaseRow, fail_with, file_field, formula_value, note_property
 from .methods import deviation, mean, median
+from .parser import parse_or_problem
 from .values import Image, date_text, identity, is_empty, is_true, link_text, order_key, text_of, wrap_property
 
 FILE_LABELS: Mapping[str, str] = dict(read_rows(__file__, "file_labels"))

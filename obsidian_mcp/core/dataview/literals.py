@@ -227,24 +227,18 @@ def inline_value(text: str, *, plain: bool = False) -> Value:
     """The value of an inline field (DV-09); None for an empty one. With `plain`, these and links stay texts."""
     if not text.strip(SPACES):
         return None
-    first = _item(text, 0, plain)
-    if first is None:
-        return text
-    value, at = first
-    if at == len(text):
-        return value
-    comma = _COMMA.match(text, at)
-    if comma is None:
-        return text
-    values, at = [value], comma.end()
+    values: list[Value] = []
+    at = 0
     while (item := _item(text, at, plain)) is not None:
-        values.append(item[0])
-        at = item[1]
+        value, at = item
+        values.append(value)
+        if at == len(text):
+            return values if values[1:] else value
         comma = _COMMA.match(text, at)
-        if comma is None or _item(text, comma.end(), plain) is None:
-            break
+        if comma is None:
+            return text
         at = comma.end()
-    return values if at == len(text) else text
+    return values if at == len(text) and len(values) == 1 else text  # `1,` is a list of one, `1, 2,` a text
 
 
 def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:

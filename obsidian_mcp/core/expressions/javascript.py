@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
 
 from obsidian_mcp.core.text.text import utf16_length
 
@@ -52,6 +54,11 @@ def to_fixed(number: float, digits: int) -> str:
 def shown_decimal(number: float, digits: int) -> Decimal:
     """A finite number as `Intl.NumberFormat` rounds it: what its shortest text says, ties away from zero (EXPR-22)."""
     return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT)
+
+
+def cut_with(cut: Callable[[float], int]) -> Callable[[Any, float], float]:
+    """`Math.floor` and the like as a function of a language, whose first argument is left alone."""
+    return lambda _, number: float(cut(number)) if math.isfinite(number) else number
 
 
 def divide(left: float, right: float) -> float:

@@ -135,8 +135,8 @@ def _moved(updated: Updated, body: str) -> Updated:
         if new and lines[at : at + len(new)] == new:
             shift = at + 1 - min(updated.line, updated.next_line or updated.line)
             following = None if updated.next_line is None else updated.next_line + shift
-            return replace(updated, body=body, line=updated.line + shift, next_line=following)
-    return replace(updated, body=body)
+            return updated._replace(body=body, line=updated.line + shift, next_line=following)
+    return updated._replace(body=body)
 
 
 class _VaultTasks:

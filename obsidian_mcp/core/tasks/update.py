@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from os.path import commonprefix
@@ -25,7 +24,7 @@ from . import recurrence
 from .change_status import StatusChange, change_status, follows_core, new_status
 from .recurrence import write_rule
 from .settings import LINE_ENDS, TYPES, TaskSettings
-from .task import ON_COMPLETION, PRIORITIES, read_line, set_description, set_fields, with_global_filter
+from .task import NOTHING, ON_COMPLETION, PRIORITIES, read_line, set_description, set_fields, with_global_filter
 
 SHOWN = 12
 """Places named where several tasks match."""
@@ -128,7 +127,6 @@ def _tasks_of(boxes: Sequence[Checkbox]) -> str:
 
 _MARKS = re.compile(r"[-*+][ \t]+\[(.)\](?:[ \t]+|\Z)")
 """Of a task in a list; the symbol is group 1."""
-_NO_FIELDS: Mapping[str, str] = {}
 _is_id = re.compile("[A-Za-z0-9_-]+").fullmatch
 
 
@@ -149,8 +147,7 @@ class TaskChange(NamedTuple):
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(NamedTuple):
     """A note's text after a change. Lines are 1-based and without line ends."""
 
     body: str
@@ -164,19 +161,16 @@ class Updated:
     deleted: bool = False
     lane: str = ""
     """To which it was moved."""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def checkboxes(path: str, note: Note) -> list[Checkbox]:
     """Return the checkboxes of a note in its order."""
     parents = {item.parent for item in note.list_items}
-    return [Checkbox(path, item.line + 1, _line_text(note, item.line), item.line in parents) for item in note.tasks]
-
-
-def _line_text(note: Note, line: int) -> str:
-    start = note.lines.starts[line]
-    end = note.body.find("\n", start)
-    return note.body[start : end if end >= 0 else len(note.body)].removesuffix("\r")
+    lines = note.body.split("\n")
+    return [
+        Checkbox(path, item.line + 1, lines[item.line].removesuffix("\r"), item.line in parents) for item in note.tasks
+    ]
 
 
 def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSettings, today: date) -> Updated:
@@ -307,7 +301,7 @@ def checked_text(text: str) -> str:
     return text
 
 
-def field_values(change: TaskChange, today: date, own: Mapping[str, str] = _NO_FIELDS) -> dict[str, str | None]:
+def field_values(change: TaskChange, today: date, own: Mapping[str, str] = NOTHING) -> dict[str, str | None]:
     """Return the fields of a change as they are written, None for one to remove; `own` are those that the task has.
     Raises: InvalidArguments."""
     given: dict[str, tuple[str | None, Callable[[str], str]]] = {
@@ -425,7 +419,7 @@ def update_card(
         wanted = finished if _is_done(lines[done.line - 1], settings) else None
     if wanted is None or wanted == current:
         return done
-    return replace(_move_card(done, lane or wanted.text), lane=wanted.text)
+    return _move_card(done, lane or wanted.text)._replace(lane=wanted.text)
 
 
 def _is_done(text: str, settings: TaskSettings) -> bool:
@@ -448,4 +442,4 @@ def _move_card(done: Updated, lane: str) -> Updated:
     if following is not None:
         following -= removed if following > done.line else 0
         following += after.count("\n") - without.count("\n") if following >= line else 0
-    return replace(done, body=after, line=line, new=(text.split("\n")[0].removesuffix("\r"),), next_line=following)
+    return done._replace(body=after, line=line, new=(text.split("\n")[0].removesuffix("\r"),), next_line=following)

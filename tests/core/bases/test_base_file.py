@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.bases.base_file import parse_or_problem, read, validate
+from obsidian_mcp.core.bases.base_file import read, validate
+from obsidian_mcp.core.bases.parser import parse_or_problem
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
 from obsidian_mcp.errors import QueryInvalid
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.bases.base_file import parse_or_problem
+from obsidian_mcp.core.bases.parser import parse_or_problem
 from obsidian_mcp.core.expressions.answer import QueryAnswer
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
 from obsidian_mcp.core.text.call import Deadline, call_with

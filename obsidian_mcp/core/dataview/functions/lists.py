@@ -157,10 +157,6 @@ _TOO_MANY_DIGITS = 101
 _REDUCIBLE = frozenset("+-*/&|")
 
 
-def _whole(cut: Callable[[float], int]) -> Callable[[Run, float], float]:
-    return lambda _, number: float(cut(number)) if math.isfinite(number) else number
-
-
 def _round(_run: Run, number: float, digits: float | None = None) -> float:
     if digits is None or digits <= 0:
         return javascript.round_half_up(number)
@@ -269,9 +265,9 @@ FUNCTIONS: dict[str, Implementation] = {
         .on("number number?", _round)
         .on("number null", _round)
         .null_on("null", "null *"),
-        Overloads("trunc", {1: (0,)}).on("number", _whole(math.trunc)).null_on_null(),
-        Overloads("floor", {1: (0,)}).on("number", _whole(math.floor)).null_on_null(),
-        Overloads("ceil", {1: (0,)}).on("number", _whole(math.ceil)).null_on_null(),
+        Overloads("trunc", {1: (0,)}).on("number", javascript.cut_with(math.trunc)).null_on_null(),
+        Overloads("floor", {1: (0,)}).on("number", javascript.cut_with(math.floor)).null_on_null(),
+        Overloads("ceil", {1: (0,)}).on("number", javascript.cut_with(math.ceil)).null_on_null(),
         _best_by("minby", highest=False),
         _best_by("maxby", highest=True),
         Overloads("sum").on("array", lambda run, values: _reduce(run, values, "+")).on("*", lambda _, value: value),
