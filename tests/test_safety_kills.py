@@ -6,7 +6,7 @@ import itertools
 import os
 import random
 import re
-import signal
+import subprocess
 import sys
 import threading
 import time
@@ -20,17 +20,16 @@ import pytest
 from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import Step
-from obsidian_mcp.core.operations import move
-from obsidian_mcp.core.vault.changes import Operation, Write
-from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.tools.registry import call
+from tests import forked
 from tests.conftest import app_on
+from tests.killed_writer import FAILED, NOTES
 from tests.serve.raw import PATIENCE, RawServer, tool_call
-from tests.system import needs
+from tests.system import can, needs
 from tests.vaults import contents, vault_on, write_files
 
-NOTES = 6
-FORKS = needs("forks")
+KILLS = 100 if can("forks") else 12
+"""A program that is started and not forked takes a second to begin."""
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -47,22 +46,18 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterator[dict[str, bytes]]:
-    """What the files hold after a child that repeats `work` was killed and the vault was opened for a change."""
+def after_kills(root: Path, work: str, times: int) -> Iterator[dict[str, bytes]]:
+    """What the files hold after a program that repeats `work` was killed and the vault was opened for a change."""
     rng = random.Random(7)
     for _ in range(times):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _repeat(root, writer, work)
-        os.close(writer)
-        for _ in range(rng.randint(1, 3)):  # it is about to begin, or has done one or two changes
-            os.read(reader, 1)
-        time.sleep(rng.uniform(0.0, 0.02))
-        os.kill(child, signal.SIGKILL)
-        os.close(reader)
-        _, status = os.waitpid(child, 0)
-        assert os.WTERMSIG(status) == signal.SIGKILL, "it died of something else"
+        command = [sys.executable, "-m", "tests.killed_writer", str(root), work]
+        with forked.start(command, stdout=subprocess.PIPE, env=os.environ) as writer:
+            assert writer.stdout is not None
+            for _ in range(rng.randint(1, 3)):  # it is about to begin, or has done one or two changes
+                assert os.read(writer.stdout.fileno(), 1)
+            time.sleep(rng.uniform(0.0, 0.02))
+            writer.kill()
+            assert writer.wait() != FAILED, "it died of something else"
         vault = vault_on(Disk(root))
         with vault.changing():
             yield contents(root)
@@ -70,58 +65,25 @@ def after_kills(root: Path, times: int, work: Callable[[Vault], None]) -> Iterat
         assert not list(root.rglob(f"{TEMP_PREFIX}*"))
 
 
-def _repeat(root: Path, ready: int, work: Callable[[Vault], None]) -> None:
-    """Never returns."""
-    try:
-        vault = vault_on(Disk(root))
-        os.write(ready, b"!")
-        while True:
-            work(vault)
-            os.write(ready, b"!")
-    finally:
-        os._exit(1)
-
-
-def write_a_generation(vault: Vault) -> None:
-    line = f"{os.getpid()}-{time.monotonic_ns()}".encode()
-    with vault.changing():
-        operations: list[Operation] = []
-        for number in range(NOTES):
-            before = vault.files.read(f"{number}.md")
-            operations.append(Write(f"{number}.md", before, b"\n".join([before.split(b"\n")[0], line, b""])))
-        vault.commit("test", operations)
-
-
-@FORKS
 def test_a_hundred_kills_at_random_moments_leave_whole_changes_only(root: Path) -> None:
     """SAFE-03: every change writes one generation into all notes; after a kill and a start they hold the same one."""
     for number in range(NOTES):
         (root / f"{number}.md").write_bytes(f"note {number}\nold\n".encode())
     generations = set()
-    for held in after_kills(root, 100, write_a_generation):
+    for held in after_kills(root, "write_a_generation", KILLS):
         lines = {data.split(b"\n")[1] for data in held.values()}
         assert len(lines) == 1, held
         generations |= lines
-    assert len(generations) > 10, "the children were killed before they did anything"
+    assert len(generations) > KILLS // 10, "the children were killed before they did anything"
 
 
-def move_with_links(vault: Vault) -> None:
-    with vault.changing():
-        vault.refresh()
-        (target,) = [entry for entry in vault.entries() if entry.path.rpartition("/")[2].startswith("T")]
-        number = int(target.path.rpartition("T")[2].removesuffix(".md")) + 1
-        plan = move.relocate(vault, target.path, f"/F{number % 3}/T{number}", update_links=True)
-        vault.commit("move_note", plan.operations)
-
-
-@FORKS
 def test_kills_in_a_move_with_links_leave_every_link_leading_to_its_note(root: Path) -> None:
     """SAFE-03: the note, and eight files that link to it in different ways."""
     (root / "T0.md").write_bytes(b"target\r\n")
     for number in range(8):
         (root / f"{number}.md").write_bytes(b"---\nup: '[[T0]]' # keep\n---\r\nsee [[T0|it]] and [it](T0.md)  \n")
     names = set()
-    for held in after_kills(root, 40, move_with_links):
+    for held in after_kills(root, "move_with_links", KILLS // 2):
         (target,) = [path for path in held if path.rpartition("/")[2].startswith("T")]
         assert held[target] == b"target\r\n"
         name = target.rpartition("/")[2].removesuffix(".md")
@@ -131,7 +93,7 @@ def test_kills_in_a_move_with_links_leave_every_link_leading_to_its_note(root: P
             assert set(re.findall(r"T\d+", text)) == {name}, (target, text)
             assert text.endswith("  \n")
             assert "# keep\n---\r\n" in text
-    assert len(names) > 5, "the children were killed before they did anything"
+    assert len(names) > KILLS // 20, "the children were killed before they did anything"
 
 
 BATCH_VAULT = {
@@ -201,7 +163,7 @@ def ends_before_changing(number: int) -> Callable[[FrameType, str, Any], None]:
     return profile
 
 
-@FORKS
+@needs("forks")
 def test_a_batch_that_dies_before_any_of_its_writes_is_whole_or_was_never_made(tmp_path: Path) -> None:
     """SAFE-03, BATCH-08: notes made, edited, moved with their links, exchanged and deleted; every moment in turn."""
     root = write_files(tmp_path / "vault", BATCH_VAULT)
