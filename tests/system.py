@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -17,7 +18,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 import pytest
+
+from obsidian_mcp.adapters import processes
 
 
 def _links(folder: Path) -> bool:
@@ -73,6 +77,15 @@ def _is_sparse(folder: Path) -> bool:
     return (folder / "file").stat().st_blocks * 512 < 1 << 24
 
 
+def _knows_birth(folder: Path) -> bool:
+    """Whether a file keeps its time of creation when it is written into (Wine gives it the time of the last change)."""
+    (folder / "a").write_bytes(b"")
+    before = getattr((folder / "a").stat(), "st_birthtime")  # noqa: B009  not on Linux
+    threading.Event().wait(0.05)
+    (folder / "a").write_bytes(b"x")
+    return bool(getattr((folder / "a").stat(), "st_birthtime") == before)  # noqa: B009
+
+
 def _counts_microseconds(_: Path) -> bool:
     """Whether the processor time of a thread comes in steps below a millisecond."""
     before = time.thread_time()
@@ -99,8 +112,9 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "removing open files": _removes_open_files,
     "moving folders with open files": _moves_open_folders,
     "sparse files": _is_sparse,
+    "times of creation": _knows_birth,
     "forks": _has(os, "fork"),
-    "process groups": _has(os, "killpg", "setsid"),
+    "list of processes": lambda _: processes.answer(lambda: psutil.Process().children(), None) is not None,
     "signals between processes": _has(signal, "SIGKILL"),
     "named pipes": _has(os, "mkfifo"),
     "pseudo terminals": _has(os, "openpty"),

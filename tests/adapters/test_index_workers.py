@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -299,7 +298,7 @@ SERVER = """
 """
 
 
-@needs("signals between processes")
+@needs("list of processes")
 def test_workers_end_with_a_server_that_is_killed_and_let_go_of_its_pipes(vault: Vault, tmp_path: Path) -> None:
     script = tmp_path / "bin" / "server.py"
     script.parent.mkdir()
@@ -311,7 +310,7 @@ def test_workers_end_with_a_server_that_is_killed_and_let_go_of_its_pipes(vault:
         assert server.stdout.readline() == b"begun\n"
         children = psutil.Process(server.pid).children(recursive=True)
         assert children
-        server.send_signal(signal.SIGKILL)
+        server.kill()
         server.wait()
         assert server.stdout.read() == b""  # nobody else holds its end
     _, alive = psutil.wait_procs(children, WITHIN)

@@ -245,9 +245,8 @@ def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) 
 
 
 @needs("accounts of POSIX")
-@pytest.mark.parametrize("arguments", [["doctor"], ["install", "cursor"], ["list"]])
 def test_an_account_without_a_home_folder_is_said_to_have_none(
-    home: Home, basic: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+    home: Home, basic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # TEXT-05: a user id of a container that has no account; an internal error
     def unknown(_: int) -> None:
@@ -256,7 +255,8 @@ def test_an_account_without_a_home_folder_is_said_to_have_none(
     monkeypatch.delenv("HOME")
     monkeypatch.setattr("pwd.getpwuid", unknown)
 
-    assert "This account has no home folder" in home.run("--vault", str(basic), *arguments, status=2)
+    for arguments in (["doctor"], ["install", "cursor"], ["list"]):
+        assert "This account has no home folder" in home.run("--vault", str(basic), *arguments, status=2)
 
 
 def test_vaults_are_listed_with_what_is_wrong_with_them(home: Home, basic: Path, tmp_path: Path) -> None:  # SET-01

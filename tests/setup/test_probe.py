@@ -62,7 +62,7 @@ def test_a_server_that_says_nothing_is_ended_after_the_time_limit(tmp_path: Path
     assert time.monotonic() - started < 20
 
 
-@needs("process groups")
+@needs("list of processes")
 def test_a_server_that_does_not_end_is_killed_with_what_it_started(tmp_path: Path) -> None:
     script = (
         "import subprocess, sys, time; "
