@@ -89,14 +89,9 @@ def read_note(
         first = lines.line(span.start) + 1
         content = "\n".join(f"{first + i}: {line}" for i, line in enumerate(content.split("\n")))
     truncated = max_chars is not None and max_chars < len(content)
-    return ReadSection(
-        title=heading.text,
-        level=heading.level,
-        content=content[:max_chars] if truncated else content,
-        start_line=heading.line + 1,
-        end_line=_last_line(lines, whole_span, len(body)),
-        truncated=truncated,
-    )
+    shown = content[:max_chars] if truncated else content
+    last = _last_line(lines, whole_span, len(body))
+    return ReadSection(heading.text, heading.level, shown, heading.line + 1, last, truncated)
 
 
 def _heading(parsed: parser.Note, name: str, level: int) -> Heading:

@@ -167,14 +167,8 @@ class HandledTool(Tool):
         if not isinstance(reply, ToolReply):
             data = reply if isinstance(reply, Mapping) else {"result": reply}
             reply = ToolReply(data, stdout=reply if isinstance(reply, str) else None)
-        return Outcome(
-            plain(reply.data),
-            reply.stdout,
-            document=False,
-            enveloped=False,
-            summary=reply.summary,
-            stderr=reply.stderr,
-        )
+        data, text = plain(reply.data), reply.stdout
+        return Outcome(data, text, document=False, enveloped=False, summary=reply.summary, stderr=reply.stderr)
 
     def run(self, arguments: Mapping[str, Any]) -> Any:
         if self.handler is None:

@@ -187,15 +187,11 @@ class _Change:
             if goal == target and not self._was_relative(link, source, home, target):
                 return []
         names = _shown_names(target, goal) if renamed else {}
+        form, subpath = self.settings.new_link_format, link.subpath
+        extension = is_note(link.path) if is_note(target) else None
+        shown = link.display is not None and link.display not in names
         path = write_path(
-            self.after,
-            goal,
-            home,
-            link.style,
-            self.settings.new_link_format,
-            subpath=link.subpath,
-            extension=is_note(link.path) if is_note(target) else None,
-            displayed=link.display is not None and link.display not in names,
+            self.after, goal, home, link.style, form, subpath=subpath, extension=extension, displayed=shown
         )
         if path is None:
             return [self._as_markdown(place, goal, home, names)]
@@ -374,15 +370,8 @@ class Extraction:
 
     def _path(self, link: Link, goal: VaultPath, home: VaultPath) -> str:
         """The path to write. Raises: Unwritable."""
-        path = write_path(
-            self.names,
-            goal,
-            home,
-            link.style,
-            self.settings.new_link_format,
-            subpath=link.subpath,
-            displayed=link.display is not None,
-        )
+        form, is_shown = self.settings.new_link_format, link.display is not None
+        path = write_path(self.names, goal, home, link.style, form, subpath=link.subpath, displayed=is_shown)
         if path is None:
             raise Unwritable(f"No link can lead to {str(goal)!r}.")
         return path
