@@ -7,15 +7,9 @@ import logging
 import time
 from collections.abc import Callable
 
+from obsidian_mcp import errors
 from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, parse
-from obsidian_mcp.errors import (
-    AppCommandFailed,
-    AppError,
-    NoteExists,
-    NoteNotFound,
-    ObsidianNotRunning,
-    OperationTimeout,
-)
+from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound
 
 from .disk import TRASH_FOLDER, Disk
 from .obsidian_answer import CANNOT_CARRY, OUTCOME_UNKNOWN, REFUSED, can_carry
@@ -200,7 +194,7 @@ class AppFiles:
         try:
             command = self._command()
             command.check(CHECK_SECONDS)
-        except ObsidianNotRunning:
+        except errors.ObsidianNotRunning:
             return None
         except AppError as error:
             log.warning("notes are written without the app: %s", error.message)
@@ -249,7 +243,7 @@ def _is_sendable(disk: str) -> bool:
 
 def _is_uncertain(error: AppError) -> bool:
     """Whether the change may still be made after this failure."""
-    return isinstance(error, OperationTimeout) or error.data.get("reason") == OUTCOME_UNKNOWN
+    return isinstance(error, errors.OperationTimeout) or error.data.get("reason") == OUTCOME_UNKNOWN
 
 
 def _is_unsuited(error: AppError) -> bool:

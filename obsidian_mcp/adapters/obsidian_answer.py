@@ -10,16 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from obsidian_mcp import errors
 from obsidian_mcp.core.calendar.iso import DAY
-from obsidian_mcp.errors import (
-    AppCommandFailed,
-    AppError,
-    NoteExists,
-    NoteNotFound,
-    ObsidianNotRunning,
-    PermissionDenied,
-    VaultNotFound,
-)
+from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound
 
 CARRY_BYTES = 3 * 1024
 """Longest value that is sent, measured as the JSON string in which it travels: past about 4 KB the app's main process
@@ -140,7 +133,7 @@ class ProgramAnswer:
         if "\n" in text:
             return
         if text.startswith(DOWN):
-            raise ObsidianNotRunning
+            raise errors.ObsidianNotRunning
         if text.startswith(_DISABLED):
             raise AppCommandFailed(
                 "Obsidian's command line interface is switched off. Turn it on in Obsidian under Settings > General > "
@@ -148,7 +141,7 @@ class ProgramAnswer:
             )
         if text == _NO_VAULT:
             name = "this vault" if vault is None else f"a vault named {vault!r}"
-            raise VaultNotFound(
+            raise errors.VaultNotFound(
                 f"Obsidian does not know {name}. Open the folder as a vault in Obsidian, or give the name that "
                 "Obsidian shows for it.",
                 vault=vault,
@@ -186,7 +179,7 @@ class ProgramAnswer:
         if "already exists" in line:
             return note_exists(parameters.get("to") or parameters.get("name") or parameters.get("path", ""))
         if NO_ACCESS.search(line):
-            return PermissionDenied(f"Obsidian was not allowed to do this: {line}")
+            return errors.PermissionDenied(f"Obsidian was not allowed to do this: {line}")
         hint = " The folder of the new path does not exist: make it first." if "ENOENT" in line else ""
         return AppCommandFailed(
             f"Obsidian refused {self.request.command!r}: {shorten(self.text)}{hint}",

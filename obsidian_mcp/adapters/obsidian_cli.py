@@ -12,38 +12,15 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
+from obsidian_mcp import errors
 from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import (
-    AppCommandFailed,
-    AppError,
-    InvalidArguments,
-    InvalidName,
-    NoteNotFound,
-    ObsidianNotRunning,
-    OperationTimeout,
-    PermissionDenied,
-    VaultNotFound,
-)
+from obsidian_mcp.errors import AppCommandFailed, AppError, NoteNotFound, ObsidianNotRunning, VaultNotFound
 
-from .obsidian_answer import (
-    DOWN,
-    NO_ACCESS,
-    NOTHING_FOUND,
-    OUTCOME_UNKNOWN,
-    ProgramAnswer,
-    ProgramRequest,
-    can_carry,
-    is_expanded,
-    is_numbered_sibling,
-    json_optional,
-    json_text,
-    note_exists,
-    same_path,
-    unexpected_error,
-)
+from . import obsidian_answer
+from .obsidian_answer import ProgramAnswer, ProgramRequest, json_optional, json_text, same_path
 
 if TYPE_CHECKING:
     from .obsidian_program import ProgramResult
@@ -83,7 +60,7 @@ class ObsidianCommand:
         """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one turn;
         `running` returns whether the app may be running, and is called before each call, so that none ever starts the
         app; `same_folder`, called once, whether its vault is the one that is meant."""
-        if vault is not None and (not vault.strip() or not can_carry(vault)):
+        if vault is not None and (not vault.strip() or not obsidian_answer.can_carry(vault)):
             raise VaultNotFound(f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault)
         self._program = program
         self._vault = vault
@@ -122,23 +99,25 @@ class ObsidianCommand:
         `name 1.md` that the command makes all the same goes to the trash. Raises: NoteExists, InvalidName."""
         target = vault_path.parse(path)
         if not vault_path.is_note(target):
-            raise InvalidName(f"{path!r} is not the path of a note. Give its whole path with '.md'.", path=target)
+            raise errors.InvalidName(
+                f"{path!r} is not the path of a note. Give its whole path with '.md'.", path=target
+            )
         parameters = {"path": str(target)} | ({"content": content} if content else {})
         request = ProgramRequest("create", parameters, ("overwrite",) if overwrite else ())
         request.arguments(None)  # a text that cannot be carried is refused before the first call
         with self._turn():
             if not overwrite and self._exists(target):
-                raise note_exists(target)
+                raise obsidian_answer.note_exists(target)
             made = self._make(request, "Created", "Overwrote")
             if same_path(made, target):
                 return
-            if not is_numbered_sibling(made, target):
+            if not obsidian_answer.is_numbered_sibling(made, target):
                 raise _elsewhere(made, target)
             leftover: str | None = made  # our own call has just made it; to the trash with it
             with suppress(AppError):
                 self._delete(vault_path.parse(made), permanent=False)
                 leftover = None
-        raise note_exists(target, leftover=leftover)
+        raise obsidian_answer.note_exists(target, leftover=leftover)
 
     def append(self, path: str, content: str, *, inline: bool = False) -> None:
         """Add text that `can_carry` at the end of a note, on a line of its own unless `inline`."""
@@ -152,7 +131,7 @@ class ObsidianCommand:
         NoteExists, InvalidName for a target without an extension."""
         source, target = vault_path.parse(path), vault_path.parse(to)
         if not vault_path.extension(target):  # the command would take it for a folder
-            raise InvalidName(
+            raise errors.InvalidName(
                 f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
             )
         with self._turn():
@@ -187,7 +166,7 @@ class ObsidianCommand:
             parameters["path"] = folder
         found = self._json(ProgramRequest("search", parameters))
         if not isinstance(found, list) or not all(isinstance(path, str) for path in found):
-            raise unexpected_error(found)
+            raise obsidian_answer.unexpected_error(found)
         return tuple(found)
 
     def backlinks(self, path: str) -> tuple[str, ...]:
@@ -248,10 +227,12 @@ class ObsidianCommand:
         end are not known."""
         target = vault_path.parse(path)
         if version < 1:
-            raise InvalidArguments(f"There is no version {version}: the newest is version 1.", argument="version")
+            raise errors.InvalidArguments(
+                f"There is no version {version}: the newest is version 1.", argument="version"
+            )
 
         def is_version(answer: ProgramAnswer) -> bool:
-            is_message = answer.is_refusal or NOTHING_FOUND.fullmatch(answer.text) is not None
+            is_message = answer.is_refusal or obsidian_answer.NOTHING_FOUND.fullmatch(answer.text) is not None
             return bool(answer.text) and not (is_message and len(answer.lines) == 1)
 
         request = ProgramRequest("history:read", {"path": target, "version": str(version)})
@@ -274,7 +255,7 @@ class ObsidianCommand:
     def evaluate(self, code: str) -> str:
         """Run JavaScript in the app and return the printed value. Raises: AppCommandFailed with what the code threw."""
         sent = _require(code, "code")
-        if is_expanded(sent):  # without a backslash on the way there is nothing to expand
+        if obsidian_answer.is_expanded(sent):  # without a backslash on the way there is nothing to expand
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
         request = ProgramRequest("eval", {"code": sent})
         answer = self._answer(request, lambda answer: _VALUE.search(answer.text) is not None)
@@ -298,13 +279,13 @@ class ObsidianCommand:
             return bool(answer.text) and 0 <= answer.status <= 127 and not answer.is_refusal
 
         answer = self._answer(ProgramRequest(command, parameters), is_list)
-        return [] if NOTHING_FOUND.fullmatch(answer.text) else answer.lines
+        return [] if obsidian_answer.NOTHING_FOUND.fullmatch(answer.text) else answer.lines
 
     def _json(self, request: ProgramRequest) -> Any:
         """The list that a request for JSON is answered with."""
         with self._turn():
             answer = self._ask(request)
-            if NOTHING_FOUND.fullmatch(answer.text):  # although the request is for JSON
+            if obsidian_answer.NOTHING_FOUND.fullmatch(answer.text):  # although the request is for JSON
                 return []
             try:
                 return json.loads(answer.text)
@@ -317,7 +298,7 @@ class ObsidianCommand:
         if rows is None:
             return []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise unexpected_error(rows)
+            raise obsidian_answer.unexpected_error(rows)
         return rows
 
     # Parts of a turn
@@ -331,7 +312,7 @@ class ObsidianCommand:
             allowed = min(allowed, ending.remaining)
         end = time.monotonic() + allowed
         if not self._lock.acquire(timeout=allowed):
-            raise OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
+            raise errors.OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
         try:
             self._deadline = end
             if not self._is_verified:
@@ -378,7 +359,7 @@ class ObsidianCommand:
         arguments = request.arguments(self._vault)
         remaining = self._deadline - time.monotonic()
         if remaining <= 0:
-            raise OperationTimeout(
+            raise errors.OperationTimeout(
                 f"Obsidian needed more than {self._timeout:g} seconds for this. Try again in a moment."
             )
         if not self._is_app_running():
@@ -386,10 +367,10 @@ class ObsidianCommand:
         outcome = self._program.run(arguments, remaining)
         answer = ProgramAnswer(request, outcome.stdout, outcome.status)
         stderr = outcome.stderr.decode("utf-8", "replace").strip()
-        if DOWN in stderr:
+        if obsidian_answer.DOWN in stderr:
             raise ObsidianNotRunning
-        if not answer.text and NO_ACCESS.search(stderr):
-            raise PermissionDenied(f"The system kept the obsidian command from reaching Obsidian: {stderr}")
+        if not answer.text and obsidian_answer.NO_ACCESS.search(stderr):
+            raise errors.PermissionDenied(f"The system kept the obsidian command from reaching Obsidian: {stderr}")
         return answer
 
     def _ask(self, request: ProgramRequest) -> ProgramAnswer:
@@ -413,7 +394,7 @@ class ObsidianCommand:
             "installer and see that the command is the command-line program and not the app itself.",
             command=answer.request.command,
             status=answer.status,
-            reason=OUTCOME_UNKNOWN,
+            reason=obsidian_answer.OUTCOME_UNKNOWN,
         )
 
     def _make(self, request: ProgramRequest, *verbs: str) -> str:
@@ -463,5 +444,5 @@ def _sources(value: object) -> tuple[str, ...]:
 def _require(value: str, argument: str) -> str:
     """Raises: InvalidArguments. The command takes an absent value for a request about the file that is open."""
     if not value.strip():
-        raise InvalidArguments(f"The {argument} is empty. Give a value.", argument=argument)
+        raise errors.InvalidArguments(f"The {argument} is empty. Give a value.", argument=argument)
     return value

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import (
     BOM,
@@ -24,17 +25,7 @@ from obsidian_mcp.core.text.text import (
     printable,
     write_count,
 )
-from obsidian_mcp.core.text.vault_path import (
-    CANVAS_EXTENSION,
-    NOTE_EXTENSION,
-    TEXT_EXTENSIONS,
-    VaultPath,
-    extension,
-    is_note,
-    link_warning,
-    name_key,
-    parent,
-)
+from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, VaultPath, extension, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
 
@@ -100,7 +91,7 @@ def create_note(
 
             name, template = PeriodicNotes(opened).unique(name[len(UNIQUE) :], template)
         path, disk, warnings = _new_path(opened, located.path if located else name)
-        if warning := link_warning(path):
+        if warning := vault_path.link_warning(path):
             warnings.append(warning)
         cursor = None
         day = _read_date(opened, date, template)
@@ -178,7 +169,7 @@ def _fill_template(
     from obsidian_mcp.core.operations.periodic_notes import Filled, Templates, insert_template
 
     templates = Templates(vault, day)
-    found = templates.find_for_folder(parent(path)) if template == "auto" else templates.find(template)
+    found = templates.find_for_folder(vault_path.parent(path)) if template == "auto" else templates.find(template)
     if found is None:
         return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
     filled = templates.fill(found, path)
@@ -352,7 +343,7 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     """Return what a reader of a file should know, and note that the client has read hidden text (POL-13)."""
     unreadable = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
     hidden = hidden_text_warnings(text.body, path, app.hidden_text_reads.add)
-    mistakes = [] if path.endswith(NOTE_EXTENSION) else base_mistakes(path, text.body)
+    mistakes = [] if path.endswith(vault_path.NOTE_EXTENSION) else base_mistakes(path, text.body)
     return unreadable + mistakes + hidden
 
 
@@ -435,7 +426,7 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
 
     numbers = Lines(body)
     texts: list[tuple[Note, Callable[[Span], Span]]]
-    if extension(path) == CANVAS_EXTENSION:
+    if extension(path) == vault_path.CANVAS_EXTENSION:
         board = canvas.read(body)
         warnings += [board.error] if board.error else []
         texts = [(parser.parse(card.text.value), card.text.place) for card in board.cards if card.text is not None]

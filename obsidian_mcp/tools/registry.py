@@ -14,19 +14,11 @@ from importlib import import_module
 from types import NoneType
 from typing import Any, ClassVar
 
+from obsidian_mcp import errors
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.errors import (
-    MOST_NAME,
-    AppError,
-    ChangeNotFound,
-    InvalidArguments,
-    NoteNotFound,
-    UnknownTool,
-    VaultNotFound,
-    shorten,
-)
+from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
 from . import arguments as argument_reader
 from . import entries, table
@@ -377,7 +369,8 @@ def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, 
     found = callable_here.get(name) or view_tools(app).get(name)
     if found is None:
         raise UnknownTool(
-            f"Unknown tool: {shorten(name, MOST_NAME)}. The tools are {', '.join(callable_here)}.", tool=name
+            f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}. The tools are {', '.join(callable_here)}.",
+            tool=name,
         )
     try:
         answer = found.call(app, arguments)

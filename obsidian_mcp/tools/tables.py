@@ -12,18 +12,8 @@ from obsidian_mcp.core.note.table import LocatedTable, Table
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
-from .arguments import (
-    Argument,
-    DryRun,
-    Etag,
-    Name,
-    TableNumber,
-    TableSection,
-    VaultName,
-    read_boolean,
-    read_integer,
-    read_json,
-)
+from . import arguments
+from .arguments import Argument, DryRun, Etag, Name, TableNumber, TableSection, VaultName
 from .paging import shown_diff
 from .registry import tool
 
@@ -159,20 +149,20 @@ def _read(key: str, value: Any) -> Any:
     try:
         match key:
             case "at" | "line":
-                return read_integer(value)
+                return arguments.read_integer(value)
             case "descending":
-                return read_boolean(value)
+                return arguments.read_boolean(value)
             case "align":
                 if value not in get_args(table.Align):
                     raise ValueError(value)
             case "values":
-                found = read_json(value)
+                found = arguments.read_json(value)
                 if isinstance(found, dict):
                     return {str(name): _cell(item) for name, item in found.items()}
                 return [_cell(item) for item in found] if isinstance(found, list) else [_cell(value)]
             case "value":
                 return _cell(value)
-            case "row" if isinstance(found := read_json(value), dict):
+            case "row" if isinstance(found := arguments.read_json(value), dict):
                 return {str(name): _cell(item) for name, item in found.items()}
             case "row" | "column":
                 return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
