@@ -53,8 +53,8 @@ class Burly(Contract):
     """`segments` are `("mcp",)` or `("health",)`."""
 
     pages = MappingProxyType({"/v1/mcp": "mcp", "/health": "health", "/v1/health": "health"})
+    paths = MappingProxyType({"health": ("GET",), "mcp": ("POST",)})
     shares_mcp = True
-
     description = Path(__file__).with_name("openapi.json")
 
     def __init__(self, max_body: int) -> None:
@@ -64,9 +64,6 @@ class Burly(Contract):
 
     def claims(self, body: Any) -> bool:
         return isinstance(body, dict) and body.get("method") in METHODS
-
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
-        return ("GET",) if segments == ("health",) else ("POST",)
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         status, exit_code, code, details = 200, FAILED, None, None

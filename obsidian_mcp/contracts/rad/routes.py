@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from starlette.responses import Response
@@ -25,6 +26,9 @@ class Rad(Contract):
     description = Path(__file__).with_name("openapi.json")
     takes_key_from_query = True
     open_paths = (("health",),)
+    paths = MappingProxyType(
+        {"health": ("GET",), "tools/list": ("GET",), "stdio": ("POST",), "tools/invoke": ("POST",)}
+    )
 
     def __init__(self, max_body: int, own: Bridge, registered: Bridge | None = None) -> None:
         """`own`: the tools that only this contract has; `registered`: those of another program, for all dialects."""
@@ -37,14 +41,6 @@ class Rad(Contract):
 
     def own_tools(self) -> Mapping[str, Tool]:
         return self._own.served
-
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
-        match segments:
-            case ("health",) | ("tools", "list"):
-                return ("GET",)
-            case ("stdio",) | ("tools", "invoke"):
-                return ("POST",)
-        return ()
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         message = refusal.message[:1].lower() + refusal.message[1:]

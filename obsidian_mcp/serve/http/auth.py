@@ -151,14 +151,17 @@ async def read_body(receive: Receive, limit: int) -> bytes:
     return bytes(body)
 
 
-def declared_length(request: HttpRequest) -> int:
-    """Return the body's length in bytes as the headers declare it; 0 where they do not."""
+def is_too_large(request: HttpRequest, limit: int) -> bool:
+    """Whether the body has more bytes than the limit, by its headers or as far as it was read."""
     length = request.headers.get("content-length", "")
-    return int(length) if length.isascii() and length.isdigit() else 0
+    declared = int(length) if length.isascii() and length.isdigit() else 0
+    return max(declared, len(request.body)) > limit
 
 
-def too_large(limit: int) -> Refusal:
-    return Refusal(Reason.TOO_LARGE, "Request body too large", limit=limit)
+def check_size(request: HttpRequest, limit: int) -> None:
+    """Raises: Refusal."""
+    if is_too_large(request, limit):
+        raise Refusal(Reason.TOO_LARGE, "Request body too large", limit=limit)
 
 
 def _carried_key(request: HttpRequest) -> str:

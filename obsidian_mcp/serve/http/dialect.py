@@ -108,6 +108,8 @@ class Dialect(ABC):
     answers under other statuses than 200."""
     allowed: tuple[str, ...] = ("GET", "HEAD")
     """HTTP methods of a dialect whose paths all have the same."""
+    paths: Mapping[str, tuple[str, ...]] | None = None
+    """HTTP methods by path, where they differ."""
     open_paths: Collection[tuple[str, ...]] = ()
     """The paths, by their segments, that need no key."""
     takes_key_from_query = False
@@ -124,9 +126,9 @@ class Dialect(ABC):
         """`max_body`: most bytes of a request's body."""
         self.max_body = max_body
 
-    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002  the same for every path
+    def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         """Return the HTTP methods of a path; none where there is nothing."""
-        return self.allowed
+        return self.allowed if self.paths is None else self.paths.get("/".join(segments), ())
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         """Return the answer to a request that is refused."""

@@ -27,7 +27,7 @@ from obsidian_mcp.errors import InvalidArguments, OperationTimeout
 from obsidian_mcp.tools.registry import Tool
 
 from . import listener
-from .auth import AccessControl, declared_length, is_loopback, read_body, too_large
+from .auth import AccessControl, check_size, is_loopback, is_too_large, read_body
 from .dialect import CORS, Contract, Dialect, HttpRequest, NotFound, Reason, Refusal, json_reply
 from .pages import Challenge, HomePage, OpenApi
 from .rpc import PREFLIGHT, JsonRpc, failure, speaks
@@ -87,12 +87,10 @@ class Endpoint:
             self.access.meter(request)
             if request.segments not in dialect.open_paths:
                 bearer = self.access.unlock(request, dialect)
-            if declared_length(request) > dialect.max_body:
-                raise too_large(dialect.max_body)
+            check_size(request, dialect.max_body)
             if request.method == "POST":
                 request = replace(request, body=await read_body(receive, dialect.max_body))
-            if len(request.body) > dialect.max_body:
-                raise too_large(dialect.max_body)
+                check_size(request, dialect.max_body)
         return await dialect.answer(request, self.services[bearer])
 
     def _request(self, scope: Scope) -> HttpRequest:
@@ -118,23 +116,21 @@ class McpEndpoint(Endpoint):
     async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
         self.access.admit(request)
         if request.method == "OPTIONS":
-            return Response(
-                status_code=204 if "access-control-request-method" in request.headers else 200, headers=PREFLIGHT
-            )
+            status = 204 if "access-control-request-method" in request.headers else 200
+            return Response(status_code=status, headers=PREFLIGHT)
         if request.method in ("GET", "DELETE") and "mcp-session-id" in request.headers:
             return await self.sessions[self.access.unlock(request, self.dialect)].stand(request, scope, receive, send)
         if request.method != "POST":
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
         limit = max(self.dialect.max_body, self.other.max_body if self.other else 0)
-        over = declared_length(request) > limit
-        request = replace(request, body=await read_body(receive, PEEKED_BYTES if over else limit))
+        most = PEEKED_BYTES if is_too_large(request, limit) else limit
+        request = replace(request, body=await read_body(receive, most))
         dialect = self.dialect if self.other is None or speaks(request, self.other) else self.other
         try:
             self.access.meter(request)
             bearer = self.access.unlock(request, dialect)
             service, sessions = self.services[bearer], self.sessions[bearer]
-            if over or len(request.body) > dialect.max_body:
-                raise too_large(dialect.max_body)
+            check_size(request, dialect.max_body)
             if dialect is not self.dialect or not belongs_to_session(request):
                 return await dialect.answer(request, service)
             return await sessions.answer(request, scope, receive, send)
