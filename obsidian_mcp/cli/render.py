@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, ScopedQuery, Word
 from obsidian_mcp.core.query.parser import parse
@@ -22,8 +21,7 @@ NARROWEST: Final = 20
 """Columns that are counted on, however narrow the terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """A terminal."""
 
     columns: int
@@ -82,8 +80,7 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
             number = " " * len(number)
 
 
-@dataclass(frozen=True, slots=True)
-class _Paint:
+class _Paint(NamedTuple):
     screen: Screen | None
     named: Sequence[str]
     """Folded words that are marked in paths."""

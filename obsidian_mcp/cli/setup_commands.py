@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +109,7 @@ def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False)
             write(f"{status} {finding.subject}: {finding.message}\n{remedy}")
     broken = sum(finding.status == "problem" for finding in findings)
     if json:
-        write_json({"healthy": not broken, "findings": [asdict(finding) for finding in findings]})
+        write_json({"healthy": not broken, "findings": [finding._asdict() for finding in findings]})
     else:
         write("\nNothing is broken.\n" if not broken else f"\nProblems: {broken}. See the lines above.\n")
     return 1 if broken else 0

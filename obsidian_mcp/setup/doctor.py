@@ -14,10 +14,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from obsidian_mcp import __version__, compose
 from obsidian_mcp.adapters.app_access import registered_vaults
@@ -47,8 +46,7 @@ SLOW_START = 8.0
 """Seconds from start to answer above which some hosts give up (Codex waits 10)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     subject: str
     status: Status
     """`note`: nothing is broken, but something is worth knowing."""

@@ -7,9 +7,9 @@ import os
 import re
 import stat
 from codecs import BOM_UTF8
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.place import patiently
@@ -18,8 +18,7 @@ from obsidian_mcp.errors import AppError, ClientConfigRefused
 _BACKUP = re.compile(r"\.obsidian-mcp-\d{8}-\d{6}(-\d+)?\.bak")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigFile:
+class ConfigFile(NamedTuple):
     """A file as it was read; `data` is None where there is no file."""
 
     path: Path

@@ -8,9 +8,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp import __version__
 from obsidian_mcp.adapters.obsidian_program import kill_all
@@ -22,8 +21,7 @@ ENDING = 5.0
 """Seconds it may take to exit after its input was closed, before it is killed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeAnswer:
+class ProbeAnswer(NamedTuple):
     """A server's answer to `initialize` and `tools/list`."""
 
     seconds: float

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from obsidian_mcp.adapters.app_access import registries
 from obsidian_mcp.config import expand_home
@@ -46,8 +47,7 @@ class System:
         return self.folder("XDG_CONFIG_HOME", ".config")
 
 
-@dataclass(frozen=True, slots=True)
-class KnownVault:
+class KnownVault(NamedTuple):
     name: str
     path: Path
     open: bool

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note.parser import parse
@@ -16,8 +16,7 @@ from .words import DropInRefused
 NONE = "No tasks found."
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTask:
+class FoundTask(NamedTuple):
     path: str
     line: int
     """1-based."""

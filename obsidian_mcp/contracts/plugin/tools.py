@@ -75,8 +75,7 @@ def read_note(
     parsed = parser.parse(body)
     heading = _heading(parsed, section.strip(), level)
     whole_span, lines = section_of(parsed, heading), parsed.lines
-    following = lines.line(heading.span.end) + 1
-    below = min(lines.starts[following] if following < len(lines.starts) else len(body), whole_span.end)
+    below = min(body.find("\n", heading.span.end) + 1 or len(body), whole_span.end)
     end = whole_span.end
     if not include_subsections:
         inner = (other.span.start for other in parsed.outline if other.span.start > heading.span.start)

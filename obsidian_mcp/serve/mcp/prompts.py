@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import mcp_types as types
 
@@ -27,16 +26,14 @@ NOTE_CHARACTERS: Final = 40_000
 """The most that a prompt quotes of one note; hosts cut longer messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(NamedTuple):
     """The description of an argument, and the names that complete it."""
 
     description: str
     completes: Completes = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     entry: types.Prompt
     """In the list of prompts."""
     completes: Mapping[str, Completes]
