@@ -4,7 +4,7 @@
     numbers = {"a": InputProperty("number"), "b": InputProperty("number")}
     bridge.register_tool(ToolSpec("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
     bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
-    compose.serve_http(compose.build(config.read(("~/Notes",)), serving=True), registered=bridge)
+    compose.serve_http(compose.build(config.Config(("~/Notes",)), serving=True), registered=bridge)
 
 Handlers run in threads, several at a time, and check their arguments themselves. The return value is the answer; a
 `ToolReply` adds text to the data. To fail, a handler raises ToolFailed with a message for the caller; any other

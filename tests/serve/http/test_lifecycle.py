@@ -414,7 +414,7 @@ def wait(_):
 bridge = Bridge()
 bridge.register_tool(ToolSpec("wait", "Wait for a file"))
 bridge.register_tool_handler("wait", wait)
-app = compose.build(config.read((sys.argv[1],)), serving=True)
+app = compose.build(config.Config((sys.argv[1],)), serving=True)
 sys.exit(compose.serve_http(app, ports=(0,), registered=bridge, announce=lambda url: print(url, flush=True)))
 """
 

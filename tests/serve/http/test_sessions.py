@@ -194,7 +194,7 @@ from pathlib import Path
 from obsidian_mcp import compose, config
 from obsidian_mcp.serve.http.server import application
 from starlette.testclient import TestClient
-app = compose.build(config.read((sys.argv[1],)), serving=True)
+app = compose.build(config.Config((sys.argv[1],)), serving=True)
 with TestClient(application(app, contracts=compose.contracts(app.config, None)), base_url="http://127.0.0.1") as client:
     both = {"accept": "application/json, text/event-stream"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
