@@ -68,7 +68,9 @@ class Exchange(NamedTuple):
     """One HTTP request and its answer, as ASGI has them."""
 
     scope: Scope
-    receive: Receive
+    body: bytes
+    receive: Callable[[], Any]
+    """What comes behind the body."""
     send: Send
     asks: bool = True
     """Whether a question for a person can be sent before the answer."""
@@ -120,7 +122,7 @@ class Sessions:
             del self._sessions[session.key]
             await self._forget(session)
             return Response(status_code=HTTPStatus.OK, headers=EXPOSED)
-        return await self._pass_on(Exchange(scope, receive, send), session, standing=True)
+        return await self._pass_on(Exchange(scope, b"", receive, send), session, standing=True)
 
     async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
         """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
@@ -136,7 +138,7 @@ class Sessions:
                 refused = checked.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, checked.reason, None)
                 return json_reply(refused, 400, CORS)
             message = checked
-        exchange = Exchange(scope, _replay(request.body, receive), send)
+        exchange = Exchange(scope, request.body, receive, send)
         if version not in HANDSHAKE_VERSIONS:
             return await self._answer_modern(request, message, exchange)
         if message is None:
@@ -166,7 +168,7 @@ class Sessions:
 
         async def serve(message: jsonrpc.Message) -> None:
             caught = Caught()
-            exchange = Exchange(scope, _replay(json.dumps(message).encode(), anyio.sleep_forever), caught, asks=False)
+            exchange = Exchange(scope, json.dumps(message).encode(), anyio.sleep_forever, caught, asks=False)
             try:
                 reply = await self._take(message, exchange, session)
                 line = caught.answer() if reply is None else bytes(reply.body)
@@ -226,8 +228,7 @@ class Sessions:
                 if await events.end(line):
                     return None
                 return _reply(line, _status(line) if peer.is_modern else HTTPStatus.OK)
-        await exchange.receive()  # the body as it came
-        exchange = exchange._replace(receive=_replay(json.dumps(peer.for_sdk(message)).encode(), exchange.receive))
+        exchange = exchange._replace(body=json.dumps(peer.for_sdk(message)).encode())
         if session is not None and not peer.is_modern:
             scope = {**exchange.scope, CallOrder.SCOPE_KEY: session.order}
             return await self._pass_on(exchange._replace(scope=scope), session)
@@ -260,9 +261,8 @@ class Sessions:
             return None
         if (fault := _header_fault(request, exchange.scope, message)) is not None:
             return _reply(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
-        if (version := request.headers["mcp-protocol-version"]) not in MODERN_VERSIONS and not dispatch.envelope(
-            message
-        ):
+        version = request.headers["mcp-protocol-version"]
+        if version not in MODERN_VERSIONS and not dispatch.envelope(message):
             refused = dispatch.unsupported(message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS))
             return _reply(jsonrpc.encode(refused), HTTPStatus.BAD_REQUEST)
         peer = self._dispatcher.modern_peer(message)  # its header says that it is of this era
@@ -279,10 +279,8 @@ class Sessions:
                     pass
                 group.cancel_scope.cancel()
 
-            first = await exchange.receive()
             group.start_soon(watch)
-            again = _replay(first.get("body", b""), exchange.receive)
-            reply = await self._serve(message, peer, exchange._replace(receive=again))
+            reply = await self._serve(message, peer, exchange)
             group.cancel_scope.cancel()
         return reply
 
@@ -349,7 +347,7 @@ class Sessions:
     async def _forward(self, exchange: Exchange, *, standing: bool = False, farewell: float = 0.0) -> None:
         """Have the SDK serve a request. A `standing` stream ends only with the server, `farewell` seconds later."""
         # No event has an id, so that there is nothing to resume; asked to, the SDK would give no answer at all.
-        scope, receive, send, _ = exchange
+        scope, send, receive = exchange.scope, exchange.send, _replay(exchange.body, exchange.receive)
         scope = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]}
         started = ended = False
 
