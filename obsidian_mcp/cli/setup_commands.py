@@ -41,17 +41,21 @@ def install(
 ) -> int:
     """Set up a client to use this server; return the exit status. Raises: InvalidArguments."""
     from obsidian_mcp.setup import install as installer
-    from obsidian_mcp.setup.launcher import Running, command_line
+    from obsidian_mcp.setup import launcher
 
     system = System.here()
     if list:
         return _list_clients(system, as_json=json)
     _check_client(client, "other for any other one. install --list shows which are here.", (_OTHER, _OBSIDIAN_COMMAND))
+    running = launcher.Running.here(system.environ)
     if client == _OBSIDIAN_COMMAND:
-        return _link(options, system, dry_run=dry_run)
+        known = known_vaults(options.config().app_folders)
+        link = launcher.install_command(system, running, known, dry_run=dry_run)
+        write(f"{'Would link' if dry_run else 'Linked'} {link}\n")
+        return 0
     folders = _choose_vaults(options, vault, system)
     options = options.replace(read_only=read_only or options.read_only)
-    line = [*command_line(Running.here(system.environ)), *options.words()]
+    line = [*launcher.command_line(running), *options.words()]
     for folder in folders:
         line += ["--vault", str(folder)]
     if client == _OTHER:
@@ -75,11 +79,14 @@ def uninstall(
 ) -> int:
     """Take this server out of a client's configuration; return the exit status. Raises: InvalidArguments."""
     from obsidian_mcp.setup import install as installer
+    from obsidian_mcp.setup import launcher
 
     _check_client(client, "install --list shows which are set up.", (_OBSIDIAN_COMMAND,))
     system = System.here()
     if client == _OBSIDIAN_COMMAND:
-        return _unlink(system, dry_run=dry_run)
+        link = launcher.uninstall_command(system, launcher.Running.here(system.environ), dry_run=dry_run)
+        write(f"{'Would remove' if dry_run else 'Removed'} {link}\n" if link else "There is no such link.\n")
+        return 0
     change = installer.uninstall(CLIENTS[client], system, name, dry_run=dry_run)
     return _report(change, system, was_here=True, dry_run=dry_run, as_json=json)
 
@@ -129,23 +136,6 @@ def list_vaults(options: Options, *, json: bool = False) -> None:
     write_answer({"vaults": rows}, text, remark, as_json=json)
 
 
-def _link(options: Options, system: System, *, dry_run: bool) -> int:
-    from obsidian_mcp.setup.launcher import Running, install_command
-
-    known = known_vaults(options.config().app_folders)
-    link = install_command(system, Running.here(system.environ), known, dry_run=dry_run)
-    write(f"{'Would link' if dry_run else 'Linked'} {link}\n")
-    return 0
-
-
-def _unlink(system: System, *, dry_run: bool) -> int:
-    from obsidian_mcp.setup.launcher import Running, uninstall_command
-
-    link = uninstall_command(system, Running.here(system.environ), dry_run=dry_run)
-    write(f"{'Would remove' if dry_run else 'Removed'} {link}\n" if link else "There is no such link.\n")
-    return 0
-
-
 def _choose_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
     """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault is meant."""
     settings = config.Config((*options.vaults, *named), system.environ)
@@ -173,6 +163,8 @@ def _choose_vaults(options: Options, named: Sequence[str], system: System) -> li
 
 def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
     """Tell what was done, and try what was installed as the client will; `was_here`: the client was there before."""
+    import difflib
+
     from obsidian_mcp.setup import probe
 
     stands = not dry_run and change.action not in ("removed", "absent")
@@ -200,7 +192,11 @@ def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bo
     if isinstance(tried, probe.ProbeAnswer):
         lines.append(f"  tried:  it starts and answers after {tried.seconds:.1f} s, with {tried.tools} tools")
     lines += [f"Next: {step}"] if step else []
-    text = "".join(f"{line}\n" for line in lines) + (_difference(change) if dry_run else "")
+    text = "".join(f"{line}\n" for line in lines)
+    if dry_run:
+        before, after = change.before.splitlines(keepends=True), change.after.splitlines(keepends=True)
+        difference = difflib.unified_diff(before, after, "before", "after", n=2)
+        text += "".join(line if line.endswith("\n") else line + "\n" for line in difference)
     failed = f"obsidian-mcp: The entry was written, but the server {problem}. Run obsidian-mcp doctor.\n"
     write_answer(facts, text, failed if problem else "", as_json=as_json)
     return 1 if problem else 0
@@ -217,17 +213,6 @@ def _describe(change: ConfigChange, *, dry_run: bool) -> str:
     if change.deleted:
         return f"{title}: {name!r} was removed, and {path} with it, which held nothing else."
     return f"{title}: {name!r} was {change.action} in {path}."
-
-
-def _difference(change: ConfigChange) -> str:
-    import difflib
-
-    return "".join(
-        line if line.endswith("\n") else line + "\n"
-        for line in difflib.unified_diff(
-            change.before.splitlines(keepends=True), change.after.splitlines(keepends=True), "before", "after", n=2
-        )
-    )
 
 
 def _next_step(change: ConfigChange, system: System) -> str:

@@ -27,7 +27,8 @@ HINTS = {
 }
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set where this program was started by itself in place of the app's."""
-_SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+"""The first sentence of an error says what was wrong."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -52,7 +53,7 @@ def run(arguments: Sequence[str], options: Options) -> int:
     except DropInRefused as refusal:
         answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
-        answer = f"Error: {first_sentence(error.message)}"
+        answer = f"Error: {_SENTENCE_END.split(error.message, 1)[0]}".replace("\n", " ")
     except Exception as error:  # a script gets a sentence, whatever happens
         log = logger(__name__)
         log.info("this failed", exc_info=True)
@@ -67,12 +68,6 @@ def run(arguments: Sequence[str], options: Options) -> int:
             print("There is no clipboard here; nothing was copied.", file=sys.stderr)
     failed = answer == NOT_FOUND or answer.startswith("Error:")
     return 1 if failed and os.environ.get("OBSIDIAN_MCP_STRICT_EXIT") == "1" else status
-
-
-def first_sentence(message: str) -> str:
-    """The first sentence of an error, which says what was wrong."""
-    found = _SENTENCE.match(message)
-    return (found[0] if found else message).replace("\n", " ")
 
 
 def _answer(words: Words, options: Options) -> str | int:

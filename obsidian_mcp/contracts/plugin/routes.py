@@ -112,7 +112,9 @@ class BridgeContract(Contract):
         except UnknownTool:  # unregistered in this moment
             return unknown(name)
         except InvalidArguments as error:
-            return invalid(error.message, faults(error))
+            wrong = error.data.get("arguments", [])
+            missing = [fault["argument"] for fault in wrong if fault.get("came") == "nothing"]
+            return invalid(error.message, {**({"missing": missing} if missing else {}), "arguments": wrong})
         except AppError as error:
             result = {"success": False, "content": [text_block(error.to_text())], "isError": True}
         else:
@@ -137,13 +139,6 @@ def invalid(message: str, details: Any) -> Response:
     error = Reason.INVALID.error
     body = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
     return json_reply(body, 400, CORS)
-
-
-def faults(error: InvalidArguments) -> dict[str, Any]:
-    """Return contract 002's `details`: the arguments at fault, and those that are missing."""
-    arguments = error.data.get("arguments", [])
-    missing = [fault["argument"] for fault in arguments if fault.get("came") == "nothing"]
-    return {**({"missing": missing} if missing else {}), "arguments": arguments}
 
 
 # The hash

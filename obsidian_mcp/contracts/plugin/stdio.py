@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from obsidian_mcp import logger
@@ -218,12 +217,10 @@ def run(
         start_log()
         client.start(conversation.tools_changed)
 
+    def load() -> SdkServer:  # for what the dispatcher does not answer: beside a vault its own, else subscriptions
+        from obsidian_mcp.serve.mcp import server as mcp
+
+        return mcp.listening() if app is None else mcp.build_sdk_server(app)
+
     vault = None if app is None else VaultDispatcher(app)
-    return stdio.run(partial(_load, app), PluginDispatcher(client, config, vault), app=app, prepare=prepare)
-
-
-def _load(app: App | None) -> SdkServer:
-    """Return the SDK's server for what the dispatcher does not answer: beside a vault its own, else subscriptions."""
-    from obsidian_mcp.serve.mcp import server as mcp
-
-    return mcp.listening() if app is None else mcp.build_sdk_server(app)
+    return stdio.run(load, PluginDispatcher(client, config, vault), app=app, prepare=prepare)
