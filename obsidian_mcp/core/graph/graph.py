@@ -50,9 +50,6 @@ class _NeedsAll(Exception):
     """A query asks for links while files are not indexed."""
 
 
-Hides = Callable[[str], bool]
-
-
 def _asked(
     question: Callable[Concatenate[Graph, Rows, P], T], *, of_all: bool = False
 ) -> Callable[Concatenate[Graph, P], Answer[T]]:
@@ -78,7 +75,7 @@ class Graph:
         self,
         indexer: Indexer,
         files: FileNumbers,
-        hides: Callable[[], Hides] = lambda: lambda _: False,
+        hides: Callable[[], Callable[[str], bool]] = lambda: lambda _: False,
         inline_fields: Callable[[], bool] = lambda: False,
     ) -> None:
         """`inline_fields` says whether the inline fields of Dataview are properties."""

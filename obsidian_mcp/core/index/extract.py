@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -137,7 +137,11 @@ def _extract_note(parsed: parser.Note) -> Facts:
     names = (printable(tag.removeprefix("#")) for tag in frontmatter.tags(values) or ())
     tagged = [TagFact(tags.key(name), name, "tags", None) for name in names]
     tagged += [_tag(tag, "", lines) for tag in parsed.tags]
-    spans = parsed.frontmatter.spans if parsed.frontmatter else {}
+    block = parsed.frontmatter
+    spans = block.spans if block else {}
+    broken = [_one_line(block.error)] if block and block.error is not None else []
+    if len(parsed.links) > LINKS_LIMIT:
+        broken.append(f"Only the first {LINKS_LIMIT:,} of {len(parsed.links):,} links are indexed.")
     return Facts(
         tuple(links),
         tuple(tagged),
@@ -147,7 +151,7 @@ def _extract_note(parsed: parser.Note) -> Facts:
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields),
         (ListItemsFact(pack_items(data.items)),) if data.items else (),
-        tuple(_broken(parsed)),
+        tuple(broken),
     )
 
 
@@ -178,13 +182,6 @@ def _card_parts(parsed: canvas.Canvas) -> tuple[HeadingFact, ...]:
             parts.append(HeadingFact(0, printable(card.id), start))
             start += len(card.text.value) + 2
     return tuple(parts)
-
-
-def _broken(parsed: parser.Note) -> Iterator[str]:
-    if parsed.frontmatter is not None and parsed.frontmatter.error is not None:
-        yield _one_line(parsed.frontmatter.error)
-    if len(parsed.links) > LINKS_LIMIT:
-        yield f"Only the first {LINKS_LIMIT:,} of {len(parsed.links):,} links are indexed."
 
 
 def _link(link: Link, at: str, line: int) -> LinkFact:

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import Change
-from obsidian_mcp.core.text.call import Deadline, current_call, report_progress
+from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
 from obsidian_mcp.errors import AppError, OperationTimeout, StorageFailed
 
@@ -43,7 +43,7 @@ SCAN_STORED = 256
 CATCH_UP_SECONDS = 5.0
 """A change of many files waits this long for the index to know them."""
 TIME_TO_ANSWER_SECONDS = 1.0
-"""So long before the end of a call's time, waiting for the index ends."""
+"""So long before the end of a call's time, at most half of it, waiting for the index ends."""
 ATTEMPTS = 3
 """How often a question is repeated after the index was found damaged."""
 
@@ -485,23 +485,14 @@ class Indexer:
                 self._deferred.update(paths)
             self.state.notify_all()
 
-    def _has_work(self) -> bool:
-        """Whether files are pending, or being worked on, that can be stored as they are."""
-        with self.state:
-            return bool(self._taken) or any(path not in self._deferred for path in self._pending)
-
     def _is_background_at_work(self) -> bool:
         """Whether files are being worked on, or so many that the background works on them are left."""
         with self.state:
-            return bool(self._taken) or (self._is_much() and self._has_work())
+            return bool(self._taken) or (self._is_much() and not self._pending.keys() <= self._deferred)
 
 
 def _end(seconds: float) -> float:
     """When waiting ends, as `time.monotonic`: before the end of the call's time."""
-    limit = current_call.get().limit
-    return time.monotonic() + (seconds if limit is None else min(seconds, limit.remaining - _reserve(limit)))
-
-
-def _reserve(limit: Deadline) -> float:
-    """Seconds of a call's time that are left for its answer."""
-    return min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2)
+    if (limit := current_call.get().limit) is not None:
+        seconds = min(seconds, limit.remaining - min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2))
+    return time.monotonic() + seconds

@@ -39,11 +39,6 @@ TABLES: Mapping[str, type[NamedTuple]] = {
 }
 """Every table is a field of `Facts`. Its columns are `file`, the position `n`, and the fields of the tuple."""
 
-_SELECT = {
-    table: f"SELECT {', '.join(row._fields)} FROM {table}"  # noqa: S608 - our own names
-    for table, row in TABLES.items()
-}
-
 PROPERTIES = ("properties",)
 WITH_INLINE_FIELDS = (*PROPERTIES, "inline_fields")
 """Tables with key, name, type and JSON value of the properties of notes, without and with inline fields."""
@@ -77,7 +72,7 @@ class Rows(NamedTuple):
             return None
         file, warnings = found
         lists: dict[str, Any] = {
-            table: tuple(row(*cells) for cells in self.connection.execute(_SELECT[table] + " WHERE file = ?", (file,)))
+            table: tuple(row(*cells) for _, _, *cells in self.column(table, ", ".join(row._fields), files=[file]))
             for table, row in TABLES.items()
         }
         return Facts(**lists, warnings=tuple(warnings.splitlines()))
@@ -128,11 +123,6 @@ class Rows(NamedTuple):
         found = self.connection.execute("SELECT id, path FROM files WHERE changed > ?", (generation,))
         return {number: to_path(path) for number, path in found}
 
-    def file_count(self) -> int:
-        """Return how many files have rows."""
-        (found,) = self.connection.execute("SELECT count(*) FROM files").fetchone()
-        return int(found)
-
     def numbers_of(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the numbers of some files, without those that have no rows."""
         sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
@@ -146,10 +136,6 @@ class Rows(NamedTuple):
             if path.startswith("/"):
                 found[number] = to_path(path)
         return found
-
-    def numbers(self) -> set[int]:
-        """Return the number of every file."""
-        return {number for (number,) in self.connection.execute("SELECT id FROM files")}
 
     def column(
         self, table: str, fields: str, key: str | None = None, files: Collection[int] | None = None, where: str = "TRUE"
@@ -283,7 +269,7 @@ class FileNumbers:
                 known_generation, known, changed = -1, NumberedFiles({}, {}), rows.paths()
             else:
                 changed = rows.changed_since(stamp.generation)
-            count = rows.file_count()
+            (count,) = rows.connection.execute("SELECT count(*) FROM files").fetchone()
             is_same = (
                 known_generation == generation
                 and count == len(known.paths) + len(known.gone)
@@ -292,7 +278,7 @@ class FileNumbers:
             if not is_same:
                 files = {**known.paths, **known.gone, **changed}
                 if len(files) != count:  # some rows were deleted
-                    numbers = rows.numbers()
+                    numbers = {number for (number,) in rows.connection.execute("SELECT id FROM files")}
                     files = {number: path for number, path in files.items() if number in numbers}
                 there = self.catalog.by_path()
                 # with the strings of the catalog, so that those of the rows can be freed

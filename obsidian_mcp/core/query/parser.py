@@ -52,9 +52,6 @@ def parse(text: str) -> Node:
     return node
 
 
-_ONE_WORD = ("today", "yesterday", "tomorrow")
-
-
 def with_days(query: str, today: Callable[[], date]) -> str:
     """Return a query in which days in words have become dates: behind `>` and `<`, and as values of properties, which
     are those words or dates then (QUERY-56). Raises: QueryInvalid."""
@@ -76,7 +73,8 @@ def with_days(query: str, today: Callable[[], date]) -> str:
 
 def _days_named(text: str, today: Callable[[], date], sign: str) -> str | None:
     """Return what stands in a query for days in words, `{}` for those words; None for other texts."""
-    if not (sign or " " in text or text.lower() in _ONE_WORD) or number(text) is not None or moment(text) is not None:
+    is_named = sign or " " in text or text.lower() in ("today", "yesterday", "tomorrow")
+    if not is_named or number(text) is not None or moment(text) is not None:
         return None
     from obsidian_mcp.core.calendar.days import read_days  # with all expressions of words: few searches need them
 
@@ -101,9 +99,7 @@ _Kind = Literal[
 _Mode = Literal["query", "key", "value"]
 
 _HAS_VALUE = re.compile(r"\[[^\[\]]+:")
-_SPACE = re.compile(r"\s+")
 _OPERATOR = re.compile(rf"({'|'.join(sorted(OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
-_HYPHENS = re.compile(r"-+")
 _FLAGS = re.compile(r"(?!\w*(\w)\w*\1)[dgimsuvy]+(?=[\s()\]]|\Z)")
 """The flags of a regular expression in JavaScript, each once."""
 _FLAGS_TAKEN = frozenset("giu")
@@ -156,13 +152,12 @@ class _Lexer:
         return _Token(kind, self.text[span.start : span.end] if text is None else text, span)
 
     def token(self) -> _Token:
-        if space := _SPACE.match(self.text, self.at):
-            self.at = space.end()
-        if self.at >= len(self.text):
+        self.at = len(self.text) - len(self.text[self.at :].lstrip())
+        if self.at == len(self.text):
             return self._take("end", 0)
         char = self.text[self.at]
         if char in "()" and not self.text.startswith("()", self.at):
-            return self._take("(" if char == "(" else ")", 1)
+            return self._take(cast("_Kind", char), 1)
         if char == '"':
             return self._quoted()
         if char == "/" and (token := self._regex()):
@@ -172,10 +167,10 @@ class _Lexer:
         if char == "]":
             self.mode = "query"
             return self._take("]", 1)
+        if char == ":" and self.mode == "key":
+            self.mode = "value"
+            return self._take(":", 1)
         if self.mode == "key":
-            if char == ":":
-                self.mode = "value"
-                return self._take(":", 1)
             return self._word()
         if char in "<>":
             return self._take("compare", 1)
@@ -195,8 +190,7 @@ class _Lexer:
 
     def _hyphen(self) -> _Token:
         """A hyphen negates what it touches; alone it is text."""
-        hyphens = _HYPHENS.match(self.text, self.at)
-        end = hyphens.end() if hyphens else self.at
+        end = len(self.text) - len(self.text[self.at :].lstrip("-"))
         after = self.text[end : end + 1]
         if after and not after.isspace() and after not in (")" if self.mode == "query" else ")]"):
             return self._take("not", 1)
@@ -296,12 +290,11 @@ class _Parser:
         self.depth += 1
         node: Node
         match token.kind:
-            case "not":
+            case "not" | "operator":
                 part = self.term()
-                node = Not(part, Span(token.span.start, part.span.end))
-            case "operator":
-                part = self.term()
-                node = ScopedQuery(cast("Operator", token.text), part, Span(token.span.start, part.span.end))
+                span = Span(token.span.start, part.span.end)
+                is_not = token.kind == "not"
+                node = Not(part, span) if is_not else ScopedQuery(cast("Operator", token.text), part, span)
             case "(":
                 node = self.close(token, self.any_of())
             case "[":

@@ -81,12 +81,8 @@ class DatePattern(NamedTuple):
 
 def read(words: Sequence[str]) -> tuple[DatePattern, int] | None:
     """Return the date at the beginning of some folded words, without `of`, and how many words it has."""
-    if not words:
-        return None
-    alone = _numeric(words[0])
-    if alone is not None:
-        return alone, 1
-    return _named(words[:LONGEST])
+    alone = _numeric(words[0]) if words else None
+    return _named(words[:LONGEST]) if alone is None else (alone, 1)
 
 
 def inside(word: str) -> tuple[DatePattern, Span] | None:
@@ -101,8 +97,6 @@ def inside(word: str) -> tuple[DatePattern, Span] | None:
 
 
 def _numeric(word: str) -> DatePattern | None:
-    if not word[:1].isdigit():
-        return None
     if found := re.fullmatch(_BIG_FIRST, word):
         return _date(found[3], found[4], found[1])
     if found := re.fullmatch(_SMALL_FIRST, word):
@@ -113,11 +107,9 @@ def _numeric(word: str) -> DatePattern | None:
 
 
 def _named(words: Sequence[str]) -> tuple[DatePattern, int] | None:
-    month: str | None = None
-    day: str | None = None
-    year: str | None = None
+    month = day = year = None
     end = 0
-    for at, word in enumerate(words):
+    for end_of_word, word in enumerate(words, 1):
         bare = word.rstrip(".,")
         if month is None and bare in MONTH_OF:
             month = bare
@@ -127,7 +119,7 @@ def _named(words: Sequence[str]) -> tuple[DatePattern, int] | None:
             year = bare
         else:
             break
-        end = at + 1
+        end = end_of_word
     if month is None or (day is None and year is None and month in _WORDS_TOO):
         return None
     date = _date(str(MONTH_OF[month]), day, year)

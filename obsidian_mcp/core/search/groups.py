@@ -12,7 +12,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .hits import Facet, Group, Grouped, Hit, Request
 from .render import Found, Renderer, as_json, fitted, hit_size, remark_of, room_for
 from .snapshot import Snapshot
-from .sort import Item, check, facet_of, in_one_line, tags_of, times_of, values_of
+from .sort import Item, check, facet_of, in_one_line, shorten, tags_of, times_of, values_of
 
 NO_GROUP = "(none)"
 """The group of files without a tag or value."""
@@ -49,7 +49,7 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
     entries, current, hits = 0, None, list[Hit]()
     for name, item in page:
         its: list[Hit] = []
-        opened = None if name == current else Group(_group_name(name), len(groups[name]), its)
+        opened = None if name == current else Group(shorten(name, GROUP_CHARACTERS), len(groups[name]), its)
         left = room - (_group_size(opened) if opened is not None else 0)
         hit = render.hit(item)
         if not entries:
@@ -63,7 +63,7 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
         room = left - hit_size(hit)
         entries += 1
     for name in islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS) if entries else ():
-        group = Group(_group_name(name), len(groups[name]))
+        group = Group(shorten(name, GROUP_CHARACTERS), len(groups[name]))
         room -= _group_size(group)
         if room < 0:
             break
@@ -71,10 +71,6 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
     following = request.offset + entries
     next_offset = following if entries and following < len(rows) else None
     return Grouped(found.total, len(groups), shown, next_offset, widened, found.snapshot.notice, found.note)
-
-
-def _group_name(name: str) -> str:
-    return name if len(name) <= GROUP_CHARACTERS else f"{name[:GROUP_CHARACTERS].rstrip()}…"
 
 
 def _group_size(group: Group) -> int:

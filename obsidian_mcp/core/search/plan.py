@@ -30,6 +30,7 @@ MONTH_ALONE = 0.5
 
 _SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`¿¡–—·、。，；：？！「」『』（）《》【】"
 _MARKS = r"\p{P}+"
+"""Marks that stand between words: `?`, `–`, `/`. A word of nothing else is left out where others are."""
 _APOSTROPHES = "'’"
 _WIDE_OR_NARROW = "[\uff01-\uffee]+"
 _HUMP = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
@@ -115,7 +116,7 @@ def _group(query: Node, languages: Sequence[str]) -> PlanAlternative:
             choices.append(choice)
         elif not isinstance(part, Word):
             strict.append(part)
-        elif not is_mark(part) or len(parts) == 1:
+        elif len(parts) == 1 or _MEANINGFUL.search(part.text) or not regex.fullmatch(_MARKS, part.text):
             symbols.append(part)
     required, light = _required(list(dict.fromkeys(choices)), languages)
     dated = [split for choice in _with_days(required) for split in _with_dates(choice)]
@@ -163,17 +164,15 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
     """The choices, those that make a date together in one (SEARCH-59)."""
     at = 0
     while at < len(choices):
-        found = None
-        word = _single(choices[at])
+        found, word = None, _single(choices[at])
         if word is not None and ((first := bare(word))[:1].isdigit() or first.rstrip(".,") in dates.MONTH_OF):
             following = [bare(other) for other in map(_single, choices[at : at + dates.LONGEST]) if other is not None]
             found = dates.read(following)
-        if found is None:
+        date, count = found or (None, 1)
+        if date is None:
             yield choices[at]
-            at += 1
-            continue
-        date, count = found
-        yield (*choices[at], date) if count == 1 else (date,)
+        else:
+            yield (*choices[at], date) if count == 1 else (date,)
         at += count
 
 
@@ -278,12 +277,8 @@ def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
 
 
 def _light_terms(read: Sequence[PlanAlternative], lexicon: Lexicon) -> list[Term]:
-    light: list[Term] = []
-    for group in read:
-        for word in group.light:
-            light += expand(word, lexicon)
-    for group in read:
-        light += [_literal(word, lexicon.vocabulary) for word in group.symbols]
+    light = [term for group in read for word in group.light for term in expand(word, lexicon)]
+    light += [_literal(word, lexicon.vocabulary) for group in read for word in group.symbols]
     return [term for term in light if term.variants or term.phrases]
 
 
@@ -294,11 +289,6 @@ def is_smart(word: Word) -> bool:
     """Whether a bare word is found by its forms; one with symbols is found as it stands (SEARCH-50)."""
     text = bare(word)
     return bool(analysis.words(analysis.spread(text))) and not _MEANINGFUL.search(text)
-
-
-def is_mark(word: Word) -> bool:
-    """Whether a word is nothing but marks that stand between words: `?`, `–`, `/`."""
-    return regex.fullmatch(_MARKS, word.text) is not None and not _MEANINGFUL.search(word.text)
 
 
 def bare(word: Word) -> str:
@@ -330,18 +320,15 @@ def _joined(text: str, wanted: tuple[str, ...], lexicon: Lexicon) -> Term:
     """Words with something between that is no space (SEARCH-55)."""
     parts = without_gaps(wanted)
     usual = analysis.wanted(_usual_width(text)).words
-    phrases = dict.fromkeys((wanted, parts, ("".join(parts),), usual), SAME)
     words = _without_articles(text, parts)
-    if len(words) == 1:  # `l'école`, `Anna's`
-        return Term(text, lexicon.variants(words[0]), phrases)
-    return Term(text, {}, phrases)
+    variants = lexicon.variants(words[0]) if len(words) == 1 else {}  # `l'école`, `Anna's`
+    return Term(text, variants, dict.fromkeys((wanted, parts, ("".join(parts),), usual), SAME))
 
 
 def _without_articles(text: str, parts: tuple[str, ...]) -> tuple[str, ...]:
     """The parts without those that an apostrophe separates: `l'`, `qu'`, `'s`, `'ll`."""
-    if not any(mark in text for mark in _APOSTROPHES):
-        return parts
-    return tuple(part for part in parts if len(part) > 2) or parts
+    has_articles = any(mark in text for mark in _APOSTROPHES)
+    return (tuple(part for part in parts if len(part) > 2) if has_articles else ()) or parts
 
 
 def _usual_width(text: str) -> str:
@@ -408,10 +395,8 @@ def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:
 def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
     text = analysis.fold(leaf.text)
     wanted = analysis.wanted(text, bounded=isinstance(leaf, Phrase))
-    if len(wanted.words) > 1:
-        return Term(text, {}, {wanted.words: SAME})
-    if not wanted.words:
-        return Term(text)
+    if len(wanted.words) != 1:
+        return Term(text, {}, {wanted.words: SAME} if wanted.words else {})
     (word,) = wanted.words
     words = vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
     nearest = nsmallest(PART_WORDS, words, key=lambda other: (len(other), other))

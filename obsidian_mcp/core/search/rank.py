@@ -188,7 +188,13 @@ class Weighted(NamedTuple):
 
 def weighted_terms(snapshot: Snapshot, terms: Sequence[Term]) -> list[Weighted]:
     """Return some terms with their weights; other words weigh no more than those that they stand for (SEARCH-87)."""
-    rarities = rarities_of(snapshot, terms)
+    everything, rarities = len(snapshot.table.paths), list[float]()
+    if len(terms) == 1:
+        return [Weighted(0, terms[0], OTHER if terms[0].instead_of else 1.0)]
+    for term in terms:  # the rarer, the more
+        known = snapshot.text_counts.get(term.text) if term.is_part else None
+        count = _count(snapshot, term.expression) if known is None else known
+        rarities.append(max(0.2, math.log(1 + (everything - count + 0.5) / (count + 0.5))))
     most = {term.text: rarity for term, rarity in zip(terms, rarities, strict=True) if not term.instead_of}
     numbers: dict[str, int] = {}
     weighted: list[Weighted] = []
@@ -196,19 +202,6 @@ def weighted_terms(snapshot: Snapshot, terms: Sequence[Term]) -> list[Weighted]:
         weight = OTHER * min(rarity, most.get(term.word, rarity)) if term.instead_of else rarity
         weighted.append(Weighted(numbers.setdefault(term.word, len(numbers)), term, weight))
     return weighted
-
-
-def rarities_of(snapshot: Snapshot, terms: Sequence[Term]) -> list[float]:
-    """Return the weight of each term: the rarer, the more."""
-    if len(terms) == 1:
-        return [1.0]
-    everything = len(snapshot.table.paths)
-    rarities = []
-    for term in terms:
-        known = snapshot.text_counts.get(term.text) if term.is_part else None
-        count = _count(snapshot, term.expression) if known is None else known
-        rarities.append(max(0.2, math.log(1 + (everything - count + 0.5) / (count + 0.5))))
-    return rarities
 
 
 def _count(snapshot: Snapshot, expression: str) -> int:
@@ -334,10 +327,8 @@ class _Scores:
         self._query = _plain_words(analysis.fold(query))
         self._first_words: list[str] = []
         for _, term, _ in self._terms:
-            words = (
-                [term.text] if term.is_part else [*term.variants, *(without_gaps(phrase)[0] for phrase in term.phrases)]
-            )
-            self._first_words += words
+            phrases = (without_gaps(phrase)[0] for phrase in term.phrases)
+            self._first_words += [term.text] if term.is_part else [*term.variants, *phrases]
 
     def score(self, path: str, fields: Fields) -> float:
         text = analysis.fold(fields.text[:READ_CHARACTERS] if self._is_wide else fields.text)

@@ -22,7 +22,7 @@ from .plan import SearchPlan
 from .rank import Fields, fetch, weighted_terms
 from .retrieve import StoredDocument, whole_text
 from .snapshot import Snapshot
-from .sort import Item, shown_values
+from .sort import Item, shorten, shown_values
 from .vocabulary import used_words
 
 if TYPE_CHECKING:
@@ -343,7 +343,7 @@ def choose(
             part = _part_of(headings, end)
         else:
             shown, marks = around(text, start, places_in[start])
-        heading = _heading(part.text) if part and part.level else None
+        heading = _valid(shorten(part.text, HEADING_CHARACTERS)) if part and part.level else None
         card = part.text if part and not part.level else None
         number += text.count("\n", counted, start)
         counted = start
@@ -476,10 +476,6 @@ def _densest(places: Sequence[HitPlace], most: int) -> int:
         if (total := sum(inside.values())) > best + 1e-6:
             best, found = total, first.start
     return found
-
-
-def _heading(text: str) -> str:
-    return _valid(text if len(text) <= HEADING_CHARACTERS else f"{text[:HEADING_CHARACTERS].rstrip()}…")
 
 
 def _valid(text: str) -> str:

@@ -38,7 +38,9 @@ class NearDuplicates(NamedTuple):
 
 def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
     """Return the files that share the note's words, the most alike first by BM25 over any of them (SEARCH-90)."""
-    terms = characteristic_words(text)
+    empty = ASKING.union(*STOP_WORDS.values())
+    counted = [word for word, _ in Counter(_words(text)).most_common() if word not in empty]
+    terms = [word for word in counted if not (word.isascii() and len(word) < SHORTEST_WORD)][:TERMS]
     if not terms:
         return []
     # Sorted: in another order the weights would add up to sums that differ in their last digits
@@ -49,17 +51,6 @@ def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
         (expression, most),
     )
     return [VaultPath(path) for (path,) in found]
-
-
-def characteristic_words(text: str) -> list[str]:
-    """Return the most frequent words of a text without those that say nothing by themselves."""
-    counted = Counter(_words(text))
-    empty = ASKING.union(*STOP_WORDS.values())
-    return [
-        word
-        for word, _ in counted.most_common()
-        if word not in empty and not (word.isascii() and len(word) < SHORTEST_WORD)
-    ][:TERMS]
 
 
 def overlap(one: str, other: str) -> float:

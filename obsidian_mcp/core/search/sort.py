@@ -136,7 +136,8 @@ def shown_values(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callab
             return lambda item: timestamp(times.get(item.path, 0))
         case "property":
             values = values_of(snapshot, by.property, items)
-            return lambda item: _shortened(in_one_line(values[item.number])) if item.number in values else None
+            shown = {number: shorten(in_one_line(value), VALUE_CHARACTERS) for number, value in values.items()}
+            return lambda item: shown.get(item.number)
         case "tag":
             tags_ = tags_of(snapshot, items)
             return lambda item: min(tags_[item.number], key=_natural) if item.number in tags_ else None
@@ -199,5 +200,6 @@ def in_one_line(value: object) -> str:
     return " ".join(text.split())
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= VALUE_CHARACTERS else f"{text[:VALUE_CHARACTERS].rstrip()}…"
+def shorten(text: str, most: int) -> str:
+    """Return the beginning of a text, at most so many characters of it."""
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"

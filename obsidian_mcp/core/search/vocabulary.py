@@ -344,20 +344,15 @@ def _add(variants: Variants, words: Iterable[str], weight: float) -> None:
 def german_verb_forms(bare: str) -> list[str]:
     """Return the participles of a German verb, or of a participle the other forms, all in basic letters (SEARCH-52).
     Regular ones: `kundigen` gives `gekundigt`, `absagen` gives `abgesagt`, and the other way round."""
-    found = [f"{before}ge{stem}{end}" for before, stem in _verb_stems(bare) for end in ("t", "et", "en")]
+    found: list[str] = []
+    if verb := _VERB.fullmatch(bare):
+        before, stem = verb["before"] or "", verb["stem"]
+        participles = dict.fromkeys((f"ge{before}{stem}", f"{before}ge{stem}"))
+        found += [f"{participle}{end}" for participle in participles for end in ("t", "et", "en")]
     for participle in _PARTICIPLE.finditer(bare):
         before, stem = participle["before"] or "", participle["stem"]
         found += [f"{before}{stem}{end}" for end in ("en", "e", "t", "st", "et", "te", "ten")]
     return [form for form in found if form != bare]
-
-
-def _verb_stems(bare: str) -> list[tuple[str, str]]:
-    """The stem of a word that may be a verb, with nothing before it, and without a separable prefix."""
-    verb = _VERB.fullmatch(bare)
-    if verb is None:
-        return []
-    before, stem = verb["before"], verb["stem"]
-    return [("", f"{before or ''}{stem}"), *([(before, stem)] if before else [])]
 
 
 def one_mistake(one: str, other: str) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 
 from obsidian_mcp.errors import InvalidArguments
 
-from .chunks import PIECE_BYTES
+PIECE_BYTES = 1_000
+"""Most of one piece of a note: models read 256 tokens, and a token is four letters or one and a half kanji."""
 
 
 @dataclass(frozen=True, slots=True)

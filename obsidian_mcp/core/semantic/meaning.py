@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import Rows, stored, to_path
 from obsidian_mcp.core.text.call import report_progress
@@ -13,10 +14,14 @@ from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import SemanticUnavailable
 
-from .chunks import pieces
+from .choice import PIECE_BYTES
 
 LEAST_SIMILARITY = 0.2
 """Notes that are less near a query have nothing to do with it."""
+SHORT_BYTES = 200
+"""A shorter section is read together with the next one."""
+MOST_PIECES = 40
+"""Pieces of one note; of a longer one the rest is found by its words only."""
 BATCH_PIECES = 16
 """Pieces that are embedded together."""
 MOST_REFUSED = 3
@@ -101,9 +106,12 @@ class Meaning:
         visible = {path for path in self._visible() if is_note(path)}
         known = self._vectors.digests()
         self._vectors.drop([path for path in known if path not in visible])
-        present = self._indexer.query(lambda rows: _digests(rows, visible))
+        sql = "SELECT path, digest FROM files WHERE digest NOTNULL"
+        present = self._indexer.query(lambda rows: rows.connection.execute(sql).fetchall())
         return sorted(
-            path for path, digest in present.items() if digest not in (known.get(path), self.refused.get(path))
+            path
+            for text, digest in present
+            if (path := to_path(text)) in visible and digest not in (known.get(path), self.refused.get(path))
         )
 
     def embed(self, paths: Sequence[VaultPath]) -> None:
@@ -164,11 +172,6 @@ class Meaning:
             return []
 
 
-def _digests(rows: Rows, visible: set[VaultPath]) -> dict[VaultPath, bytes]:
-    found = rows.connection.execute("SELECT path, digest FROM files WHERE digest NOTNULL")
-    return {path: digest for text, digest in found if (path := to_path(text)) in visible}
-
-
 def _text(rows: Rows, path: VaultPath) -> tuple[bytes, str, list[tuple[int, str]]] | None:
     sql = "SELECT id, digest, text FROM files JOIN texts ON texts.file = files.id WHERE path = ? AND digest NOTNULL"
     row = rows.connection.execute(sql, (stored(path),)).fetchone()
@@ -177,3 +180,51 @@ def _text(rows: Rows, path: VaultPath) -> tuple[bytes, str, list[tuple[int, str]
     file, digest, text = row
     sql = "SELECT start, text FROM headings WHERE file = ? AND level > 0 ORDER BY n"
     return digest, text, rows.connection.execute(sql, (file,)).fetchall()
+
+
+# The parts of a note that are embedded: its sections, in pieces that a model can read (SEM-02)
+
+
+class Piece(NamedTuple):
+    start: int
+    """Where it begins in the text, in code points."""
+    text: str
+    """With the name of the note and the heading before it."""
+
+
+def pieces(name: str, text: str, headings: Sequence[tuple[int, str]]) -> list[Piece]:
+    """Return the pieces of a note. `headings` are where they begin and what they say, in their order."""
+    found = []
+    begin = text_start(text)
+    starts = [(begin, ""), *((start, heading) for start, heading in headings if start >= begin)]
+    for start, end, heading in _sections(text, starts):
+        title = f"{name}\n{heading}\n" if heading and heading != name else f"{name}\n"
+        found += [Piece(at, title + part) for at, part in _parts(text, start, end)]
+        if len(found) >= MOST_PIECES:
+            break
+    return found[:MOST_PIECES] or [Piece(len(text), name)]
+
+
+def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int, str]]:
+    """Start, end and heading of the sections, short ones together."""
+    ends = [start for start, _ in starts[1:]] + [len(text)]
+    begun, title = starts[0]
+    for (_, heading), end in zip(starts, ends, strict=True):
+        title = title or heading
+        if len(text[begun : min(end, begun + SHORT_BYTES)].encode()) >= SHORT_BYTES or end == len(text):
+            if text[begun:end].strip():
+                yield begun, end, title
+            begun, title = end, ""
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Cut a section at the ends of lines, else of words."""
+    while start < end:
+        stop = start + len(text[start : min(end, start + PIECE_BYTES)].encode()[:PIECE_BYTES].decode(errors="ignore"))
+        if stop < end:
+            half = (start + stop) // 2
+            stop = next((at + 1 for mark in "\n " if (at := text.rfind(mark, half, stop)) > 0), stop)
+        part = text[start:stop]
+        if part.strip():
+            yield start + len(part) - len(part.lstrip()), part.strip()
+        start = stop

@@ -5,11 +5,12 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from itertools import chain
 
 from obsidian_mcp import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 200
@@ -30,7 +31,7 @@ def encode(value: object, default: Callable[[Any], Any] | None = None, *, keeps_
     finite = json.loads(text, parse_constant=lambda _: None)
     text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return re.sub(_HALF, _escape if keeps_halves else "\ufffd", joined).encode()
+    return re.sub(_HALF, lambda half: f"\\u{ord(half[0]):04x}" if keeps_halves else "\ufffd", joined).encode()
 
 
 def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
@@ -48,10 +49,6 @@ def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
     if not keeps_halves and "\\ud" in text.lower() and re.search(_HALF, json.dumps(value, ensure_ascii=False)):
         raise ValueError("it has half of a surrogate pair, which is no character")
     return value
-
-
-def _escape(half: re.Match[str]) -> str:
-    return f"\\u{ord(half[0]):04x}"
 
 
 def _refuse(literal: str) -> NoReturn:
@@ -72,9 +69,6 @@ def _whole(literal: str) -> int:
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
-        level = [inner for item in level for inner in _members(item)]
+        nested = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        level = list(chain.from_iterable(nested))
     return any(isinstance(item, dict | list) for item in level)
-
-
-def _members(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.semantic.chunks import MOST_PIECES, PIECE_BYTES, pieces
+from obsidian_mcp.core.semantic.choice import PIECE_BYTES
+from obsidian_mcp.core.semantic.meaning import MOST_PIECES, pieces
 
 
 def test_every_section_is_a_piece_with_the_name_and_its_heading() -> None:  # SEM-02
