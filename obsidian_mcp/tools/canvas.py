@@ -12,8 +12,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
 from obsidian_mcp.core.note.canvas_edits import AddCard, Connect, Disconnect, EditCard, MoveCard, RemoveCard
 from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
-from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, outline, title
-from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
+from obsidian_mcp.core.note.canvas_text import FARTHEST, CanvasOutline, OutlinedCard, is_number, outline, title
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import diff

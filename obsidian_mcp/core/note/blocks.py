@@ -12,7 +12,7 @@ from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
 from .elements import Area, AreaKind, Heading, ListItem, NamedPart, Section, SectionKind
-from .source_lines import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
+from .markdown import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
 

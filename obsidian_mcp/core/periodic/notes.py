@@ -222,7 +222,17 @@ class PeriodicNames:
         if said in _STEPS:
             said = _STEPS[said] if period == "day" else f"{said} {period}"
         day = read_date(said, period, settings.rules, settings.locale, self._calendar.today)
-        return self._at(settings, period, day)
+        rule = settings.rules[period]
+        first = first_day(rule, day, settings.locale)
+        named_by = datetime.combine(day, self._calendar.now().time()) if period == "day" else first
+        path = parse(note_path(rule, named_by, settings.locale))
+        entry = self._look_up(path)
+        if entry is None and rule.source != "core":
+            elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.by_path())
+            entry = None if elsewhere is None else self._look_up(VaultPath(elsewhere))
+        if entry is None and not self._policy.visible(path):
+            raise self._policy.refused_setting(f"the place of {adjective_of(period)} notes")
+        return Located(rule, entry.path if entry else path, day, first, entry, settings.warnings)
 
     def named(self, raw: str) -> Located | None:
         """Return the note that a name such as `daily:today` means; None for any other name (PERIODIC-11)."""
@@ -238,19 +248,6 @@ class PeriodicNames:
             "; obsidian_daily_note makes it, with content or create." if can_be_made(rule) else f". {not_set_up(rule)}"
         )
         return NoteNotFound(would_be + hint, path=str(located.path))
-
-    def _at(self, settings: PeriodicSettings, period: Period, day: date) -> Located:
-        rule = settings.rules[period]
-        first = first_day(rule, day, settings.locale)
-        named_by = datetime.combine(day, self._calendar.now().time()) if period == "day" else first
-        path = parse(note_path(rule, named_by, settings.locale))
-        entry = self._look_up(path)
-        if entry is None and rule.source != "core":
-            elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.by_path())
-            entry = None if elsewhere is None else self._look_up(VaultPath(elsewhere))
-        if entry is None and not self._policy.visible(path):
-            raise self._policy.refused_setting(f"the place of {adjective_of(period)} notes")
-        return Located(rule, entry.path if entry else path, day, first, entry, settings.warnings)
 
 
 def can_be_made(rule: PeriodRule) -> bool:
