@@ -295,10 +295,7 @@ def shown_lines(lines: Sequence[int]) -> str:
 
 def _several(body: str, find: str) -> TextNotUnique:
     lines = Lines(body)
-    at, found = body.find(find), []
-    while at >= 0:
-        found.append(lines.line(at) + 1)
-        at = body.find(find, at + 1)
+    found = [lines.line(place.start()) + 1 for place in re.finditer(f"(?={re.escape(find)})", body)]
     return TextNotUnique(
         f"The text to find stands {len(found)} times in the note (lines {shown_lines(found)}). Give more of the text "
         "around the one you mean, or set all to true to replace every one.",

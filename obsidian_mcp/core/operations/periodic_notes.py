@@ -210,13 +210,7 @@ class PeriodicNotes:
         )
 
     def open(
-        self,
-        tool: str,
-        period: Period,
-        text: str,
-        change: Callable[[str], str] | None = None,
-        *,
-        create: bool = True,
+        self, tool: str, period: Period, text: str, change: Callable[[str], str] | None = None, *, create: bool = True
     ) -> Opened:
         """Open the note of a period, made from its template where missing, and change its text, as one step. Raises:
         InvalidArguments, NoteNotFound for a template, folder or with `create` off the note, TemplateFailed, whatever

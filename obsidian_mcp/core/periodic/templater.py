@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from inspect import signature
+from itertools import accumulate
 from typing import Any
 
 from obsidian_mcp.core.calendar.clock import shift
@@ -128,16 +130,12 @@ def _with_properties(text: str, block: str, run: _Run) -> str:
 
 def take_cursor(text: str) -> tuple[str, tuple[int, int] | None]:
     """Return a text without the places of the cursor, and the line and column of the lowest, counted from 1."""
-    places: list[tuple[int, int]] = []
-    kept, end = "", 0
-    for found in _CURSOR.finditer(text):
-        kept += text[end : found.start()]
-        places.append((int(found[1]), len(kept)))
-        end = found.end()
-    kept += text[end:]
-    if not places:
+    parts = _CURSOR.split(text)
+    kept = "".join(parts[::2])
+    places = zip(map(int, parts[1::2]), accumulate(map(len, parts[::2])), strict=False)
+    if (lowest := min(places, default=None)) is None:
         return kept, None
-    before = kept[: min(places)[1]]
+    before = kept[: lowest[1]]
     return kept, (before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
@@ -202,10 +200,8 @@ def _reference(run: _Run, reference: _Result | None, pattern: _Result | None) ->
     text = _text(run, reference, "the reference date")
     found: datetime | None = None
     if pattern is None:
-        try:
+        with suppress(ValueError):
             found = datetime.fromisoformat(text).replace(tzinfo=None)
-        except ValueError:
-            found = None
     else:
         form = _text(run, pattern, "the format of the reference date")
         today = run.target.now.date()

@@ -119,10 +119,7 @@ class Vault:
         files, catalog = self.files, self.catalog
         # Without the vault's lock: its holder may be waiting for these threads.
         indexer = self._noting = Indexer(
-            self._open_index(),
-            lambda: catalog,
-            lambda entry: files.head(entry.disk, BODY_LIMIT),
-            files.stat,
+            self._open_index(), lambda: catalog, lambda entry: files.head(entry.disk, BODY_LIMIT), files.stat
         )
         try:
             if not self._is_closed:
