@@ -17,15 +17,7 @@ from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import Position, insert_text
-from obsidian_mcp.core.periodic.notes import (
-    TRIES,
-    Located,
-    adjective_of,
-    can_be_made,
-    not_set_up,
-    period_notes,
-    unique_path,
-)
+from obsidian_mcp.core.periodic import notes
 from obsidian_mcp.core.periodic.settings import PeriodRule
 from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
 from obsidian_mcp.core.periodic.templater import Surroundings, Target, has_commands, render, take_cursor
@@ -71,8 +63,8 @@ class Templates:
     def listed(self) -> list[FileEntry]:
         """Return the notes below the folders of templates, by path; none where no folder is set."""
         below = tuple(name_key(folder) + "/" for folder in self.folders)
-        notes = (entry for entry in self._vault.entries() if is_note(entry.path))
-        return [entry for entry in notes if below and name_key(entry.path).startswith(below)]
+        known = (entry for entry in self._vault.entries() if is_note(entry.path))
+        return [entry for entry in known if below and name_key(entry.path).startswith(below)]
 
     def find(self, name: str) -> FileEntry:
         """Return the template of a name in the folders of templates, or of a path; `.md` and case do not matter.
@@ -183,7 +175,7 @@ def insert_template(body: str, template: str, position: Position = "append", hea
 class Opened:
     """A periodic note after it was opened, made or added to."""
 
-    located: Located
+    located: notes.Located
     content: Content
     created: bool
     changed: bool
@@ -204,7 +196,7 @@ class PeriodicNotes:
         rule = settings.rules[period]
         self._check_folder(rule)
         paths = self._vault.catalog.by_path()
-        found = period_notes(rule, paths, settings.locale, self._vault.calendar.today)
+        found = notes.period_notes(rule, paths, settings.locale, self._vault.calendar.today)
         return sorted(
             ((paths[path], day) for path, day in found), key=lambda note: (note[1], note[0].path), reverse=True
         )
@@ -220,7 +212,11 @@ class PeriodicNotes:
             located = self._names.locate(period, text)
             if located.entry is not None:
                 with suppress(NoteNotFound):  # gone since the folder was read: it counts as not there (PERIODIC-13)
-                    return self._change(tool, located, located.entry, change)
+                    if change is None:
+                        return Opened(located, vault.shown(located.entry), created=False, changed=False)
+                    edited = vault.edit(tool, located.entry, change)
+                    is_changed = edited.before.etag != edited.after.etag
+                    return Opened(located, edited.after, created=False, changed=is_changed)
             if not create:
                 raise self._missing(located)
             filled, creation = self.plan(located, change)
@@ -232,7 +228,7 @@ class PeriodicNotes:
                 located, vault.read(entry), created=True, changed=True, cursor=filled.cursor, warnings=filled.warnings
             )
 
-    def _missing(self, located: Located) -> NoteNotFound:
+    def _missing(self, located: notes.Located) -> NoteNotFound:
         """Return the error for a note that is not there, with the headings that its template would give it."""
         error = self._names.missing(located)
         with suppress(AppError):
@@ -250,21 +246,14 @@ class PeriodicNotes:
         def is_taken(path: str) -> bool:
             return self._vault.at(parse(path)) is not None
 
-        path = unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
+        path = notes.unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
         if path is None:
-            raise NoteExists(f"The names of the next {TRIES} minutes are taken. Give a name of your own.")
+            raise NoteExists(f"The names of the next {notes.TRIES} minutes are taken. Give a name of your own.")
         if not template and (named := settings.unique.template):
             template = str(Templates(self._vault).configured(named, "the template of unique notes").path)
         return path, template
 
-    def _change(self, tool: str, located: Located, entry: FileEntry, change: Callable[[str], str] | None) -> Opened:
-        if change is None:
-            return Opened(located, self._vault.shown(entry), created=False, changed=False)
-        edited = self._vault.edit(tool, entry, change)
-        changed = edited.before.etag != edited.after.etag
-        return Opened(located, edited.after, created=False, changed=changed)
-
-    def plan(self, located: Located, change: Callable[[str], str] | None) -> tuple[Filled, Create]:
+    def plan(self, located: notes.Located, change: Callable[[str], str] | None) -> tuple[Filled, Create]:
         """Return what a missing note would be filled with, and its creation with `change` made to that text. Raises: as
         `open`."""
         filled = self._fill(located)
@@ -272,12 +261,12 @@ class PeriodicNotes:
         disk = self._vault.catalog.spelled(located.path)[1]
         return filled, Create(disk, body.encode("utf-8", "surrogateescape"))
 
-    def _fill(self, located: Located) -> Filled:
+    def _fill(self, located: notes.Located) -> Filled:
         """Return what a missing note would be made with. Raises: NoteNotFound, TemplateFailed, InvalidName."""
         rule = located.rule
-        adjective = adjective_of(rule.period)
-        if not can_be_made(rule):
-            raise NoteNotFound(not_set_up(rule), period=rule.period)
+        adjective = notes.adjective_of(rule.period)
+        if not notes.can_be_made(rule):
+            raise NoteNotFound(notes.not_set_up(rule), period=rule.period)
         check_creatable(located.path)
         failure = f"Failed to create {adjective} note."
         if rule.source not in ("periodic-notes", "calendar"):  # which make their folders
@@ -300,7 +289,7 @@ class PeriodicNotes:
         folder = rule.folder.strip("/ ")
         if not folder:
             return
-        self._vault.folders.configured(folder, f"the folder of {adjective_of(rule.period)} notes")
+        self._vault.folders.configured(folder, f"the folder of {notes.adjective_of(rule.period)} notes")
         with self._vault.lock:
             _, disk = self._vault.catalog.existing_folder(parse(folder))
             known = name_key(parse(folder)) in self._vault.catalog.folders()

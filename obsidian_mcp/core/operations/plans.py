@@ -17,18 +17,7 @@ from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.diff import Hunk, hunks
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault.changes import (
-    Create,
-    Done,
-    Move,
-    Operation,
-    Planned,
-    PlannedChange,
-    Remove,
-    RemoveFolder,
-    Write,
-    moved,
-)
+from obsidian_mcp.core.vault import changes
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
 if TYPE_CHECKING:
@@ -94,7 +83,7 @@ class Plan:
 
     id: str
     tool: str
-    change: PlannedChange
+    change: changes.PlannedChange
     base: dict[str, DiskFile | None]
     """By path on disk, the files that are moved or removed as they were."""
     expires: float
@@ -107,20 +96,24 @@ class Plan:
         return sum(
             len(operation.before) + len(operation.after)
             for operation in self.change.operations
-            if isinstance(operation, Write | Create)
+            if isinstance(operation, changes.Write | changes.Create)
         )
 
     @cached_property
     def moves(self) -> dict[str, str]:
         """The places on disk that move, with their targets."""
-        return {operation.disk: operation.target for operation in self.change.operations if isinstance(operation, Move)}
+        return {
+            operation.disk: operation.target
+            for operation in self.change.operations
+            if isinstance(operation, changes.Move)
+        }
 
     @cached_property
-    def by_path(self) -> dict[str, list[Operation]]:
+    def by_path(self) -> dict[str, list[changes.Operation]]:
         """Return the operations of every file, by path; moves last among them, as they are made."""
-        found: dict[str, list[Operation]] = {normal_form(disk): [] for disk in self.moves}
+        found: dict[str, list[changes.Operation]] = {normal_form(disk): [] for disk in self.moves}
         for operation in self.change.operations:
-            if not isinstance(operation, RemoveFolder):
+            if not isinstance(operation, changes.RemoveFolder):
                 found.setdefault(normal_form(operation.disk), []).append(operation)
         return found
 
@@ -162,7 +155,7 @@ class Plans:
         base = {
             operation.disk: files.stat(operation.disk)
             for operation in planned.change.operations
-            if isinstance(operation, Move | Remove)
+            if isinstance(operation, changes.Move | changes.Remove)
         }
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
         plan = Plan(number, planned.tool, planned.change, base, expires, make)
@@ -199,17 +192,17 @@ class Plans:
         """Return what a plan does to every file, in the order of the change."""
         return [self._file_change(path, operations) for path, operations in plan.by_path.items()]
 
-    def _file_change(self, path: str, operations: Sequence[Operation]) -> FileChange:
+    def _file_change(self, path: str, operations: Sequence[changes.Operation]) -> FileChange:
         change = FileChange(path, "modify")
         for operation in operations:
             match operation:
-                case Write():
+                case changes.Write():
                     change = replace(change, before=operation.before, after=operation.after)
-                case Create():
+                case changes.Create():
                     change = replace(change, kind="create", after=operation.after)
-                case Move():
+                case changes.Move():
                     change = replace(change, kind="move", to=normal_form(operation.target))
-                case Remove():
+                case changes.Remove():
                     there = self._vault.files.stat(operation.disk)
                     is_shown = there is not None and there.size <= SHOWN_BYTES
                     before = self._vault.files.read(operation.disk) if is_shown else None
@@ -221,37 +214,37 @@ class Plans:
         found = {self._state_of(plan, operation) for operation in plan.by_path[path]}
         return found.pop() if len(found) == 1 else "stale"
 
-    def _state_of(self, plan: Plan, operation: Operation) -> State:
+    def _state_of(self, plan: Plan, operation: changes.Operation) -> State:
         files = self._vault.files
         match operation:
-            case Write():
+            case changes.Write():
                 disk = self._now_at(plan, operation.disk)
                 data = files.read(disk) if files.stat(disk) is not None else None
                 return "pending" if data == operation.before else "applied" if data == operation.after else "stale"
-            case Create():
+            case changes.Create():
                 if files.stat(operation.disk) is None:
                     return "stale" if files.exists(operation.disk) else "pending"
                 return "applied" if files.read(operation.disk) == operation.after else "stale"
-            case Move():
+            case changes.Move():
                 is_there, is_moved = files.exists(operation.disk), files.exists(operation.target)
                 if is_there and (not is_moved or name_key(operation.disk) == name_key(operation.target)):
                     return "pending" if self._unchanged(plan, operation) else "stale"
                 return "applied" if is_moved and not is_there else "stale"
-            case Remove():
+            case changes.Remove():
                 if not files.exists(operation.disk):
                     return "applied"
                 return "pending" if self._unchanged(plan, operation) else "stale"
         return "applied"  # an empty folder that is removed on the way
 
-    def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
+    def _unchanged(self, plan: Plan, operation: changes.Move | changes.Remove) -> bool:
         """Whether a file that is moved or removed is as it was; its text is compared where the plan changes it, too."""
-        if any(isinstance(other, Write) for other in plan.by_path[normal_form(operation.disk)]):
+        if any(isinstance(other, changes.Write) for other in plan.by_path[normal_form(operation.disk)]):
             return True
         return plan.base[operation.disk] == self._vault.files.stat(operation.disk)
 
     def _now_at(self, plan: Plan, disk: str) -> str:
         """Return the path of a file after those moves of the plan that have been made."""
-        files, target = self._vault.files, moved(disk, plan.moves)
+        files, target = self._vault.files, changes.moved(disk, plan.moves)
         return target if target != disk and not files.exists(disk) and files.exists(target) else disk
 
     def needs(self, plan: Plan, path: str) -> str | None:
@@ -261,7 +254,7 @@ class Plans:
             return None
         return next((source for source in sources if self.state(plan, source) == "pending"), None)
 
-    def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
+    def apply(self, plan_id: str, paths: Sequence[str] = ()) -> changes.Done:
         """Make the change of a plan, or that of some of its files, as one entry of the journal. Raises: ChangeNotFound,
         InvalidArguments for a path not in it or that needs another, StaleEtag naming changed files, and what
         `Vault.commit` raises."""
@@ -283,10 +276,10 @@ class Plans:
                 _check_covers(plan)
             operations = [
                 replace(operation, disk=self._now_at(plan, operation.disk))
-                if isinstance(operation, Write)
+                if isinstance(operation, changes.Write)
                 else operation
                 for operation in plan.change.operations
-                if isinstance(operation, RemoveFolder) or id(operation) in wanted
+                if isinstance(operation, changes.RemoveFolder) or id(operation) in wanted
             ]
             return self._vault.commit(plan.tool, operations, plan.change.undoes if is_whole else None)
 
@@ -311,12 +304,12 @@ class Plans:
         return chosen
 
 
-def _planned(make: Callable[[], object]) -> Planned | None:
+def _planned(make: Callable[[], object]) -> changes.Planned | None:
     """Run a call up to its first write; return what it would have changed. Raises: what the call raises."""
     try:
         with call_with(is_planning=True):
             make()
-    except Planned as planned:
+    except changes.Planned as planned:
         return planned
     return None
 

@@ -12,17 +12,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import merge, short_diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault.changes import (
-    Create,
-    Done,
-    Move,
-    Operation,
-    PlannedChange,
-    Remove,
-    RemoveFolder,
-    Write,
-    moved,
-)
+from obsidian_mcp.core.vault import changes
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, UndoConflict
 
@@ -97,7 +87,7 @@ def made_by(vault: Vault, recorded: Recorded) -> str:
     return author.client or "an unknown client"
 
 
-def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done, list[Step]]:
+def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, changes.Done, list[Step]]:
     """Take back a change, the caller's own last one without a number; return it, the change that undid it, and the
     steps whose files were left as they are. Where no file needs a change, an empty change is noted, so that the next
     undo takes the next one. Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed."""
@@ -114,13 +104,13 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
         return found, vault.commit(TOOL, change.operations, change.undoes), left
 
 
-def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, list[Step]]:
+def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedChange, list[Step]]:
     """Return the change that takes another one back, and the steps that `current` leaves. Raises: UndoConflict."""
     left: list[Step] = []
     free: set[str] = set()
     """Places that are taken now, and not any more once the operations planned so far are made."""
 
-    def restored(kind: str) -> Iterator[Operation]:
+    def restored(kind: str) -> Iterator[changes.Operation]:
         later: dict[str, str] = {}
         """The moves behind a step."""
         for step in reversed(recorded.steps):
@@ -129,7 +119,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
             if step.kind != kind:
                 continue
             try:  # what was removed comes back after the moves
-                place = step.disk if kind == "remove" else moved(step.disk, later)
+                place = step.disk if kind == "remove" else changes.moved(step.disk, later)
                 operation = _content(vault, step, place, wins, is_free=kind == "remove" and place in free)
             except UndoConflict:
                 if wins != "current":
@@ -140,14 +130,14 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
                 yield operation
 
     made = list(restored("create"))
-    free |= {operation.disk for operation in made if isinstance(operation, Remove)}
+    free |= {operation.disk for operation in made if isinstance(operation, changes.Remove)}
     backwards = []
     moves = [step for step in recorded.steps if step.target is not None]
     for step in reversed(moves):
         disk, target = step.disk, step.target or ""
         is_free = not vault.files.exists(disk) or disk in free or name_key(disk) == name_key(target)
         if is_free and vault.files.exists(target):
-            backwards.append(Move(target, disk))
+            backwards.append(changes.Move(target, disk))
             free.add(target)
             free.discard(disk)
         elif wins == "current":
@@ -162,12 +152,12 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
         left += [step for step in reversed(recorded.steps) if step.kind == "write"]
     else:
         made = [*restored("write"), *made]
-    folders = [RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
+    folders = [changes.RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
     steps = (*made, *backwards, *restored("remove"), *folders)
-    return PlannedChange(steps=steps, undoes=recorded.number), left
+    return changes.PlannedChange(steps=steps, undoes=recorded.number), left
 
 
-def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> Operation | None:
+def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> changes.Operation | None:
     """Return the operation that restores one file; None if it is unchanged. Raises: UndoConflict."""
     now = vault.files.read(disk, sys.maxsize) if not is_free and vault.files.exists(disk) else None
     if step.kind == "remove" and step.before is None:
@@ -188,8 +178,8 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
         elif wins != "undo":
             raise _conflict(disk, step, now)
     if wanted is None:
-        return Remove(disk, permanent=vault.policy.permanent_delete)
-    return Create(disk, wanted) if now is None else Write(disk, now, wanted)
+        return changes.Remove(disk, permanent=vault.policy.permanent_delete)
+    return changes.Create(disk, wanted) if now is None else changes.Write(disk, now, wanted)
 
 
 def _body(data: bytes | None) -> str:
