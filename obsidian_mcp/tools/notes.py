@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812  an argument is called date
 from functools import partial
 from itertools import islice
@@ -180,7 +180,7 @@ def _fill_template(
         text = edits.insert_text(text, content)
     line, column = filled.cursor or (0, 0)
     line += text.count("\n", 0, text_start(text)) - filled.text.count("\n", 0, text_start(filled.text))
-    return replace(filled, text=text, cursor=(line, column) if filled.cursor else None)
+    return filled._replace(text=text, cursor=(line, column) if filled.cursor else None)
 
 
 def _periodic(vault: Vault, located: Located, content: str, properties: Mapping[str, Any]) -> Created:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
@@ -80,7 +80,7 @@ def edit_table(
         after = located.table
         for number, given in enumerate(operations, 1):
             try:
-                after = _apply(replace(located, table=after), given)
+                after = _apply(located._replace(table=after), given)
             except (InvalidArguments, AmbiguousName) as error:
                 message = f"Operation {number}: {error.message} Nothing was written."
                 raise type(error)(message, **{**error.data, "operation": number}) from None

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
@@ -22,8 +21,7 @@ _PATH = f"{SETTINGS_FOLDER}/{FILE}"
 SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Bookmark:
+class Bookmark(NamedTuple):
     """One bookmark. `target` is a path with its subpath, a query or an address; empty for other kinds."""
 
     kind: str
@@ -42,7 +40,7 @@ def visible(body: str | None, policy: Policy) -> list[Bookmark]:
     """Return the bookmarks without those of hidden files and folders (POL-01); where the policy hides the file of the
     bookmarks, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
     shown = [found for found in read(body) if _is_visible(found, policy)]
-    return shown if policy.visible(_PATH) else [replace(found, group="") for found in shown]
+    return shown if policy.visible(_PATH) else [found._replace(group="") for found in shown]
 
 
 def _is_visible(bookmark: Bookmark, policy: Policy) -> bool:

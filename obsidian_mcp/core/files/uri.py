@@ -4,8 +4,8 @@ those that people copy from the app and from elsewhere (NAME-16)."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from obsidian_mcp.core.text.vault_path import name_key
@@ -15,8 +15,7 @@ ROOT = "obsidian://vault/"
 TEMPLATE = ROOT + "{vault}/{+path}"
 
 
-@dataclass(frozen=True, slots=True)
-class FileUri:
+class FileUri(NamedTuple):
     """The vault and the path that a URI names; `literal` is the path for a URI written without percent-encoding."""
 
     vault: str

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain
+from typing import NamedTuple
 
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
@@ -132,8 +132,7 @@ def _item_key(item: Value) -> str:
     return str(item).removeprefix("#").lower() if isinstance(item, str) else repr(item)
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
+class _Note(NamedTuple):
     """A body with readable frontmatter; `block` is None without one. Of the texts that an edit may give the best
     comes first."""
 

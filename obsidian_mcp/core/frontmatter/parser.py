@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
@@ -20,8 +21,7 @@ _CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 _SPACE = re.compile(r"\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """The position of a note's frontmatter, in code points of the body: `span` from the first dash to the last,
     `yaml_span` between the lines of dashes, `body_start` behind the closing line."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_yaml
@@ -21,8 +21,7 @@ class Unwritable(Exception):
     """A link that must change and cannot be written, with the reason in a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkPlace:
+class LinkPlace(NamedTuple):
     """A link and where it stands: the link's spans are offsets in `host`, the body or a quoted text in it."""
 
     link: Link
@@ -76,16 +75,14 @@ class LinkPlace:
         return Span(host.index("|", link.target_span.end, end) + 1, end)
 
 
-@dataclass(frozen=True, slots=True)
-class CardPath:
+class CardPath(NamedTuple):
     """A path of the vault in a canvas: the file of a card or the picture of a group, with the subpath beside it."""
 
     path: Quoted
     subpath: Quoted | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Referrer:
+class Referrer(NamedTuple):
     """A file and everything in it that leads to other files."""
 
     path: VaultPath

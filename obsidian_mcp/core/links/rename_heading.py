@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.frontmatter.quoted import Quoted
@@ -72,8 +72,7 @@ def plan_block(
     return _plan(names, path, renamed, referrers, Edit(written, new))
 
 
-@dataclass(frozen=True, slots=True)
-class _Outline:
+class _Outline(NamedTuple):
     """A note's headings, of which the one at `at` is called `text` afterwards."""
 
     headings: Sequence[Heading]
@@ -137,7 +136,7 @@ def _plan(
         found = file_edits(referrer, rewrite_link, rewrite_card)
         if referrer.path == path:
             rest = (edit for edit in found.edits if edit.span.end <= own.span.start or edit.span.start >= own.span.end)
-            found = replace(found, edits=in_order([*rest, own]))
+            found = found._replace(edits=in_order([*rest, own]))
         if found.edits or found.skipped:
             yield found
 

@@ -4,8 +4,9 @@ links that follow a part of a note (COMPOSE-4): pure, from the names, what moves
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
@@ -33,8 +34,7 @@ from .resolve import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A link that should have been rewritten and could not be: it leads elsewhere or nowhere afterwards."""
 
     original: str
@@ -42,8 +42,7 @@ class Skipped:
     """One sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEdits:
+class FileEdits(NamedTuple):
     """What to rewrite in one file: edits in the order of its text, which do not overlap. `path` is that of before."""
 
     path: VaultPath
@@ -311,7 +310,7 @@ class Extraction:
         for referrer in referrers:
             if referrer.path == self.source:
                 staying = (place for place in referrer.places if not _is_in(going, place) or _is_in(kept, place))
-                referrer = replace(referrer, places=tuple(staying))
+                referrer = referrer._replace(places=tuple(staying))
             edits = file_edits(referrer, self._link_to_moved, self._rewrite_card)
             if edits.edits or edits.skipped:
                 yield edits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
 from obsidian_mcp.core.text.call import checkpoint
@@ -19,8 +19,7 @@ FIELDS = ("text", "file", "subpath", "background")
 """Texts of a card that are kept with their places."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """One node of a canvas; a text is None where it is no string. `file` is a whole path of the vault with `subpath`
     beside it, `text` Markdown, `background` the path of a group's picture."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
@@ -20,8 +20,7 @@ _COLOR = re.compile(r"[1-6]|#[0-9A-Fa-f]{6}")
 CardKind = Literal["text", "file", "link", "group"]
 
 
-@dataclass(frozen=True, slots=True)
-class CardPlace:
+class CardPlace(NamedTuple):
     """Where a card goes: coordinates, beside a card, or inside a group; nothing of it: right of everything."""
 
     x: int | None = None
@@ -31,12 +30,11 @@ class CardPlace:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AddCard:
+class AddCard(NamedTuple):
     kind: CardKind
     content: Mapping[str, str]
     """`text`, `file` and `subpath`, `url` or `label`."""
-    place: CardPlace = field(default_factory=CardPlace)
+    place: CardPlace = CardPlace()
     width: int | None = None
     height: int | None = None
     color: str = ""
@@ -55,14 +53,12 @@ class EditCard:
     color: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MoveCard:
+class MoveCard(NamedTuple):
     card: str
     place: CardPlace
 
 
-@dataclass(frozen=True, slots=True)
-class Connect:
+class Connect(NamedTuple):
     start: str
     end: str
     start_side: EdgeSide | None = None
@@ -71,14 +67,12 @@ class Connect:
     color: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Disconnect:
+class Disconnect(NamedTuple):
     start: str
     end: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveCard:
+class RemoveCard(NamedTuple):
     """A card with its edges, or an edge; of a group the frame alone, or with `contents` the cards in it too."""
 
     card: str
@@ -88,8 +82,7 @@ class RemoveCard:
 CanvasOperation = AddCard | EditCard | MoveCard | Connect | Disconnect | RemoveCard
 
 
-@dataclass(frozen=True, slots=True)
-class EditedCanvas:
+class EditedCanvas(NamedTuple):
     body: str
     ids: tuple[str, ...]
     """Of the card or edge that each operation was about."""

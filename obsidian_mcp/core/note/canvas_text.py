@@ -7,8 +7,8 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeGuard
 
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
@@ -244,8 +244,7 @@ def _title(card: CanvasObject) -> str:
 # The outline
 
 
-@dataclass(frozen=True, slots=True)
-class OutlinedCard:
+class OutlinedCard(NamedTuple):
     """A card; `shows` is its text, its file with the subpath, its address or its label."""
 
     id: str
@@ -257,8 +256,7 @@ class OutlinedCard:
     """Number of groups that it is in."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutlinedEdge:
+class OutlinedEdge(NamedTuple):
     id: str
     start: str
     end: str
@@ -267,8 +265,7 @@ class OutlinedEdge:
     """`->`, `<-`, `<->` or `--`."""
 
 
-@dataclass(frozen=True, slots=True)
-class CanvasOutline:
+class CanvasOutline(NamedTuple):
     """Cards in reading order, those of a group behind it; edges in the order of the file."""
 
     cards: tuple[OutlinedCard, ...]
@@ -311,7 +308,7 @@ def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
     waiting = [(card, 0) for card in _rows(inside.get(id(0), []))][::-1]
     while waiting:
         card, depth = waiting.pop()
-        yield replace(card, depth=depth)
+        yield card._replace(depth=depth)
         if card.kind == "group":
             waiting += [(inner, depth + 1) for inner in _rows(inside.get(id(card), []))][::-1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import regex
 
@@ -18,8 +18,7 @@ _WORD = regex.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     words: int
     characters: int
     """UTF-16 code units."""

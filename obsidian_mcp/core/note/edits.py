@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, zip_longest
 from os.path import commonprefix
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.text.nearness import nearest
@@ -54,8 +53,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]")
 """What begins an item of a list."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """Characters of a file's body that become `text`."""
 
     span: Span

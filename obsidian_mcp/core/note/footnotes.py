@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from obsidian_mcp.core.text.text import Span
 
@@ -18,8 +18,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
 _LINE_END = re.compile(r"\r?\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(NamedTuple):
     """What becomes of the definitions in a note when a part of it goes: their spans."""
 
     carried: tuple[Span, ...] = ()

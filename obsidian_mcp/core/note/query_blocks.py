@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .elements import Area
@@ -31,8 +30,7 @@ _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class QueryBlock:
+class QueryBlock(NamedTuple):
     """One query of a note. `language` is one of LANGUAGES."""
 
     language: str

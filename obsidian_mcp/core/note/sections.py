@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.text import Lines, Span, printable
@@ -15,8 +15,7 @@ SHOWN = 12
 """Maximum number of headings listed in SectionNotFound."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """`whole` has the heading line, `content` is the text below it; both are a block, or a board's lane (BOARD-1)."""
 
     whole: Span

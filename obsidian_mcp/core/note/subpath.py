@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.text.text import Span, printable
 
@@ -20,8 +19,7 @@ _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\Z")
 _FOOTNOTE = re.compile(r"\[\^([^\s\]]+)\]\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class SubpathTarget:
+class SubpathTarget(NamedTuple):
     """The target of a subpath: a whole section with its heading, or a block (`heading` is None)."""
 
     span: Span

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, pairwise, repeat
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text.text import Lines, Span, printable, split_lines
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, TextNotFound
@@ -25,8 +24,7 @@ _DELIMITERS: dict[str, str] = {"left": ":---", "center": ":---:", "right": "---:
 _NUMBER = re.compile(r"[-+]?[\d., '_]*\d(?:[.,]\d+)?\s*%?")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of a table: text before the first cell, the cells between the pipes as written, and the end."""
 
     lead: str
@@ -47,8 +45,7 @@ class Row:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """A table: header, delimiter row, and the rows below."""
 
     header: Row
@@ -68,7 +65,7 @@ class Table:
         delimiter = self.delimiters.cells[index].strip() if index < len(self.delimiters.cells) else ""
         to_right = delimiter.endswith(":") and not delimiter.startswith(":")
         made = _replace_cell(self.rows[at], index, value, to_right=to_right)
-        return replace(self, rows=(*self.rows[:at], made, *self.rows[at + 1 :]))
+        return self._replace(rows=(*self.rows[:at], made, *self.rows[at + 1 :]))
 
     def add_row(self, values: Sequence[str] | dict[str, str], at: int | None = None) -> Table:
         """A row before the row of number `at`, or last. `values` are in the order of the columns, or by header."""
@@ -79,17 +76,17 @@ class Table:
         cells = tuple(_pad(" " * width, text) for width, text in zip(widths, texts, strict=True))
         made = Row(self.header.lead, cells, self.header.tail)
         place = len(self.rows) if at is None else _check_number(at, len(self.rows) + 1, "at") - 1
-        return replace(self, rows=(*self.rows[:place], made, *self.rows[place:]))
+        return self._replace(rows=(*self.rows[:place], made, *self.rows[place:]))
 
     def remove_row(self, row: RowName) -> Table:
         at = self.row(row)
-        return replace(self, rows=self.rows[:at] + self.rows[at + 1 :])
+        return self._replace(rows=self.rows[:at] + self.rows[at + 1 :])
 
     def move_row(self, row: RowName, at: int) -> Table:
         number = self.row(row)
         rest = [*self.rows[:number], *self.rows[number + 1 :]]
         rest.insert(_check_number(at, len(self.rows), "at") - 1, self.rows[number])
-        return replace(self, rows=tuple(rest))
+        return self._replace(rows=tuple(rest))
 
     def sort(self, column: ColumnName, *, descending: bool = False) -> Table:
         """Rows by the values of a column: numbers by size, before text in any case; empty cells last."""
@@ -100,7 +97,7 @@ class Table:
             return (0, number, "") if number is not None else (1, 0.0, row.cell(index).casefold())
 
         filled = sorted((row for row in self.rows if row.cell(index)), key=key, reverse=descending)
-        return replace(self, rows=(*filled, *(row for row in self.rows if not row.cell(index))))
+        return self._replace(rows=(*filled, *(row for row in self.rows if not row.cell(index))))
 
     def add_column(self, name: str, value: str = "", at: int | None = None, align: Align = "none") -> Table:
         place = len(self.columns) if at is None else _check_number(at, len(self.columns) + 1, "at") - 1
@@ -112,7 +109,7 @@ class Table:
                 spaced = spaced.rstrip()
                 cells[-1] = f"{cells[-1].rstrip()} " if cells else ""
             cells.insert(place, spaced)
-            return replace(row, cells=tuple(cells))
+            return row._replace(cells=tuple(cells))
 
         rows = tuple(added(row, value) for row in self.rows)
         return Table(added(self.header, name), added(self.delimiters, _DELIMITERS[align]), rows)
@@ -139,12 +136,12 @@ class Table:
         def moved(row: Row) -> Row:
             cells = [*row.cells, *[" "] * (max(index, place) + 1 - len(row.cells))]
             cells.insert(place, cells.pop(index))
-            return replace(row, cells=tuple(cells))
+            return row._replace(cells=tuple(cells))
 
         return Table(moved(self.header), moved(self.delimiters), tuple(map(moved, self.rows)))
 
     def rename_column(self, column: ColumnName, to: str) -> Table:
-        return replace(self, header=_replace_cell(self.header, self.column(column), to))
+        return self._replace(header=_replace_cell(self.header, self.column(column), to))
 
     def column(self, name: ColumnName) -> int:
         """The place of a column. Raises: InvalidArguments with the columns there are."""
@@ -184,8 +181,7 @@ class Table:
         raise InvalidArguments(f"No rows of the table {has}. Rows begin with {known}.", argument="row")
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedTable:
+class LocatedTable(NamedTuple):
     """A table and where it is in a note; `line` counts from 1."""
 
     table: Table
@@ -275,7 +271,7 @@ def _replace_cell(row: Row, index: int, value: str, *, to_right: bool = False) -
     cells = [*row.cells, *[" "] * (index + 1 - len(row.cells))]
     if shown(cells[index]) != value.strip():
         cells[index] = _pad(cells[index], value, to_right=to_right)
-    return replace(row, cells=tuple(cells))
+    return row._replace(cells=tuple(cells))
 
 
 def _pad(cell: str, value: str, *, to_right: bool = False) -> str:

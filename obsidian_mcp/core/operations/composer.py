@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
@@ -171,7 +170,7 @@ def extract(
     stays = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
     left_edit = _left(vault, found_names, parsed, span, source.path, target, left, kept)
-    rewriting = applied(contents, [replace(edited, edits=()) if edited.path in here else edited for edited in planned])
+    rewriting = applied(contents, [edited._replace(edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
     left_behind = rewritten(before, remaining)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate
 from typing import NamedTuple
@@ -46,8 +45,7 @@ _field_keys = re.compile(r"^[^:\r\n]*+::|[\[(](?:(?!::)[^\[\]()\r\n])*+::", re.M
 """The keys of inline fields (DV-04, DV-05), and some other text before two colons."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     path: VaultPath
     line: int
     """0-based."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.calendar.periods import Period
@@ -33,8 +32,7 @@ SHOWN = 10
 """Templates that an error names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(NamedTuple):
     """The text of a template for one note; `cursor` is a line and a column in it, counted from 1."""
 
     text: str
@@ -171,8 +169,7 @@ def insert_template(body: str, template: str, position: Position = "append", hea
     return body
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """A periodic note after it was opened, made or added to."""
 
     located: notes.Located

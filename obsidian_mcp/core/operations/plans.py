@@ -6,9 +6,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import DiskFile, Recorded
@@ -36,8 +36,7 @@ Kind = Literal["create", "modify", "move", "delete"]
 State = Literal["pending", "applied", "stale"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """What a change does to one file, or to a folder that it moves."""
 
     path: str
@@ -128,7 +127,7 @@ def changed_files(recorded: Recorded) -> list[FileChange]:
                 continue
             case "move":
                 known = found.get(path, FileChange(path, "move"))
-                found[path] = replace(known, kind="move", to=normal_form(step.target or ""))
+                found[path] = known._replace(kind="move", to=normal_form(step.target or ""))
             case "create":
                 found[path] = FileChange(path, "create", None, step.after)
             case "remove":
@@ -197,16 +196,16 @@ class Plans:
         for operation in operations:
             match operation:
                 case changes.Write():
-                    change = replace(change, before=operation.before, after=operation.after)
+                    change = change._replace(before=operation.before, after=operation.after)
                 case changes.Create():
-                    change = replace(change, kind="create", after=operation.after)
+                    change = change._replace(kind="create", after=operation.after)
                 case changes.Move():
-                    change = replace(change, kind="move", to=normal_form(operation.target))
+                    change = change._replace(kind="move", to=normal_form(operation.target))
                 case changes.Remove():
                     there = self._vault.files.stat(operation.disk)
                     is_shown = there is not None and there.size <= SHOWN_BYTES
                     before = self._vault.files.read(operation.disk) if is_shown else None
-                    change = replace(change, kind="delete", before=before)
+                    change = change._replace(kind="delete", before=before)
         return change
 
     def state(self, plan: Plan, path: str) -> State:
@@ -275,7 +274,7 @@ class Plans:
             if is_whole and plan.change.undoes is None and (len(chosen) > 1 or plan.moves):
                 _check_covers(plan)
             operations = [
-                replace(operation, disk=self._now_at(plan, operation.disk))
+                operation._replace(disk=self._now_at(plan, operation.disk))
                 if isinstance(operation, changes.Write)
                 else operation
                 for operation in plan.change.operations

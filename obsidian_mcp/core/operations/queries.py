@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.dataview.settings import BOOKMARKS_FILE, SETTINGS_FILE, Settings, read_bookmarks, read_settings
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """One query as a language runs it."""
 
     text: str
@@ -90,17 +88,17 @@ def _identify(vault: Vault, query: Query) -> Query:
     if query.language in ("", "base") and "\n" not in path and path.lower().endswith(BASE_EXTENSION):
         entry = vault.find(path)
         text = vault.read_text(entry).text.body
-        query = replace(query, language="base", text=text, view=query.view or view, this=query.this or entry.path)
+        query = query._replace(language="base", text=text, view=query.view or view, this=query.this or entry.path)
     fence, inside = unfenced(query.text)
     if query.language:
-        return replace(query, text=inside) if fence in (None, query.language) else query
+        return query._replace(text=inside) if fence in (None, query.language) else query
     if fence == "dataviewjs":
         raise QueryInvalid(JAVASCRIPT_REFUSED)
     if fence is not None and fence in LANGUAGES:
-        return replace(query, language=fence, text=inside)
+        return query._replace(language=fence, text=inside)
     for name, is_meant in _MEANT.items():
         if is_meant(inside):
-            return replace(query, language=name, text=inside)
+            return query._replace(language=name, text=inside)
     raise QueryInvalid(
         "This is no query of a known language. A base is YAML with views, filters or formulas, or the path of a .base "
         "file; a Dataview query begins with TABLE, LIST, TASK or CALENDAR, or with = for one expression. "
@@ -108,8 +106,7 @@ def _identify(vault: Vault, query: Query) -> Query:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BlockAnswer:
+class BlockAnswer(NamedTuple):
     """What a query of a note answers, or why it is refused."""
 
     block: QueryBlock

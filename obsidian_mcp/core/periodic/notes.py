@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import Calendar, shift
 from obsidian_mcp.core.calendar.days import Ways, read_days
@@ -171,8 +172,7 @@ def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, tod
     return days.first
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """The note of one period: where it is or would be. `entry` is None where there is none yet."""
 
     rule: PeriodRule

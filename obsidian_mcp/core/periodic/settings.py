@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.calendar.locale import WEEKDAYS, Locale, locale
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, Period
@@ -28,8 +28,7 @@ _CALENDAR = "calendar"
 TEMPLATER = "templater-obsidian"
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodRule:
+class PeriodRule(NamedTuple):
     """Where the notes of one period are and what they are made from."""
 
     period: Period
@@ -44,8 +43,7 @@ class PeriodRule:
 PeriodRules = Mapping[Period, PeriodRule]
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateSettings:
+class TemplateSettings(NamedTuple):
     """`templates.json`: where templates are, and how `{{date}}` and `{{time}}` are written."""
 
     folder: str = ""
@@ -53,8 +51,7 @@ class TemplateSettings:
     time_format: str = "HH:mm"
 
 
-@dataclass(frozen=True, slots=True)
-class UniqueNotes:
+class UniqueNotes(NamedTuple):
     """`zk-prefixer.json`: notes named by the minute they are made in."""
 
     folder: str = ""
@@ -78,8 +75,7 @@ class TemplaterSettings:
         return self.folder_templates.get("/", "")
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodicSettings:
+class PeriodicSettings(NamedTuple):
     """Everything the vault says of notes made by rule."""
 
     rules: PeriodRules

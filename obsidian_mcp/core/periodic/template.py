@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale
@@ -24,13 +24,12 @@ _PERIODIC = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Variables:
+class Variables(NamedTuple):
     """What the variables of a template stand for. `title` is the note's name, `now` the local time without a zone."""
 
     title: str
     now: datetime
-    settings: TemplateSettings = field(default_factory=TemplateSettings)
+    settings: TemplateSettings = TemplateSettings()
     locale: Locale = ENGLISH
 
 

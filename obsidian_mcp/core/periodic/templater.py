@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from inspect import signature
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
@@ -56,8 +56,7 @@ class Target:
         return self.path.rpartition("/")[2].removesuffix(".md")
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What commands may ask of the vault. `include` gives the text of a link such as `[[Note#Heading]]`, of a whole
     note with its properties; None where there is none."""
 
@@ -66,8 +65,7 @@ class Surroundings:
     locale: Locale = ENGLISH
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(NamedTuple):
     """A template that has run. Places of the cursor are still in `text`; `take_cursor` takes them out."""
 
     text: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import TemplateFailed
@@ -18,8 +18,7 @@ _TOKEN = re.compile(
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     name: str
     arguments: tuple[Value, ...] | None
     """None: it is not called."""
@@ -28,8 +27,7 @@ class Call:
 Value = str | float | bool | Call
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     line: int
     source: str
     values: tuple[Value, ...]

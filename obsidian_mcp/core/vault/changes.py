@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import Content, normal_form
@@ -33,8 +33,7 @@ MISTAKES_SHOWN = 10
 _NOTHING = VaultPath("")
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """Replace a file's bytes; `before` are the bytes that the change was made from."""
 
     disk: str
@@ -51,8 +50,7 @@ class Create:
     before: ClassVar[bytes] = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """Move a file, or a folder with its files."""
 
     disk: str
@@ -61,8 +59,7 @@ class Move:
     """No link leads to the file, so the app may make the move (APP-FILE-06)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(NamedTuple):
     """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for good."""
 
     disk: str
@@ -75,8 +72,7 @@ def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remov
     return Remove(disk, permanent=permanent or option == "none", system=option == "system")
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveFolder:
+class RemoveFolder(NamedTuple):
     """Remove an empty folder; a folder that holds files, or is gone, is left alone."""
 
     disk: str
@@ -95,8 +91,7 @@ def moved(disk: str, moves: Mapping[str, str]) -> str:
     return disk
 
 
-@dataclass(frozen=True, slots=True)
-class Rewritten:
+class Rewritten(NamedTuple):
     """A file whose text changes, before and after."""
 
     before: Content
@@ -219,8 +214,7 @@ def stale(now: Content, etag: str, advice: str) -> StaleEtag:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(NamedTuple):
     """A change that was made: its number in the journal, and the trash folder of a removed file."""
 
     change: int

@@ -409,7 +409,6 @@ class Vault:
         """Replace a note's text, without its byte order mark, by `change(text)` as one step; `dry_run`: only return the
         result. With the `etag` of an older version, the change to that one is merged with what happened since. Raises:
         StaleEtag, NotText, and what `change` raises, with nothing written."""
-        from dataclasses import replace
 
         from .changes import edited
 
@@ -425,7 +424,7 @@ class Vault:
                 try:
                     if made.after.data != made.before.data:
                         self.commit(tool, [made.operation])
-                    return replace(made, after=made.after._replace(entry=self.catalog.get(entry.path) or entry))
+                    return made._replace(after=made.after._replace(entry=self.catalog.get(entry.path) or entry))
                 except StaleEtag:  # another program wrote in the last moment: both changes are kept (SAFE-22)
                     attempts -= 1
                     if not attempts:
