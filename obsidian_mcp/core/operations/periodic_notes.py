@@ -18,8 +18,16 @@ from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import Position, insert_text
 from obsidian_mcp.core.periodic import notes
 from obsidian_mcp.core.periodic.settings import PeriodRule
-from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
-from obsidian_mcp.core.periodic.templater import Surroundings, Target, has_commands, render, take_cursor
+from obsidian_mcp.core.periodic.template import (
+    Surroundings,
+    Target,
+    Variables,
+    fill,
+    fill_periodic,
+    has_commands,
+    render,
+    take_cursor,
+)
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, name_key, parse
 from obsidian_mcp.core.vault.changes import Create

@@ -1,4 +1,4 @@
-"""Keeps the catalog of a vault's visible files in step with the disk (specs/watching.md)."""
+"""Keeps the catalog of a vault's visible files in step with the disk (specs/watching.md), and finds its folders."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import Protocol
 
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, Change, DiskFile, Files, Step, may_repeat
+from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.errors import AppError, PermissionDenied
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
+from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied
 
 RESCAN_PATHS = 200
 RESCAN_PART = 5
@@ -308,6 +309,97 @@ class Listing:
             with self.lock:
                 self._is_frozen = False
                 self.look_at_all(steps)
+
+
+class Folders:
+    """The folders of a vault, as far as the policy shows them (POL-01). Every method may be called from any thread."""
+
+    def __init__(self, files: Files, policy: Policy, listing: Listing) -> None:
+        self._files = files
+        self._policy = policy
+        self._listing = listing
+
+    def named(self, raw: str) -> VaultPath | None:
+        """Return the folder that a person names, None for the root: one that is listed exactly so, however odd its name
+        (NAME-14), else the normal form, which may be new. Raises: PermissionDenied."""
+        listed = normal_form(raw).removeprefix("/").rstrip("/")
+        with suppress(AppError):
+            path = parse_folder(raw)
+            if path is None or path == listed:
+                return path
+        if self._is_listed(listed):
+            return VaultPath(listed)
+        return self._listing.catalog.parse(listed)
+
+    def _is_listed(self, path: str) -> bool:
+        """Whether a folder is spelled exactly so; folders without files are looked for on disk, in those listed."""
+        above = ""
+        for end in (*(at for at, char in enumerate(path) if char == "/"), len(path)):
+            folder = path[:end]
+            with self._listing.lock:
+                known = self._listing.catalog.folders().get(name_key(folder), ("", ""))[0]
+            if known != folder and folder not in map(normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()):
+                return False
+            above = folder
+        return True
+
+    def spelled(self, path: VaultPath) -> tuple[str, str]:
+        """Return a folder's spelling in the vault and on disk."""
+        with self._listing.lock:
+            return self._listing.catalog.existing_folder(path)
+
+    def below(self, disk: str) -> list[str] | None:
+        """Return the folders directly below one, as the disk spells them; None if there is no such folder."""
+        found = self._files.subfolders(disk)
+        if found is None or not self._policy.restricts_reading:
+            return found
+        shown = [folder for folder in found if self._is_visible(folder)]
+        return shown if shown or not disk or self._is_visible(disk) else None
+
+    def movable(self, disk: str) -> tuple[str, ...] | None:
+        """Return what can leave the hidden files of a folder: files and folders; None where it has no such files."""
+        if not self._policy.restricts_reading:
+            return None
+        found = [file.disk for file in self._files.scan(disk)]
+        shown = [file for file in found if self._listing.visible(file)]
+        if len(shown) == len(found):
+            return None
+        hidden = set(found) - set(shown)
+        staying = {file[:at] for file in hidden for at in range(len(disk), len(file)) if file[at] == "/"}
+        files = [file for file in shown if file.rpartition("/")[0] in staying]
+        folders = [below for folder in staying for below in self.below(folder) or () if below not in staying]
+        return tuple(sorted([*files, *folders]))
+
+    def existing(self, folder: str) -> tuple[str, list[str]]:
+        """A folder's spelling in the vault ("" for the root) and the folders right below it. Raises: NoteNotFound."""
+        spelled, disk = self.spelled(VaultPath(folder)) if folder else ("", "")
+        below = self.below(disk)
+        if below is None:
+            raise NoteNotFound(
+                f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
+                folder=folder,
+            )
+        return spelled, below
+
+    def configured(self, folder: str, what: str) -> str:
+        """Return a folder that the vault's settings name. Raises: PermissionDenied, without its name (POL-18)."""
+        if folder.strip("/ ") and self._policy.conceals(normal_form(folder.strip("/ ")) + "/"):
+            raise self._policy.refused_setting(what)
+        return folder
+
+    def for_notes(self, settings: AppSettings, current: str = "") -> str:
+        """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's.
+
+        Raises: PermissionDenied.
+        """
+        return self.configured(settings.folder_for_notes(current), "the folder of new notes")
+
+    def _is_visible(self, disk: str) -> bool:
+        """Whether a folder holds a visible file, or is empty and matches no pattern."""
+        with self._listing.lock:
+            if name_key(normal_form(disk)) in self._listing.catalog.folders():
+                return True
+        return self._policy.visible(normal_form(disk) + "/") and next(iter(self._files.scan(disk)), None) is None
 
 
 def _is_at_or_below(disk: str, places: AbstractSet[str]) -> bool:

@@ -26,8 +26,7 @@ from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 
-from .folders import Folders
-from .sync_tree import Dirty, Listing
+from .sync_tree import Dirty, Folders, Listing
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.graph.graph import Graph

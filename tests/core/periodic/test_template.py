@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.calendar.locale import ENGLISH
 from obsidian_mcp.core.periodic.settings import PeriodRule, Source
-from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
-from obsidian_mcp.core.periodic.templater import Surroundings, Target, render, take_cursor
+from obsidian_mcp.core.periodic.template import (
+    Surroundings,
+    Target,
+    Variables,
+    fill,
+    fill_periodic,
+    render,
+    take_cursor,
+)
 from obsidian_mcp.errors import TemplateFailed
 
 NOW = datetime.fromisoformat("2026-11-22T09:05")
