@@ -169,7 +169,11 @@ def extract(
     here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
     stays = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
-    left_edit = _left(vault, found_names, parsed, span, source.path, target, left, kept)
+    link = ""
+    if left != "nothing":
+        link = generate(found_names, target, source.path, settings=vault.settings, embed=left == "embed")
+        link = _marker(parsed, span) + link
+    left_edit = _left(body, span, link, kept)
     rewriting = applied(contents, [edited._replace(edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
     remaining = apply(body, in_order([*stays, left_edit, *gone]))
@@ -289,24 +293,11 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
     return path, disk, None
 
 
-def _left(
-    vault: Vault,
-    known: After,
-    parsed: parser.Note,
-    span: Span,
-    source: VaultPath,
-    target: VaultPath,
-    left: Left,
-    kept: str,
-) -> Edit:
-    """What takes the part's place: a link, and the footnotes that are `kept`."""
-    body = parsed.body
+def _left(body: str, span: Span, text: str, kept: str) -> Edit:
+    """What takes the part's place: the `text` of a link, if any, and the footnotes that are `kept`."""
     newline = edits.newline_of(body, "")
-    start, end, text = span.start, span.end, ""
-    if left != "nothing":
-        text = generate(known, target, source, settings=vault.settings, embed=left == "embed")
-        text = _marker(parsed, span) + text
-    else:
+    start, end = span
+    if not text:
         line = body.rfind("\n", 0, start) + 1
         start = line if _CONTAINERS.fullmatch(body, line, start) else start
         end = body.find("\n", end) + 1 or len(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -186,23 +186,16 @@ class Located(NamedTuple):
     """Settings that cannot be read, so that this may be another place than the user's."""
 
 
+@dataclass(frozen=True, slots=True)
 class PeriodicNames:
     """Finds the periodic notes of one vault by the names that people give them."""
 
-    def __init__(
-        self,
-        files: Files,
-        policy: Policy,
-        catalog: Catalog,
-        calendar: Calendar,
-        look_up: Callable[[VaultPath], FileEntry | None],
-    ) -> None:
-        """`look_up` returns the file at a path, also one that was not noticed yet."""
-        self._files = files
-        self._policy = policy
-        self._catalog = catalog
-        self._calendar = calendar
-        self._look_up = look_up
+    _files: Files
+    _policy: Policy
+    _catalog: Catalog
+    _calendar: Calendar
+    _look_up: Callable[[VaultPath], FileEntry | None]
+    """Returns the file at a path, also one that was not noticed yet."""
 
     @property
     def settings(self) -> PeriodicSettings:

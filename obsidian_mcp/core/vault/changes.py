@@ -253,29 +253,21 @@ def _problem(disk: str, data: bytes) -> str | None:
     return None
 
 
+@dataclass(eq=False, slots=True)
 class Changes:
     """Every change of a vault's files passes through here. Every method may be called from any thread."""
 
-    def __init__(
-        self,
-        files: Files,
-        journal: Journal,
-        policy: Policy,
-        listing: Listing,
-        through_app: Changer | None,
-        caught_up: int | None,
-    ) -> None:
-        """`through_app` makes changes instead of `files` where it can; `caught_up` is the last change in the journal
-        whose files the catalog knows, None if it could not be read."""
-        self._files = files
-        self._journal = journal
-        self._policy = policy
-        self._listing = listing
-        self._through_app = through_app
-        self._writers = 0
-        self._moving: dict[str, str] = {}
-        """Sources and targets of the moves that are being made."""
-        self._caught_up = caught_up
+    _files: Files
+    _journal: Journal
+    _policy: Policy
+    _listing: Listing
+    _through_app: Changer | None
+    """Makes changes instead of `_files` where it can."""
+    _caught_up: int | None
+    """The last change in the journal whose files the catalog knows, None if it could not be read."""
+    _writers: int = 0
+    _moving: dict[str, str] = field(default_factory=dict)
+    """Sources and targets of the moves that are being made."""
 
     @contextmanager
     def changing(self) -> Iterator[None]:
