@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Names
-from obsidian_mcp.core.frontmatter.quoted import Quoted
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.links import decode
@@ -129,8 +128,14 @@ def _plan(
         return _rewrite_link(place, renamed) if leads_here else []
 
     def rewrite_card(card: CardPath) -> list[Edit]:
-        leads_here = card.subpath is not None and names.at(card.path.value) == path
-        return _rewrite_card(card.subpath, renamed) if card.subpath is not None and leads_here else []
+        subpath = card.subpath
+        if subpath is None or names.at(card.path.value) != path:
+            return []
+        before = segments(subpath.value)
+        after = renamed(before) if before else None
+        if after is None or after == before:
+            return []
+        return [Edit(subpath.place(Span(0, len(subpath.value))), subpath.written("#" + "#".join(after)))]
 
     for referrer in referrers:
         found = file_edits(referrer, rewrite_link, rewrite_card)
@@ -139,15 +144,6 @@ def _plan(
             found = found._replace(edits=in_order([*rest, own]))
         if found.edits or found.skipped:
             yield found
-
-
-def _rewrite_card(subpath: Quoted, renamed: Renamed) -> list[Edit]:
-    """Raises: Unwritable."""
-    before = segments(subpath.value)
-    after = renamed(before) if before else None
-    if after is None or after == before:
-        return []
-    return [Edit(subpath.place(Span(0, len(subpath.value))), subpath.written("#" + "#".join(after)))]
 
 
 def _rewrite_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
