@@ -33,10 +33,10 @@ class Disk(VaultFolder):
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         with _translating(disk, "writing"), self.place(disk) as place:
-            if place.found(disk):
+            if (found := place.found(disk)) is not None:
                 if not os.access(place.name, os.W_OK, dir_fd=place.folder):  # a rename would replace it all the same
                     os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))  # fails with the reason
-                with self._open(place, disk) as (old, _):
+                with self._open(place, disk, found) as (old, _):
                     temporary = temporary_file(place, data, old)
             else:
                 self.check()

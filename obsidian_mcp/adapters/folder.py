@@ -314,12 +314,12 @@ class VaultFolder:
             raise translate_error(error, disk, "reading") from error
 
     @contextlib.contextmanager
-    def _open(self, place: DiskPlace, disk: str) -> Iterator[tuple[int, int]]:
-        """Open the regular file at a place for reading: its descriptor and its size in bytes. Raises: OSError,
-        StorageFailed, PermissionDenied."""
+    def _open(self, place: DiskPlace, disk: str, known: os.stat_result | None = None) -> Iterator[tuple[int, int]]:
+        """Open the regular file at a place for reading: its descriptor and its size in bytes. `known`: what is already
+        known of it. Raises: OSError, StorageFailed, PermissionDenied."""
         try:
             # without relative calls (Windows), opening a file follows a link, and has the cloud download it
-            before = None if self._relative_calls else place.real(disk)
+            before = None if self._relative_calls else known or place.real(disk)
             if before is not None:
                 _check_readable(before, disk, in_cloud=self._in_cloud(before))
             opening = partial(os.open, place.name, _READING, dir_fd=place.folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
@@ -14,7 +15,7 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault import changes
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import ChangeNotFound, UndoConflict
+from obsidian_mcp.errors import ChangeNotFound, NoteNotFound, UndoConflict
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
@@ -159,7 +160,10 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> changes.Operation | None:
     """Return the operation that restores one file; None if it is unchanged. Raises: UndoConflict."""
-    now = vault.files.read(disk, sys.maxsize) if not is_free and vault.files.exists(disk) else None
+    now = None
+    if not is_free:
+        with suppress(NoteNotFound):
+            now = vault.files.read(disk, sys.maxsize)
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(
             f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in the trash: restore it "
