@@ -89,8 +89,13 @@ def run_view(
         view=view.name,
         paths=None if read_rows else [row.row.file.path for row in shown],
         lines=[row.row.line for row in shown] if read_rows else None,
-        groups=None if groups is None else tuple(_row_group(group, summaries, context) for group in groups),
-        summaries=_summarize(rows, summaries, context) if summaries else None,
+        groups=None
+        if groups is None
+        else tuple(
+            RowGroup(_cell(group.key, context), len(group.rows), _summarize(group.rows, view, summaries, context))
+            for group in groups
+        ),
+        summaries=_summarize(rows, view, summaries, context),
         warnings=_warnings(context),
     )
 
@@ -211,52 +216,42 @@ def _groups(view: View, rows: Sequence[Scope], context: Context) -> list[KeyedRo
     return group_rows(rows, by, key, context, SORT_STEP, keep_errors=True)
 
 
-Summarize = tuple[str, Callable[[Sequence[Value]], Value]]
-"""Name of a summary, and its function."""
+Summary = Callable[[Sequence[Value], Context], Value]
 
 
-def _summary(base: Base, name: str, context: Context) -> Summarize:
+def _summary(base: Base, name: str, context: Context) -> Summary:
     text = base.summaries.get(name)
     if text is not None:
         node = parse_or_problem(text)
         if not isinstance(node, SyntaxProblem):
             evaluate = compile_expression(node, BASES, frozenset({"values"}))
             row = BaseRow(File(context.source), {})
-            return name, lambda values: evaluate(Scope(context, row, {"values": list(values)}))
+            return lambda values, _: evaluate(Scope(context, row, {"values": list(values)}))
         context.problems.note(f'Summary "{name}" does not parse: {base.describe(("summaries", name), node)}')
-        return name, lambda _: None
-    built_in = find(BUILT_IN, name)
+        return lambda *_: None
+    built_in: Summary | None = find(BUILT_IN, name)
     if built_in is None:
         context.problems.note(
             f'The summary "{name}" is not known. Built-in summaries: {", ".join(BUILT_IN)}; others stand under '
             '"summaries" of the base.'
         )
-        return name, lambda _: None
-    return name, lambda values: built_in(values, context)
+    return built_in or (lambda *_: None)
 
 
-def _summarize(
-    rows: Sequence[Scope], summaries: Mapping[str, Summarize], context: Context
-) -> dict[str, dict[str, Cell]]:
+def _summarize(rows: Sequence[Scope], view: View, summaries: Mapping[str, Summary], context: Context) -> Cell:
     found: dict[str, dict[str, Cell]] = {}
-    for property_id, (name, summarize) in summaries.items():
+    for property_id, summarize in summaries.items():
         value = property_value(property_id)
         values = [evaluate_or_error(value, row) for row in rows]
         values = [None if isinstance(value, ExpressionError) else value for value in values]
         try:
             context.budget.hold(values)
-            cell = cell_of(summarize(values), CELLS, context)
+            cell = cell_of(summarize(values, context), CELLS, context)
         except ExpressionError as error:
             cell = {"error": error.message}
         context.budget.end_row(kept=True)
-        found.setdefault(full_id(property_id), {})[name] = cell
-    return found
-
-
-def _row_group(group: KeyedRows, summaries: Mapping[str, Summarize], context: Context) -> RowGroup:
-    key = _cell(group.key, context)
-    found = _summarize(group.rows, summaries, context) if summaries else None
-    return RowGroup(key, len(group.rows), found)
+        found.setdefault(full_id(property_id), {})[view.summaries[property_id]] = cell
+    return found or None
 
 
 # The answer
@@ -284,9 +279,6 @@ def _warnings(context: Context) -> list[str]:
         if step == FILTER_STEP
     ]
     return context.problems.notes + counted
-
-
-Summary = Callable[[Sequence[Value], Context], Value]
 
 
 def _summarize_numbers(compute: Callable[[list[float]], float | None], *, rounded: bool = False) -> Summary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
-from functools import partial
+from functools import lru_cache, partial
 
 import regex
 
@@ -36,6 +36,7 @@ _CANONICAL = regex.compile(rf"({EMOJI})|([0-9\p{{L}}_-]+)|({SPACE}+)|.", regex.D
 _HEADING = regex.compile(rf"{EMOJI}|[0-9\p{{L}}_-]+")
 
 
+@lru_cache(maxsize=4096)
 def canonical_name(name: str) -> str:
     """The key under which a field is also found: lower case, hyphens for white space, no sign but emoji (DV-12)."""
     if name.isascii() and name.isalnum():

@@ -7,7 +7,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, time
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -55,9 +55,6 @@ _FILE_KEYS = (
 )  # fmt: skip
 
 
-canonical_key = lru_cache(maxsize=4096)(canonical_name)
-
-
 def is_page(path: str) -> bool:
     """Return whether a file is a page, also one that the app excludes from its search (DV-13)."""
     return path.endswith((".md", ".markdown"))
@@ -75,7 +72,6 @@ class Run(Context):
     _pages: dict[str, NotePage] = dataclasses.field(default_factory=dict)
     _values: dict[tuple[str, bool], Value] = dataclasses.field(default_factory=dict)
     """Values of the texts of fields: most stand in many notes."""
-    _paths: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @cached_property
     def page_paths(self) -> Sequence[str]:
@@ -112,7 +108,7 @@ class Run(Context):
         """The keys in the vault, in lower case, by their canonical names."""
         found: dict[str, list[str]] = {}
         for key in self.vault.field_keys():
-            found.setdefault(canonical_key(key), []).append(key)
+            found.setdefault(canonical_name(key), []).append(key)
         return found
 
     def fields(self, path: str, keys: Sequence[str]) -> list[RawField]:
@@ -155,11 +151,7 @@ class Run(Context):
 
     def full_path(self, written: str) -> str:
         """The path of the file that a link path leads to, itself where it leads nowhere. A `#` is part of a name."""
-        path = self._paths.get(written)
-        if path is None:
-            found = None if "#" in written else self.vault.resolve(written, self.source)
-            path = self._paths[written] = found or written
-        return path
+        return (None if "#" in written else self.resolve(written, self.source)) or written
 
     def page_of(self, link: LinkValue) -> NotePage | None:
         """The note that a link leads to; None for no file and for other files."""
@@ -226,7 +218,7 @@ class NotePage(ObjectRecord):
                 raw.setdefault(field.key, []).append(self.store.value(field, self.path))
         canonical: dict[str, list[Value]] = {}
         for key, values in raw.items():
-            name = canonical_key(key)
+            name = canonical_name(key)
             if name and name not in raw:
                 canonical.setdefault(name, []).extend(values)
         fields: dict[str, Value] = {"file": self.file}

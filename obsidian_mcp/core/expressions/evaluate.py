@@ -3,9 +3,11 @@ flattened and limited (EXPR-51 to EXPR-55). A `Language` has what differs."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,15 +25,16 @@ class Problems:
     """What went wrong in single rows: distinct messages of a step with the number of rows (EXPR-50)."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str], int] = {}
-        self.failures = 0
+        self._counts: Counter[tuple[str, str]] = Counter()
         self.notes: list[str] = []
         """Warnings about the query as a whole, in order."""
 
     def record(self, step: str, message: str) -> None:
-        key = step, message
-        self._counts[key] = self._counts.get(key, 0) + 1
-        self.failures += 1
+        self._counts[step, message] += 1
+
+    @property
+    def failures(self) -> int:
+        return self._counts.total()
 
     def note(self, warning: str) -> None:
         """Add a warning about the query as a whole, once."""
@@ -56,18 +59,15 @@ class Context:
     """Path of the file from which links that are written in the query resolve."""
     budget: Budget = field(default_factory=Budget)
     problems: Problems = field(default_factory=Problems)
-    _resolved: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    resolve: Callable[[str, str], str | None] = field(init=False)
+    """As that of the vault."""
+
+    def __post_init__(self) -> None:
+        self.resolve = lru_cache(LINKS_REMEMBERED)(self.vault.resolve)
 
     def follow(self, link: LinkValue) -> str | None:
         """Path of the file that a link leads to."""
-        key = link.path, link.source
-        try:
-            return self._resolved[key]
-        except KeyError:
-            if len(self._resolved) >= LINKS_REMEMBERED:
-                self._resolved.clear()
-            path = self._resolved[key] = self.vault.resolve(link.path, link.source)
-            return path
+        return self.resolve(link.path, link.source)
 
 
 NO_VARIABLES: Mapping[str, Value] = {}

@@ -102,26 +102,13 @@ class SyntaxProblem(Exception):
         return f"{self.problem}.{expected}{hint}"
 
 
-def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly inside a node."""
-    match node:
-        case FieldAccess(of):
-            return (of,)
-        case IndexAccess(of, by):
-            return of, by
-        case FunctionCall(callee, arguments):
-            return callee, *arguments
-        case Unary(_, operand):
-            return (operand,)
-        case Binary(_, left, right):
-            return left, right
-        case ListOf(items):
-            return items
-        case ObjectOf(entries):
-            return tuple(value for _, value in entries)
-        case Lambda(_, body):
-            return (body,)
-    return ()
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly inside a node, in the order of its parts."""
+    for part in (getattr(node, name) for name in node.__slots__):
+        for inner in part if isinstance(part, tuple) else (part,):
+            found = inner[1] if isinstance(inner, tuple) else inner  # an entry of an object is a key with a node
+            if isinstance(found, Node):
+                yield found
 
 
 def walk(node: Node) -> Iterator[Node]:
