@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -35,40 +35,32 @@ Path = tuple[str | int, ...]
 """Keys and list positions that lead to a value of the YAML."""
 
 
-class Places:
-    """Lines and columns of one YAML text that is known to be sound; it is looked through when first needed."""
+def find_place(text: str, path: Path, inside: int = 0) -> tuple[int, int]:
+    """Line and column, from 1, of a value of a YAML text that is known to be sound, or of the character `inside` it; of
+    what is around it without one."""
+    node, lines = _compose(text)
+    if node is None:
+        return 1, 1
+    for step in path:
+        found = _child(node, step)
+        if found is None:
+            break
+        node = found
+    line, column = node.start_mark.line + 1, node.start_mark.column + 1
+    if inside and isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
+        written = lines[line - 1][column - 1 :]
+        quote = 1 if node.style in ("'", '"') else 0
+        if written[quote:].startswith(node.value):
+            column += quote + inside
+    return line, column
 
-    def __init__(self, text: str) -> None:
-        self._text = text
 
-    def find(self, path: Path, inside: int = 0) -> tuple[int, int]:
-        """Line and column, from 1, of a value, or of the character `inside` it; of what is around it without one."""
-        node = self._root
-        if node is None:
-            return 1, 1
-        for step in path:
-            found = _child(node, step)
-            if found is None:
-                break
-            node = found
-        line, column = node.start_mark.line + 1, node.start_mark.column + 1
-        if inside and isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
-            written = self._lines[line - 1][column - 1 :]
-            quote = 1 if node.style in ("'", '"') else 0
-            if written[quote:].startswith(node.value):
-                column += quote + inside
-        return line, column
-
-    @cached_property
-    def _root(self) -> Any:
-        try:
-            return yaml.compose(self._text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.YAMLError:  # sound for the app, as a template field without quotes is
-            return None
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        return self._text.split("\n")
+@lru_cache(maxsize=1)
+def _compose(text: str) -> tuple[Any, list[str]]:
+    try:
+        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), text.split("\n")
+    except yaml.YAMLError:  # sound for the app, as a template field without quotes is
+        return None, []
 
 
 def _child(node: Any, step: str | int) -> Any:
@@ -125,12 +117,12 @@ class Base:
     """Property id as written -> display name."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    places: Places = field(default=Places(""), compare=False)
-    """Of the YAML that was read."""
+    text: str = field(default="", compare=False)
+    """The YAML that was read."""
 
     def describe(self, path: Path, problem: SyntaxProblem) -> str:
         """What is wrong with the expression at `path`, with line and column in the YAML."""
-        line, column = self.places.find(path, inside=problem.at)
+        line, column = find_place(self.text, path, problem.at)
         return f"line {line}, column {column}: {problem.explanation}"
 
     def view(self, name: str | None) -> View:
@@ -154,7 +146,7 @@ def read(text: str) -> Base:
     base, found = mistakes(text)
     if base is None:
         path, message = found[0]
-        line, column = Places(text).find(path)
+        line, column = find_place(text, path)
         raise QueryInvalid(f"{message} (line {line}, column {column})", line=line, column=column)
     return base
 
@@ -183,7 +175,7 @@ def mistakes(text: str) -> tuple[Base | None, list[tuple[Path, str]]]:
     base = reader.base(_load(text))
     if base is not None and _TAGGED.search(text):
         base = replace(base, warnings=(*base.warnings, f"{_QUOTE} It has no effect as it is."))
-    return base and replace(base, places=Places(text)), reader.mistakes
+    return base and replace(base, text=text), reader.mistakes
 
 
 def _load(text: str) -> dict[str, Any]:
@@ -373,13 +365,12 @@ def validate(text: str) -> list[Mistake]:
         base, refused = mistakes(text)
     except QueryInvalid as error:
         return [Mistake(error.message, error.data.get("line", 1), error.data.get("column"), refused=True)]
-    places = Places(text)
-    found = [Mistake(message, *places.find(path), refused=True) for path, message in refused]
+    found = [Mistake(message, *find_place(text, path), refused=True) for path, message in refused]
     if base is not None:
         for path, expression in expressions(base, base.views):
             problem = parse_or_problem(expression)
             if isinstance(problem, SyntaxProblem):  # its place is exact where the YAML has the expression on one line
-                line, column = places.find(path, inside=problem.at)
+                line, column = find_place(text, path, problem.at)
                 found.append(Mistake(f"{_subject(path)}: {problem.explanation}", line, column, refused=False))
     return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
 
@@ -390,12 +381,11 @@ def text_literals(text: str) -> Iterator[tuple[int, str]]:
         base = read(text)
     except QueryInvalid:
         return
-    places = Places(text)
     for path, expression in expressions(base, base.views):
         node = parse_or_problem(expression)
         for part in () if isinstance(node, SyntaxProblem) else walk(node):
             if isinstance(part, Literal) and isinstance(part.value, str):
-                yield places.find(path)[0], part.value
+                yield find_place(text, path)[0], part.value
 
 
 def _subject(path: Path) -> str:

@@ -7,6 +7,7 @@ import html
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
@@ -42,7 +43,6 @@ from .values import (
     read_wikilink,
     text_of,
     type_name,
-    with_display,
     wrap_property,
 )
 
@@ -166,33 +166,22 @@ def _unreadable(value: Value, scope: Scope, kind: str) -> ExpressionError:
     return ExpressionError(f'Unable to parse "{text_of(value, scope.context)[:200]}" as a {kind}.')
 
 
-def _list(_: Scope, __: None, value: Value) -> Value:
-    if isinstance(value, list):
-        return value
-    return [] if value is None else [value]
-
-
 def _link(scope: Scope, _: None, target: Value, display: Value = None) -> Value:
     scope.context.budget.charge_items(2)
     shown = None if display is None else text_of(display, scope.context)
     source = scope.row.file.path
-    if isinstance(target, LinkValue):
-        return with_display(target, shown)
     if isinstance(target, File):
         return LinkValue(target.path, display=shown, source=source)
     text = target.strip()
     written = read_wikilink(text, source)
     if written is not None:
-        return with_display(written, shown)
+        return written if shown is None else replace(written, display=shown)
     path, subpath = (text, "") if is_external(LinkValue(text)) else split_subpath(text)
     return LinkValue(path, subpath, shown, source=source)
 
 
 def _file(scope: Scope, _: None, target: Value) -> Value:
-    if isinstance(target, File):
-        return target
-    link = target if isinstance(target, LinkValue) else _link(scope, None, target)
-    return file_of(link, scope)
+    return target if isinstance(target, File) else file_of(_link(scope, None, target), scope)
 
 
 def file_of(link: LinkValue, scope: Scope) -> File | None:
@@ -207,9 +196,7 @@ def _escape_html(scope: Scope, _: None, text: str) -> Value:
 
 
 def _image(scope: Scope, _: None, value: Value) -> Value:
-    if isinstance(value, File):
-        return Image(value.path)
-    return Image(value.target if isinstance(value, LinkValue) else text_of(value, scope.context))
+    return Image(value.path if isinstance(value, File) else text_of(value, scope.context))
 
 
 _NUMBERS = (Parameter("value", NUMBER), Parameter("value", NUMBER, rest=True))
@@ -217,7 +204,10 @@ GLOBALS: Mapping[str, Method] = {
     "date": Method(_date, (Parameter("date"),)),
     "duration": Method(_duration, (Parameter("value"),)),
     "number": Method(_number, (Parameter("input"),)),
-    "list": Method(_list, (Parameter("element"),)),
+    "list": Method(
+        lambda _, __, value: value if isinstance(value, list) else [] if value is None else [value],
+        (Parameter("element"),),
+    ),
     "min": Method(lambda _, __, *numbers: min(numbers), _NUMBERS),
     "max": Method(lambda _, __, *numbers: max(numbers), _NUMBERS),
     "link": Method(_link, (Parameter("path", (str, LinkValue, File)), Parameter("display", optional=True))),
@@ -230,9 +220,6 @@ GLOBALS: Mapping[str, Method] = {
     "image": Method(_image, (Parameter("path", (str, LinkValue, File)),)),
     "icon": Method(lambda _, __, text: Icon(text), (Parameter("name", STRING),)),
 }
-
-
-# Methods of every value
 
 
 ANY: Mapping[str, Method] = {

@@ -7,7 +7,6 @@ import json
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -201,10 +200,6 @@ def _read_text(text: str, source: str) -> Value:
     written = iso.read(text) if text[:1].isdigit() else None
     date = parse_date(text) if written is not None and written.mark != " " else None
     return text if date is None else date
-
-
-def with_display(link: LinkValue, display: str | None) -> LinkValue:
-    return replace(link, display=display) if display is not None else link
 
 
 def local(moment: datetime) -> Date:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 
@@ -28,8 +27,7 @@ _UNITS = {"d": "d", "w": "w", "m": "M", "q": "Q", "y": "y"}
 Kind = Literal["day", "moved", "span", "weekday", "period", "week", "month", "named month", "quarter", "year"]
 
 
-@dataclass(frozen=True, slots=True)
-class DayPhrase:
+class DayPhrase(NamedTuple):
     """A day or period as it is written. Which members count follows from the kind."""
 
     kind: Kind
@@ -40,7 +38,7 @@ class DayPhrase:
     day: int = 1
     number: int = 0
     """Of a week, a quarter, or a weekday from Monday, which is 0."""
-    count: int = 0
+    amount: int = 0
     unit: str = ""
     """As `clock.shift` takes it."""
     which: str = ""
@@ -199,7 +197,7 @@ def read_shifted_day(text: str, start: date) -> date | None:
     """Return the day that `+1 week` or `-2d` is from another one; None for other texts (TASK-83)."""
     phrase = read_phrase(text)
     try:
-        return shift(start, phrase.count, phrase.unit) if phrase is not None and phrase.is_signed else None
+        return shift(start, phrase.amount, phrase.unit) if phrase is not None and phrase.is_signed else None
     except (ValueError, OverflowError):
         return None
 
@@ -226,9 +224,9 @@ def _days(phrase: DayPhrase, today: date, ways: Ways) -> Days:
     year = today.year if phrase.year is None else phrase.year
     match phrase.kind:
         case "moved":
-            return _day(shift(today, phrase.count, phrase.unit))
+            return _day(shift(today, phrase.amount, phrase.unit))
         case "span":
-            first, last = sorted((today, shift(today, phrase.count, phrase.unit)))
+            first, last = sorted((today, shift(today, phrase.amount, phrase.unit)))
             return Days(first, last)
         case "weekday":
             return _day(_weekday(phrase, today, ways))
