@@ -79,8 +79,6 @@ class _Parser:
             raise self._problem(self._token, "an operator or the end")
         return node
 
-    # Tokens
-
     def _read(self, at: int) -> _Token:
         found = _TOKEN.match(self._text, at)
         if found is None:
@@ -104,8 +102,6 @@ class _Parser:
         if not problem:
             problem = "the expression ends here" if token.kind == "end" else f'"{token.text}" cannot stand here'
         return SyntaxProblem(token.at, problem, expected, _HINTS.get(token.text, ""))
-
-    # Grammar
 
     def _expression(self, least: int = 1) -> Node:
         left = self._unary()

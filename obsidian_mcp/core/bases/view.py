@@ -144,9 +144,6 @@ def _formula(base: Base, name: str, text: str, context: Context) -> Evaluate:
     return compile_expression(node, BASES)
 
 
-# Rows
-
-
 def _rows(base: Base, view: View, context: Context, found: Iterable[BaseRow], *, in_order: bool) -> list[Scope]:
     """Filtered, sorted and limited. Without a sort they are sorted by name, or with `in_order` stay as they are."""
     rows = [Scope(context, row) for row in found]
@@ -252,9 +249,6 @@ def _summarize(rows: Sequence[Scope], view: View, summaries: Mapping[str, Summar
         context.budget.end_row(kept=True)
         found.setdefault(full_id(property_id), {})[view.summaries[property_id]] = cell
     return found or None
-
-
-# The answer
 
 
 def _cells(rows: Sequence[Scope], columns: Sequence[Evaluate], context: Context) -> Iterator[list[Cell]]:

@@ -44,7 +44,6 @@ class DayPhrase(NamedTuple):
     which: str = ""
     """`this`, `last`, `next` or nothing."""
     is_signed: bool = False
-    """Written with `+` or `-`."""
 
 
 def read_phrase(text: str) -> DayPhrase | None:

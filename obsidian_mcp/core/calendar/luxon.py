@@ -31,9 +31,6 @@ def split_format(form: str) -> tuple[Part, ...]:
     return tuple((quoted or run, bool(run) and not run.isspace()) for quoted, run, _ in found if quoted or run)
 
 
-# Writing
-
-
 def write(when: datetime, form: str) -> str:
     """Return a time in this format. Letters and lengths without a meaning stay."""
     return formats.write(when, _expand(form), _WRITERS, ENGLISH, form)
@@ -99,8 +96,6 @@ _WRITERS: Mapping[str, Writer] = {
     **numbers("q", (1, 2), NUMBERS["quarter"]),
 }
 
-
-# Reading
 
 _MONTH_FIELDS = frozenset({"month", "short_month", "long_month", "quarter"})
 _WEEK_FIELDS = frozenset({"week", "weekyear", "weekyear2"})

@@ -94,9 +94,6 @@ _COMMA = regex.compile(rf"{SPACE}*,{SPACE}*")
 _ESCAPE = regex.compile(r'\\(["\\])')
 
 
-# Dates
-
-
 def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
     """The date from `YYYY-MM` on at `at`, with its zone, and where it ends; days and times may overflow (DV-07)."""
     found = _DATE.match(text, at)
@@ -167,9 +164,6 @@ _DAYS: dict[str, Callable[[Now], Date]] = {
 }
 
 
-# Durations
-
-
 def match_duration(text: str, at: int = 0) -> tuple[Duration, int] | None:
     """The duration that begins at `at` and where it ends; None where there is none (DV-08)."""
     found = _FIRST_AMOUNT.match(text, at)
@@ -190,9 +184,6 @@ def parse_duration(text: str) -> Duration | None:
         return None
     found = match_duration(text)
     return found[0] if found is not None and found[1] == len(text) else None
-
-
-# Links
 
 
 def link(inner: str, *, embed: bool = False) -> LinkValue:
@@ -219,9 +210,6 @@ def parse_link(text: str) -> LinkValue | None:
     embed = text[0] == "!"
     inner = text[2 + embed : -2]
     return None if "[" in inner or "]" in inner else link(inner, embed=embed)
-
-
-# Fields
 
 
 def inline_value(text: str, *, plain: bool = False) -> Value:

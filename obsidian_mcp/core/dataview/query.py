@@ -255,8 +255,6 @@ class _Execution:
         listed = "; ".join(list(dict.fromkeys(messages))[:SHOWN_ERRORS])
         raise QueryInvalid(f"Every row during operation '{step}' failed with an error; first {SHOWN_ERRORS}: {listed}")
 
-    # Answers
-
     def answer(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
         match self.query.kind:
             case "task":

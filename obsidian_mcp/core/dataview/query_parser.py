@@ -28,9 +28,6 @@ class Named(NamedTuple):
     text: str
 
 
-# Sources
-
-
 class FromPath(NamedTuple):
     """A folder or a note; empty for all notes."""
 
@@ -65,9 +62,6 @@ class Combined(NamedTuple):
 
 
 Source = FromPath | FromTag | FromLink | FromCsv | ExceptFor | Combined
-
-
-# Commands
 
 
 class Where(NamedTuple):
@@ -223,8 +217,6 @@ class QueryParser(ExpressionParser):
     def comment(self) -> str:
         return self.match(_COMMENT, "")[0][2:].strip(SPACES)
 
-    # Commands
-
     def _command(self) -> Command | None:
         start = self.pos
         commands: tuple[tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], Command]], ...] = (
@@ -255,8 +247,6 @@ class QueryParser(ExpressionParser):
         self.skip_space()
         direction = self.attempt(lambda: self.match(_DIRECTION, "ASC or DESC"))
         return SortKey(expression, direction is not None and direction[0].lower().startswith("desc"))
-
-    # Sources
 
     def source(self) -> Source:
         left = self._source_atom()

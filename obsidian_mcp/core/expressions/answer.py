@@ -35,7 +35,6 @@ class Column(NamedTuple):
     id: str
     """Full id of a property, or the text of an expression."""
     name: str
-    """Label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +58,11 @@ class QueryAnswer:
 
     columns: tuple[Column, ...]
     rows: list[list[Cell]]
-    """Those of the page."""
     total: int
     """Rows of the whole result."""
     kind: str | None = None
     """`table`, `list`, `task` or `calendar` where the language has kinds."""
     view: str | None = None
-    """Name of the view where the language has views."""
     paths: list[str | None] | None = None
     """For each row of the page the file it stands for."""
     groups: tuple[RowGroup, ...] | None = None

@@ -107,7 +107,6 @@ class TaskPage:
 
     tasks: list[TaskEntry]
     total: int
-    """Tasks of the whole list."""
     matched: int | None = None
     """Before the limits of the query, where that is another number."""
     next_offset: int | None = None
@@ -134,7 +133,6 @@ class UpdatedTask:
     """The new occurrence of a recurring task."""
     deleted: bool | None = None
     lane: str | None = None
-    """The lane of a board that a card was moved to."""
     warnings: list[str] | None = None
     merged: bool | None = None
     """True where the note had changed since the etag and both changes were kept."""

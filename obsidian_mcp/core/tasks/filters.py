@@ -176,8 +176,6 @@ def priority_predicate(relation: str | None, level: str) -> Predicate:
     return lambda task: task.priority == level
 
 
-# Dates
-
 _RELATION = re.compile(r"((?:on|in) or before|before|(?:on|in) or after|after|on|in) ?")
 _DATE_LINE = re.compile(r"(due|scheduled|starts|created|done|cancelled|happens) (.*)", re.DOTALL)
 
@@ -258,8 +256,6 @@ def long_date(day: date) -> str:
     """`2023-04-19 (Wednesday 19th April 2023)`."""
     return format_moment(day, "YYYY-MM-DD (dddd Do MMMM YYYY)")
 
-
-# Texts
 
 _OPERATORS = "includes|does not include|regex matches|regex does not match"
 _TEXT_LINE = re.compile(

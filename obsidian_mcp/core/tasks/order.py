@@ -26,7 +26,6 @@ class Sorter(NamedTuple):
 
 class Grouper(NamedTuple):
     names: Callable[[Task], Sequence[str]]
-    """The groups that a task belongs to."""
     reverse: bool
 
 
@@ -35,8 +34,6 @@ class TaskGroup(NamedTuple):
     """One for each level."""
     tasks: tuple[Task, ...]
 
-
-# Sorting
 
 _SORTED_BY = (
     *("status.name", "status.type", "status", "recurring", "priority", "happens", "cancelled", "created", "start"),
@@ -137,8 +134,6 @@ def shown_description(task: Task, settings: TaskSettings) -> str:
             text = match[1] + text[match.end() :]
     return text
 
-
-# Grouping
 
 _match_grouper = re.compile(r"group by (?P<name>[a-z.]+)(?P<reverse> reverse)?\Z", re.IGNORECASE).match
 

@@ -85,7 +85,6 @@ class Result(NamedTuple):
     matched: int
     """How many there were before the limits."""
     groups: tuple[TaskGroup, ...] | None = None
-    """None for a query without groups."""
 
 
 class TasksQuery(NamedTuple):
@@ -98,7 +97,6 @@ class TasksQuery(NamedTuple):
     limit: int | None = None
     group_limit: int | None = None
     explanation: str | None = None
-    """Only where the query asks for it."""
 
     def run(self, tasks: Iterable[Task]) -> Result:
         """Filter, sort, limit, group, limit the groups (TASK-117)."""

@@ -114,8 +114,6 @@ class _Reader:
             is_complete=self.symbol is None and self._at >= len(self._text),
         )
 
-    # Tokens
-
     def _advance(self) -> None:
         self.symbol = None
         while self._at < len(self._text):
@@ -178,8 +176,6 @@ class _Reader:
             return None
         self._advance()
         return -number if self._accept("last") else number
-
-    # Grammar
 
     def _frequency(self) -> Frequency:
         unit = self.symbol or ""

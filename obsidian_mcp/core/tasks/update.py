@@ -160,7 +160,6 @@ class Updated(NamedTuple):
     """Of the new occurrence."""
     deleted: bool = False
     lane: str = ""
-    """To which it was moved."""
     warnings: tuple[str, ...] = ()
 
 
@@ -238,9 +237,6 @@ def _put(body: str, box: Checkbox, change: StatusChange, warnings: list[str]) ->
     )
 
 
-# Adding
-
-
 def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings, today: date) -> Updated:
     """A note with a new task at the end of it or a section (TASK-66). Raises: InvalidArguments, SectionNotFound."""
     description = with_global_filter(checked_text(change.text or ""), settings.global_filter)
@@ -280,9 +276,6 @@ def _added_line(before: str, after: str, text: str) -> int:
     same = len(commonprefix((before, after)))  # noqa: RUF071 - of characters
     at = after.rindex(text, 0, same + len(text) + 2)
     return after.count("\n", 0, at)
-
-
-# Values
 
 
 def checked_text(text: str) -> str:
