@@ -11,19 +11,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from obsidian_mcp import errors
 from obsidian_mcp.core.text import json_codec
-from obsidian_mcp.errors import (
-    AmbiguousName,
-    AppCommandFailed,
-    AppError,
-    InvalidArguments,
-    NoteNotFound,
-    ObsidianNotRunning,
-    OperationTimeout,
-    PermissionDenied,
-    UnknownTool,
-    VaultNotFound,
-)
+from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, ObsidianNotRunning, UnknownTool
 
 Mode = Literal["auto", "mcp", "v1"]
 
@@ -42,11 +32,11 @@ _BY_CODE: Mapping[int, type[AppError]] = {
     error.code: error
     for error in (
         ObsidianNotRunning,
-        VaultNotFound,
-        NoteNotFound,
-        AmbiguousName,
-        PermissionDenied,
-        OperationTimeout,
+        errors.VaultNotFound,
+        errors.NoteNotFound,
+        errors.AmbiguousName,
+        errors.PermissionDenied,
+        errors.OperationTimeout,
         InvalidArguments,
     )
 }
@@ -266,7 +256,7 @@ class BridgeClient:
                 address=self.address,
             ) from error
         except TimeoutError as error:
-            raise OperationTimeout(
+            raise errors.OperationTimeout(
                 f"The plugin at {self.address} did not answer within {limit:g} seconds. If this was a change, look "
                 "whether it was made before trying again."
             ) from error
@@ -286,7 +276,7 @@ class BridgeClient:
         details = reply.body.get("details") if isinstance(reply.body, dict) else None
         facts = {"status": status} | ({} if details is None else {"details": details})
         if status in (401, 403):
-            raise PermissionDenied(
+            raise errors.PermissionDenied(
                 f"The plugin refused the request: {said}. Give its key in OBSIDIAN_MCP_API_KEY.", **facts
             )
         if status in _NOT_OFFERED:

@@ -17,16 +17,8 @@ from obsidian_mcp import __version__
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
-from obsidian_mcp.serve.http.dialect import (
-    CORS,
-    Contract,
-    HttpRequest,
-    Reason,
-    Refusal,
-    json_reply,
-    text_of,
-    tool_entry,
-)
+from obsidian_mcp.serve.http import dialect
+from obsidian_mcp.serve.http.dialect import CORS, HttpRequest, Reason, Refusal, json_reply, tool_entry
 from obsidian_mcp.serve.http.tool_service import ToolService, sort_by_name
 from obsidian_mcp.serve.results import content, text_block
 from obsidian_mcp.tools.registry import Tool
@@ -50,7 +42,7 @@ _INDEX_END: Final = 2**32 - 1
 _KEY_HEADERS: Final = "Content-Type, Authorization, X-Api-Key, X-ObsiScripta-Api-Key"
 
 
-class BridgeContract(Contract):
+class BridgeContract(dialect.Contract):
     below = "/bridge/v1"
     open_to_bridge = True
     key_advice = "Pass OBSIDIAN_MCP_API_KEY from stdio bridge."
@@ -98,7 +90,7 @@ class BridgeContract(Contract):
                 return await self._call(request, service)
 
     async def _call(self, request: HttpRequest, service: ToolService) -> Response:
-        name = text_of(request.segments[1])
+        name = dialect.text_of(request.segments[1])
         if service.find(name) is None:
             return unknown(name)
         try:

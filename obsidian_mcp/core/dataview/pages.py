@@ -13,20 +13,10 @@ from typing import Any
 
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.calendar.formats import offset_minutes, write_offset
-from obsidian_mcp.core.dataview import literals
+from obsidian_mcp.core.dataview import literals, records
 from obsidian_mcp.core.dataview.literals import canonical_name
 from obsidian_mcp.core.dataview.note_data import DataviewVault, RawField
-from obsidian_mcp.core.dataview.records import (
-    ABSENT,
-    MISSING,
-    Computed,
-    Extended,
-    Identified,
-    ItemRecord,
-    ObjectRecord,
-    TaskRow,
-    item_records,
-)
+from obsidian_mcp.core.dataview.records import ABSENT, MISSING, ItemRecord, ObjectRecord, item_records
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.values import ExternalLink, duration_text, file_title, link_text
 from obsidian_mcp.core.expressions.answer import Cell, Cells, cell_of
@@ -228,7 +218,7 @@ class NotePage(ObjectRecord):
         return fields
 
 
-class PageFile(Computed):
+class PageFile(records.Computed):
     """The implicit fields of a note: `file` (DV-14)."""
 
     __slots__ = ("page", "path")
@@ -440,9 +430,9 @@ CELLS: Cells = {
     ExternalLink: lambda link, context: _text(f"[{link.display}]({link.url})", context),
     Function: lambda _, context: _text("<function>", context),
     NotePage: _record,
-    Extended: _record,
-    Identified: _record,
-    TaskRow: _record,
+    records.Extended: _record,
+    records.Identified: _record,
+    records.TaskRow: _record,
     PageFile: lambda file, context: _text(_file_link(file), context),
     ItemRecord: _item,
 }

@@ -11,18 +11,10 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
+from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.text import Text, etag_of, printable
-from obsidian_mcp.core.text.vault_path import (
-    NOTE_EXTENSION,
-    TEXT_EXTENSIONS,
-    VaultPath,
-    basename,
-    check_creatable,
-    extension,
-    name_key,
-    parse,
-)
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
 from obsidian_mcp.errors import AmbiguousName, AppError, NoteNotFound
 
 from .ports import Change, DiskFile
@@ -405,7 +397,7 @@ class Catalog:
 
     def near(self, path: str) -> list[VaultPath]:
         """Return files whose names are near that of a path: those with the name in theirs first, then similar ones."""
-        key = name_key(basename(path))
+        key = name_key(vault_path.basename(path))
         names: dict[str, list[VaultPath]] = {}
         for name, found in islice(self.by_name().items(), MOST_SEARCHED):
             names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
@@ -420,7 +412,7 @@ class Catalog:
         path = self.parse(link_target(raw) or raw)
         if extension(path) not in TEXT_EXTENSIONS:
             path = VaultPath(path + NOTE_EXTENSION)
-        check_creatable(path, self.known_folder(path))
+        vault_path.check_creatable(path, self.known_folder(path))
         return self.spelled(path)
 
     def spelled(self, path: VaultPath) -> tuple[VaultPath, str]:

@@ -23,21 +23,10 @@ from obsidian_mcp.core.text.call import checkpoint, limited_to
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
+from . import results
 from .indexed_vault import Moment
 from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
-from .results import (
-    LinkMaps,
-    Neighbour,
-    PropertyUse,
-    PropertyValue,
-    Reference,
-    TaggedFile,
-    TagUse,
-    Unresolved,
-    link_lines,
-    property_uses,
-    tag_uses,
-)
+from .results import LinkMaps, Neighbour, PropertyValue, Reference, TaggedFile, Unresolved, link_lines
 
 QUERY_SECONDS = 60.0
 """Time limit of a query in a call without one, as on the command line (EXPR-62)."""
@@ -276,11 +265,11 @@ class Graph:
     # -- tags, properties, aliases -----------------------------------------------------------------------------
 
     @_asked
-    def tags(self, rows: Rows) -> tuple[TagUse, ...]:
+    def tags(self, rows: Rows) -> tuple[results.TagUse, ...]:
         """Return every tag of the vault with its counts, by name; it counts for every tag above it (semantics 3.4)."""
         hidden = self._hides()
         shown = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
-        return tag_uses(rows.column("tags", "tag"), shown)
+        return results.tag_uses(rows.column("tags", "tag"), shown)
 
     @_asked
     def tagged(self, rows: Rows, tag: str) -> tuple[TaggedFile, ...]:
@@ -290,12 +279,12 @@ class Graph:
         return tuple(TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in found)
 
     @_asked
-    def properties(self, rows: Rows, *, inline_fields: bool = True) -> tuple[PropertyUse, ...]:
+    def properties(self, rows: Rows, *, inline_fields: bool = True) -> tuple[results.PropertyUse, ...]:
         """Return every property of the vault, by name; the inline fields of Dataview too where the vault has them."""
         tables = self._property_tables() if inline_fields else PROPERTIES
         hidden = self._hides()
         found = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
-        return property_uses(found, self._numbers(rows, lambda path: not hidden(path)))
+        return results.property_uses(found, self._numbers(rows, lambda path: not hidden(path)))
 
     @_asked
     def with_property(self, rows: Rows, name: str) -> tuple[PropertyValue, ...]:

@@ -25,21 +25,9 @@ from obsidian_mcp.core.text.text import Lines, Text, printable
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
 from obsidian_mcp.errors import AppError, OperationTimeout
 
+from . import facts
 from . import search_document as content
-from .facts import (
-    BODY_LIMIT,
-    LINKS_LIMIT,
-    AliasFact,
-    Facts,
-    HeadingFact,
-    InlineFieldFact,
-    LinkFact,
-    LinkKind,
-    ListItemsFact,
-    PropertyFact,
-    TagFact,
-    TaskFact,
-)
+from .facts import BODY_LIMIT, LINKS_LIMIT, Facts, HeadingFact, InlineFieldFact, LinkFact, TagFact
 
 log = logging.getLogger(__name__)
 
@@ -145,12 +133,12 @@ def _extract_note(parsed: parser.Note) -> Facts:
     return Facts(
         tuple(links),
         tuple(tagged),
-        tuple(PropertyFact(*_property(name, value), *spans[name]) for name, value in values.items()),
-        tuple(AliasFact(name_key(alias), alias) for alias in map(printable, parsed.aliases)),
+        tuple(facts.PropertyFact(*_property(name, value), *spans[name]) for name, value in values.items()),
+        tuple(facts.AliasFact(name_key(alias), alias) for alias in map(printable, parsed.aliases)),
         tuple(HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline),
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields),
-        (ListItemsFact(pack_items(data.items)),) if data.items else (),
+        (facts.ListItemsFact(pack_items(data.items)),) if data.items else (),
         tuple(broken),
     )
 
@@ -185,7 +173,7 @@ def _card_parts(parsed: canvas.Canvas) -> tuple[HeadingFact, ...]:
 
 
 def _link(link: Link, at: str, line: int) -> LinkFact:
-    kind: LinkKind = "embed" if link.embed else "link"
+    kind: facts.LinkKind = "embed" if link.embed else "link"
     key, start = link_key(link.path), link.span.start
     return LinkFact(key, kind, link.path, link.subpath, link.display, link.original, at, line, start)
 
@@ -209,7 +197,7 @@ def _property(name: str, value: Any) -> tuple[str, str, str, str]:
     return name.lower(), name, infer_type(value), printable(_json(value))
 
 
-def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
+def _task(parsed: parser.Note, item: ListItem) -> facts.TaskFact:
     start = parsed.lines.starts[item.line]
     end = parsed.body.find("\n", start)
     text = parsed.body[start : end if end >= 0 else len(parsed.body)].removesuffix("\r")
@@ -217,7 +205,7 @@ def _task(parsed: parser.Note, item: ListItem) -> TaskFact:
     heading = parsed.outline[above - 1].text if above else None
     multiline = end >= 0 and end < item.span.end
     days = written_days(text)
-    return TaskFact(item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text))
+    return facts.TaskFact(item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text))
 
 
 def _tag(tag: Tag, at: str, lines: Lines) -> TagFact:

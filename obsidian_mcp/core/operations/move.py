@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from obsidian_mcp import errors
 from obsidian_mcp.core.files import bookmarks
 from obsidian_mcp.core.files.bookmarks import Bookmark
 from obsidian_mcp.core.files.catalog import Content, FileEntry, normal_form
@@ -16,30 +17,13 @@ from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import apply
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.note.subpath import resolve_subpath
+from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import Lines, Text
-from obsidian_mcp.core.text.vault_path import (
-    CANVAS_EXTENSION,
-    NOTE_EXTENSION,
-    VaultPath,
-    check_creatable,
-    extension,
-    is_note,
-    name_key,
-    parent,
-)
+from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key, parent
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import (
-    AmbiguousName,
-    AppError,
-    InvalidArguments,
-    InvalidName,
-    NoteExists,
-    NoteNotFound,
-    PermissionDenied,
-    StorageFailed,
-)
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments, InvalidName, NoteExists, PermissionDenied
 
 
 def relocate(
@@ -137,7 +121,7 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
         return folder
     try:
         entry = vault.find(name)
-    except (NoteNotFound, PermissionDenied):
+    except (errors.NoteNotFound, PermissionDenied):
         if folder is None:
             raise
         return folder
@@ -168,7 +152,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
 
 def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a new name."""
-    check_creatable(path, known=f"{source}/{vault.catalog.known_folder(path)}")
+    vault_path.check_creatable(path, known=f"{source}/{vault.catalog.known_folder(path)}")
     return vault.catalog.spelled(path)
 
 
@@ -218,7 +202,7 @@ def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], 
     for file in files:
         try:
             vault.policy.check_write(file.path, len(file.after.data))
-        except (PermissionDenied, StorageFailed):
+        except (PermissionDenied, errors.StorageFailed):
             kept.append(file.path)
         else:
             changed.append(file)
@@ -252,7 +236,7 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
     for done, path in enumerate(sorted(files)):
         report_progress(done, len(files), "Rewriting links")
         entry = vault.catalog.get(path)
-        if entry is not None and extension(path) in (NOTE_EXTENSION, CANVAS_EXTENSION):
+        if entry is not None and extension(path) in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
             contents[path] = vault.read_text(entry)
             referrers.append(link_spans.read(path, contents[path].text.body))
     return contents, referrers
@@ -287,7 +271,7 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
 
         try:
             text = vault.read_text(entry).text.body
-        except AppError:  # gone, or not downloaded
+        except errors.AppError:  # gone, or not downloaded
             continue
         for line, literal in text_literals(text):
             if _is_lost(vault, entry.path, literal, files, folder):

@@ -12,23 +12,8 @@ from typing import Literal, NamedTuple, NoReturn, cast
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import QueryInvalid
 
-from .nodes import (
-    OPERATORS,
-    And,
-    Compare,
-    Constant,
-    Node,
-    Not,
-    Operator,
-    Or,
-    Phrase,
-    Property,
-    Regex,
-    ScopedQuery,
-    Word,
-    moment,
-    number,
-)
+from . import nodes
+from .nodes import And, Compare, Node, Or, Property, Word, moment, number
 from .regexp import InvalidRegExp, translate
 
 MAX_DEPTH = 50
@@ -99,7 +84,7 @@ _Kind = Literal[
 _Mode = Literal["query", "key", "value"]
 
 _HAS_VALUE = re.compile(r"\[[^\[\]]+:")
-_OPERATOR = re.compile(rf"({'|'.join(sorted(OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
+_OPERATOR = re.compile(rf"({'|'.join(sorted(nodes.OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
 _FLAGS = re.compile(r"(?!\w*(\w)\w*\1)[dgimsuvy]+(?=[\s()\]]|\Z)")
 """The flags of a regular expression in JavaScript, each once."""
 _FLAGS_TAKEN = frozenset("giu")
@@ -294,7 +279,11 @@ class _Parser:
                 part = self.term()
                 span = Span(token.span.start, part.span.end)
                 is_not = token.kind == "not"
-                node = Not(part, span) if is_not else ScopedQuery(cast("Operator", token.text), part, span)
+                node = (
+                    nodes.Not(part, span)
+                    if is_not
+                    else nodes.ScopedQuery(cast("nodes.Operator", token.text), part, span)
+                )
             case "(":
                 node = self.close(token, self.any_of())
             case "[":
@@ -309,16 +298,16 @@ class _Parser:
     def leaf(self, token: _Token) -> Node:
         if token.kind == "regex":
             self.check_regex(token)
-            return Regex(token.text, token.span)
+            return nodes.Regex(token.text, token.span)
         if token.kind == "word" and self.mode == "value" and token.text.lower() in _CONSTANTS:
-            return Constant(_CONSTANTS[token.text.lower()], token.span)
+            return nodes.Constant(_CONSTANTS[token.text.lower()], token.span)
         if len(token.text) > MAX_TERM:
             column = token.span.start + 1
             raise QueryInvalid(
                 f"The word or phrase at column {column} is longer than {MAX_TERM} characters. Search for a part of it.",
                 column=column,
             )
-        return (Phrase if token.kind == "phrase" else Word)(token.text, token.span)
+        return (nodes.Phrase if token.kind == "phrase" else Word)(token.text, token.span)
 
     def check_regex(self, token: _Token) -> None:
         try:

@@ -12,20 +12,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.index import search_document
+from obsidian_mcp.core.query import nodes
 from obsidian_mcp.core.query.document import Document, Structure
-from obsidian_mcp.core.query.nodes import (
-    NARROWING,
-    And,
-    Node,
-    Not,
-    Or,
-    Phrase,
-    Property,
-    Regex,
-    ScopedQuery,
-    SearchField,
-    Word,
-)
+from obsidian_mcp.core.query.nodes import Phrase, Regex, ScopedQuery, SearchField, Word
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.call import report_progress
@@ -94,7 +83,7 @@ def retrieve(snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | No
     return found
 
 
-def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractSet[int]:
+def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> AbstractSet[int]:
     """Files whose text satisfies a query; of many, all texts are read in one pass."""
     from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import; the index alone answers most searches
 
@@ -118,22 +107,22 @@ def _scan(snapshot: Snapshot, query: Node, files: AbstractSet[int]) -> AbstractS
 # What the index says of a query
 
 
-def bounds(snapshot: Snapshot, node: Node, field: SearchField = EVERYWHERE, *, scoped: bool = False) -> Bounds:
+def bounds(snapshot: Snapshot, node: nodes.Node, field: SearchField = EVERYWHERE, *, scoped: bool = False) -> Bounds:
     """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61). `scoped`: of parts
     of the text, so that what a file has is certain of none of them."""
-    while isinstance(node, ScopedQuery) and node.operator in NARROWING:
-        field, node = field._replace(**NARROWING[node.operator]), node.part
+    while isinstance(node, ScopedQuery) and node.operator in nodes.NARROWING:
+        field, node = field._replace(**nodes.NARROWING[node.operator]), node.part
     where = "path" if field.where == "file" else field.where
     match node:
-        case And() | Or():
-            combine = _all if isinstance(node, And) else _any
+        case nodes.And() | nodes.Or():
+            combine = _all if isinstance(node, nodes.And) else _any
             return combine([bounds(snapshot, part, field, scoped=scoped) for part in node.parts])
-        case Not():
+        case nodes.Not():
             everything, inner = snapshot.table.files, bounds(snapshot, node.part, field, scoped=scoped)
             return Bounds(everything - inner.possible, everything - inner.sure)
         case ScopedQuery():
             return _scope(snapshot, node, field, scoped=scoped)
-        case Property():
+        case nodes.Property():
             return _property(snapshot, node, field.match_case)
         case Word() | Phrase() | Regex() if field.where == "tag":
             found = _tag(snapshot, node)
@@ -161,7 +150,7 @@ def _spellings(text: str, where: str) -> list[tuple[str, str]]:
 def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField, *, scoped: bool) -> Bounds:
     """As `bounds`, of lines, blocks, sections and tasks."""
     is_any_line = node.operator in ("line", "section")  # every line lies in one section
-    leaves = node.part.parts if isinstance(node.part, Or) else (node.part,)
+    leaves = node.part.parts if isinstance(node.part, nodes.Or) else (node.part,)
     texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)]
     if is_any_line and not scoped and len(texts) == len(leaves):
         found = [
@@ -312,7 +301,7 @@ def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
     return _unless(snapshot, Bounds.exact(found), unsure, snapshot.table.canvases)
 
 
-def _property(snapshot: Snapshot, node: Property, match_case: bool | None) -> Bounds:
+def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None) -> Bounds:
     from obsidian_mcp.core.query.evaluate import name_test, value_test
 
     has_name, has_value = name_test(node.key), value_test(node.value, match_case)
