@@ -117,13 +117,6 @@ def test_the_system_is_asked_for_processes_and_disks_in_one_place() -> None:
     }
 
 
-def test_local_time_is_asked_of_the_system_in_one_place() -> None:
-    # EXPR-10: the library of C does not know all years
-    assert uses("*.fromtimestamp", "*.utcfromtimestamp", "time.localtime", "time.gmtime", "time.mktime") == {
-        "core/calendar/clock.py:local"
-    }
-
-
 def test_every_rename_and_deletion_is_tried_again_where_windows_refuses_it() -> None:
     # FILE-11
     names = ("os.rename", "os.replace", "os.unlink", "os.remove", "os.rmdir", "*.unlink", "*.rmdir", "*.rename")

@@ -83,6 +83,17 @@ def test_a_note_in_another_case_keeps_its_name(windows: App, root: Path) -> None
     assert "Home page.md" in contents(root)
 
 
+def test_a_note_that_was_just_made_is_named_as_the_disk_spells_it(windows: App, root: Path) -> None:
+    # NAME-15: it was answered as `raw.md`, and a change by that path would have followed
+    call(windows, "obsidian_read_note", {"name": "Home page"})
+    (root / "Raw.md").write_bytes(b"made by another program\n")
+    path = call(windows, "obsidian_read_note", {"name": "raw"}).data["path"]
+    call(windows, "obsidian_edit_note", {"name": path, "operation": "append", "content": "more"})
+    assert path == "Raw.md"
+    assert contents(root)["Raw.md"] == b"made by another program\nmore\n"
+    assert "raw.md" not in contents(root)
+
+
 # FILE-18
 def test_a_rename_in_case_only_that_the_disk_answers_and_does_not_make_is_made(
     root: Path, opened: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch

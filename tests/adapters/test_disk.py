@@ -16,7 +16,7 @@ import pytest
 from obsidian_mcp.adapters import place
 from obsidian_mcp.adapters.disk import Disk, exchange
 from obsidian_mcp.adapters.folder import in_cloud
-from obsidian_mcp.adapters.place import RELATIVE_CALLS, DiskPlace
+from obsidian_mcp.adapters.place import RELATIVE_CALLS, DiskPlace, long_path
 from obsidian_mcp.errors import (
     InvalidName,
     NoteExists,
@@ -183,6 +183,20 @@ def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> N
         (tmp_path / "link").symlink_to(vault)
         spellings.append(tmp_path / "link")
     assert {Disk(spelling).root for spelling in spellings} == {Disk(vault).root}
+
+
+# FILE-12
+@pytest.mark.parametrize(
+    ("path", "extended"),
+    [
+        (r"C:\Notes", r"\\?\C:\Notes"),
+        (r"\\server\share\Notes", r"\\?\UNC\server\share\Notes"),
+        (r"\\wsl$\Ubuntu\Notes", r"\\?\UNC\wsl$\Ubuntu\Notes"),
+        (r"\\?\C:\Notes", r"\\?\C:\Notes"),
+    ],
+)
+def test_windows_gets_paths_in_the_form_that_has_no_limit(path: str, extended: str) -> None:
+    assert long_path(Path(path)) == (extended if os.name == "nt" else path)
 
 
 # FILE-11
