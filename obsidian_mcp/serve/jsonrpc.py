@@ -6,8 +6,7 @@ from __future__ import annotations
 import json
 import re
 
-from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.text import json_codec
+from obsidian_mcp import TYPE_CHECKING, json_codec
 from obsidian_mcp.errors import MOST_NAME, shorten
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from obsidian_mcp import logger
-from obsidian_mcp.core.text import json_codec
+from obsidian_mcp import json_codec, logger
 from obsidian_mcp.errors import InvalidArguments
 
 HOST_MEMBERS: Final[Mapping[str, str]] = {

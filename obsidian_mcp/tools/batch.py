@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import normal_form
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write, difference
 from obsidian_mcp.core.vault.draft import DraftVault, draft
 from obsidian_mcp.core.vault.vault import Vault

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate, groupby, islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from obsidian_mcp.core.text import json_codec
+from obsidian_mcp import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import write_count
 

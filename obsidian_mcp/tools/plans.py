@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded
 from obsidian_mcp.core.operations import undo
 from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments

@@ -6,13 +6,13 @@ import re
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault

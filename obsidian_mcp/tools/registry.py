@@ -14,9 +14,8 @@ from importlib import import_module
 from types import NoneType
 from typing import Any, ClassVar
 
-from obsidian_mcp import errors
+from obsidian_mcp import errors, json_codec
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename

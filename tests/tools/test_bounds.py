@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import InvalidArguments, StaleEtag, UndoConflict
 from obsidian_mcp.tools.paging import MOST_BYTES

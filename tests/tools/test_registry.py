@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import obsidian_mcp
-from obsidian_mcp import tools
+from obsidian_mcp import json_codec, tools
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.tools import entries, registry
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 

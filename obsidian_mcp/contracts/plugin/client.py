@@ -11,8 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from obsidian_mcp import errors
-from obsidian_mcp.core.text import json_codec
+from obsidian_mcp import errors, json_codec
 from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, ObsidianNotRunning, UnknownTool
 
 Mode = Literal["auto", "mcp", "v1"]

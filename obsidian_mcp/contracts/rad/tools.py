@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text import json_codec
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
 from obsidian_mcp.tools.registry import Outcome, Tool, plain
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.responses import Response
 
-from obsidian_mcp.core.text import json_codec
+from obsidian_mcp import json_codec
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools.registry import Tool
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.text.json_codec import MAX_DEPTH, decode, encode
+from obsidian_mcp.json_codec import MAX_DEPTH, decode, encode
 
 VALUES = st.recursive(
     st.none()
