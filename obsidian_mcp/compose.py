@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from .app import Media
     from .contracts.plugin.client import BridgeClient
     from .contracts.rad.tools import Bridge
-    from .serve.stdio.sdk import SdkServer
 
 SEMANTIC_FILE = "semantic.json"
 """In the state folder: which model embeds notes. Without it search by meaning is off."""
@@ -52,7 +51,7 @@ def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come. Raises:
     PolicyInvalid, InvalidArguments for an API key that does not exist."""
     key = _key(config)
-    config = _limit_to_key(config, key)
+    config = _limit(config, key)
     return App(
         vaults=FolderVaults(config, key, serving=serving),
         config=config,
@@ -99,8 +98,13 @@ def build_for_keys(app: App) -> dict[bytes, App]:
         if key.is_limited:
             apps[key.digest] = build(config, serving=True)
         else:
-            apps[key.digest] = app.replace(config=_limit_to_key(config, key), hidden_text_reads=HiddenTextReads())
+            apps[key.digest] = app.replace(config=_limit(config, key), hidden_text_reads=HiddenTextReads())
     return apps
+
+
+def limit_to_key(config: Config) -> Config:
+    """Return the configuration of a process as its API key limits it. Raises: PolicyInvalid, InvalidArguments."""
+    return _limit(config, _key(config))
 
 
 def _key(config: Config) -> policy.ApiKey | None:
@@ -114,7 +118,7 @@ def _key(config: Config) -> policy.ApiKey | None:
     return keys[config.key]
 
 
-def _limit_to_key(config: Config, key: policy.ApiKey | None) -> Config:
+def _limit(config: Config, key: policy.ApiKey | None) -> Config:
     """The configuration of a process that is held to the limits of a key. Raises: InvalidArguments."""
     if key is None:
         return config
@@ -204,25 +208,8 @@ def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -
     `start_log` is called when the first messages can be answered."""
     from .contracts.plugin import stdio
 
-    return stdio.run(plugin(config), config, build(config, serving=True) if config.vaults else None, start_log)
-
-
-def serve_vaults(config: Config, start_log: Callable[[], None]) -> int:
-    """Serve the vaults on stdio; returns the exit status. `start_log` is called when the first messages are answered.
-    Raises: InvalidArguments, PolicyInvalid."""
-    from .serve.dispatch import VaultDispatcher
-    from .serve.stdio import server
-    from .tools import entries
-
-    app = build(config, serving=True)
-    entries.profile(app.config.tools)  # one without tools is refused before the first message is read
-
-    def load() -> SdkServer:
-        from .serve.mcp.server import build_sdk_server
-
-        return build_sdk_server(app)
-
-    return server.run(load, VaultDispatcher(app), app=app, prepare=lambda _: start_log())
+    config = limit_to_key(config)
+    return stdio.run(plugin(config), config, partial(build, config, serving=True), start_log)
 
 
 def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contract, ...]:
@@ -464,10 +451,6 @@ class FolderVaults:
         return self._app.is_there()
 
     def problem(self) -> str:
-        named = self._config.named_vaults
-        is_plain = self._key is None and named and all(named)
-        if is_plain and os.access(os.path.join(named[0], "."), os.R_OK | os.X_OK):  # noqa: PTH118  pathlib takes 3 ms
-            return ""
         try:
             return explain_missing(self._folder(""))
         except AppError as error:

@@ -9,11 +9,12 @@ from functools import cache
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.tools import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Final
+
+    from obsidian_mcp.tools.entries import ToolEntry
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "commands.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms
 OPTION: Final = re.compile(
@@ -133,8 +134,10 @@ def _table() -> Mapping[str, Any]:
 
 
 @cache
-def _tools() -> Mapping[str, entries.ToolEntry]:
+def _tools() -> Mapping[str, ToolEntry]:
     """The tools by their commands."""
+    from obsidian_mcp.tools import entries
+
     return {entry.command: entry for entry in entries.table().tools.values() if entry.command}
 
 
@@ -173,7 +176,11 @@ def get(name: str) -> Subcommand | None:
     entry = _tools().get(name) if "run" not in row or "omitted" in row else None
     if entry is None and "run" not in row:
         return None
-    told: Mapping[str, Any] = entries.published()[entry.name] if entry else {}
+    told: Mapping[str, Any] = {}
+    if entry is not None:
+        from obsidian_mcp.tools.entries import published
+
+        told = published()[entry.name]
     schema = told.get("inputSchema", {})
     of_tool = {key: value for key, value in schema.get("properties", {}).items() if key not in row.get("omitted", ())}
     own = row.get("properties", {}) | ({"vault": "vault", "json": "json"} if entry else {})

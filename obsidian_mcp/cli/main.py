@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Final, NoReturn
 
+    from obsidian_mcp.app import App
+    from obsidian_mcp.serve.stdio.sdk import SdkServer
+
 VERBATIM: Final = "obsidian"
 """The command whose words are all its own: no option of ours is read among them."""
 SERVERS: Final = ((), ("serve",), ("bridge",))
@@ -99,10 +102,28 @@ def _run(arguments: Sequence[str]) -> int:
 def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int:
     """Serve the vaults on stdio, or a plugin's tools; return the exit status. `start_log` is called when the first
     messages are answered. Raises: InvalidArguments, PolicyInvalid."""
-    from obsidian_mcp import compose
-
     settings = options.config()
-    return (compose.serve_plugin if settings.bridge else compose.serve_vaults)(settings, start_log)
+    if settings.bridge or settings.key:
+        from obsidian_mcp import compose
+
+        if settings.bridge:
+            return compose.serve_plugin(settings, start_log)
+        settings = compose.limit_to_key(settings)
+    from obsidian_mcp.serve import stdio
+    from obsidian_mcp.serve.dispatch import VaultDispatcher
+
+    def open_app() -> App:
+        from obsidian_mcp import compose
+
+        return compose.build(settings, serving=True)
+
+    def load() -> SdkServer:
+        from obsidian_mcp.serve.mcp.server import build_sdk_server
+
+        return build_sdk_server(dispatcher.app)
+
+    dispatcher = VaultDispatcher(settings, open_app)
+    return stdio.run(load, dispatcher, prepare=lambda _: start_log())
 
 
 def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:

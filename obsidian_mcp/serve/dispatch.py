@@ -10,11 +10,11 @@ of a tool needs the standard library alone: a client's first messages wait neith
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 
 from obsidian_mcp import TYPE_CHECKING, __version__, logger
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments
-from obsidian_mcp.tools import entries
 
 from . import jsonrpc
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from obsidian_mcp.app import App
     from obsidian_mcp.config import Config
+    from obsidian_mcp.tools.entries import ToolEntry
     from obsidian_mcp.tools.registry import Tool
 
     from .jsonrpc import Message, RequestId
@@ -158,6 +159,11 @@ class Dispatcher(ABC):
         self.config = config
         self.timeout = config.timeout
         """Seconds that a call may take."""
+
+    @property
+    def app(self) -> App | None:
+        """The App with the vaults, opened where it was not; None where there is no vault."""
+        return None
 
     # --- what is offered
 
@@ -294,15 +300,40 @@ class Dispatcher(ABC):
 class VaultDispatcher(Dispatcher):
     """Offers the tools of the vaults."""
 
-    def __init__(self, app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> None:
-        """`tools` returns the tools that can be called, where there are others beside the vault's."""
-        super().__init__(app.config)
-        self.app = app
+    def __init__(
+        self, config: Config, open_app: Callable[[], App], tools: Callable[[], Mapping[str, Tool]] | None = None
+    ) -> None:
+        """`open_app` is called once, when the App is needed; `tools` returns the tools that can be called, where there
+        are others beside the vault's. Raises: InvalidArguments for a profile that names no tools."""
+        super().__init__(config)
+        self._open_app = open_app
+        self._app: App | None = None
+        self._lock = threading.Lock()
+        """For `_app`."""
         self._tools = tools
+        self._offers_all = config.tools == "all" and not config.read_only
+        if not self._offers_all:
+            self._offered()
+
+    @property
+    def app(self) -> App:
+        with self._lock:
+            if self._app is None:
+                self._app = self._open_app()
+            return self._app
 
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
-        audience = self._audience(peer)
-        others = (tool for tool in self._others().values() if tool.read_only or not audience.read_only)
+        from obsidian_mcp.tools import entries
+
+        vaults, read_only = self.app.vaults, self.config.read_only
+        audience = entries.Audience(
+            self.config.tools,
+            read_only=read_only,
+            asks=vaults.asks(),
+            has_app=not self._offers_app() or vaults.has_app(),
+            shows_views=shows_views(self.config, peer),
+        )
+        others = (tool for tool in self._others().values() if tool.read_only or not read_only)
         added = (entries.publish(tool.entry, tool.published, audience) for tool in others)
         return [*entries.list_tools(audience), *added]
 
@@ -314,7 +345,9 @@ class VaultDispatcher(Dispatcher):
         return results.success(call(self.app, name, arguments, TOOLS if self._tools is None else self._tools()))
 
     def instructions(self) -> str:
-        return " ".join(filter(None, (self.app.vaults.problem(), introduction(self._offered()))))
+        is_well = self.config.has_vault and not self.config.key
+        problem = "" if is_well else self.app.vaults.problem()
+        return " ".join(filter(None, (problem, introduction(None if self._offers_all else self._offered()))))
 
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -323,14 +356,16 @@ class VaultDispatcher(Dispatcher):
             "resources": {"listChanged": True, "subscribe": True},
             "tools": {"listChanged": is_modern},
         }
-        if is_modern and self._offers_views():
+        if is_modern and self.config.offers_views:
             found["extensions"] = {UI_EXTENSION: {}}
         return found
 
     def list_can_change(self) -> bool:
-        return self._offers_views() or any(entry.needs_app for entry in self._offered().values())
+        return self.config.offers_views or self._offers_app()
 
     def writes(self, message: object) -> bool:
+        from obsidian_mcp.tools import entries
+
         match message:
             case {"method": "tools/call", "params": {"name": str(name), **rest}}:
                 given = rest.get("arguments")
@@ -342,39 +377,37 @@ class VaultDispatcher(Dispatcher):
             case _:
                 return False
 
-    def _audience(self, peer: Peer) -> entries.Audience:
-        vaults = self.app.vaults
-        shows = shows_views(self.config, peer)
-        has_app = not any(entry.needs_app for entry in self._offered().values()) or vaults.has_app()
-        return entries.Audience(
-            self.config.tools, read_only=self.config.read_only, asks=vaults.asks(), has_app=has_app, shows_views=shows
-        )
+    def _offered(self) -> Mapping[str, ToolEntry]:
+        from obsidian_mcp.tools import entries  # takes 0.5 ms
 
-    def _offered(self) -> Mapping[str, entries.ToolEntry]:
         return entries.select_tools(entries.Audience(self.config.tools, read_only=self.config.read_only))
 
-    def _offers_views(self) -> bool:
-        return entries.offers_views(self.config.tools, self.config.views)
+    def _offers_app(self) -> bool:
+        """Whether tools that need the app are among those that are offered."""
+        return any(entry.needs_app for entry in self._offered().values())
 
     def _others(self) -> Mapping[str, Tool]:
         """The tools of other programs."""
         if self._tools is None:
             return {}
+        from obsidian_mcp.tools import entries
+
         known = entries.table().names
         return {name: tool for name, tool in self._tools().items() if name not in known}
 
 
-def introduction(tools: Collection[str]) -> str:
-    """Return the server's instructions to models, which speak of the tools that are offered only (TOOL-26)."""
-    subjects = ["notes", *(subject for tool, subject in _SUBJECTS if tool in tools)]
+def introduction(tools: Collection[str] | None) -> str:
+    """Return the server's instructions to models, which speak of the tools that are offered only (TOOL-26); None for
+    all."""
+    subjects = ["notes", *(subject for tool, subject in _SUBJECTS if tools is None or tool in tools)]
     listed = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
-    advice = [sentence for tool, sentence in _ADVICE if not tool or tool in tools]
+    advice = [sentence for tool, sentence in _ADVICE if not tool or tools is None or tool in tools]
     return " ".join([f"Tools for the user's Obsidian vault: {listed}.", *advice])
 
 
 def shows_views(config: Config, peer: Peer) -> bool:
     """Whether a client is offered views (VIEW-03)."""
-    return entries.offers_views(config.tools, config.views) and (config.views == "on" or peer.shows_views)
+    return config.offers_views and (config.views == "on" or peer.shows_views)
 
 
 def introduced(message: Message) -> Peer:

@@ -182,11 +182,6 @@ def profile(names: str) -> Sequence[str]:
     return [name for name in tools if name in chosen]
 
 
-def offers_views(names: str, views: str) -> bool:
-    """Whether tools of views may be called: with the profile `all`, or where the user switched views on (VIEW-03)."""
-    return names != RESEARCH and (views == "on" or (views == "auto" and names == "all"))
-
-
 def narrow(names: str, within: str) -> str:
     """Return the profile of the tools that are in both profiles (TOOL-16). Raises: InvalidArguments."""
     if RESEARCH in (names, within):

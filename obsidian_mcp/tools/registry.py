@@ -359,7 +359,7 @@ def select_tools(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, To
 
 def view_tools(app: App) -> Mapping[str, Tool]:
     """Return the tools of views that may be called (VIEW-03)."""
-    return VIEW_TOOLS if entries.offers_views(app.config.tools, app.config.views) else {}
+    return VIEW_TOOLS if app.config.offers_views else {}
 
 
 def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:

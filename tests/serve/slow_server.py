@@ -14,9 +14,9 @@ from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout
+from obsidian_mcp.serve import stdio
 from obsidian_mcp.serve.dispatch import VaultDispatcher
 from obsidian_mcp.serve.mcp import server as mcp
-from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.tools.registry import TOOLS, Tool
 from tests.serve.sdk_dispatcher import SdkCalls
 
@@ -61,7 +61,9 @@ def main() -> int:
     tools = {**TOOLS, "dig": tool, "bury": writing}
     kind = SdkCalls if options.sdk else VaultDispatcher
     return stdio.run(
-        lambda: mcp.build_sdk_server(app, lambda: tools), kind(app, lambda: tools), drain_timeout=options.drain
+        lambda: mcp.build_sdk_server(app, lambda: tools),
+        kind(app.config, lambda: app, lambda: tools),
+        drain_timeout=options.drain,
     )
 
 

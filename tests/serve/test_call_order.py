@@ -66,7 +66,8 @@ def test_reads_run_side_by_side_and_a_cancelled_write_holds_up_nothing() -> None
 
 
 def test_a_dry_run_and_a_question_are_no_writes(tmp_path: Path) -> None:
-    dispatcher = VaultDispatcher(app_on(tmp_path))
+    app = app_on(tmp_path)
+    dispatcher = VaultDispatcher(app.config, lambda: app)
 
     def writes(name: str, arguments: Any) -> bool:
         return dispatcher.writes(request(1, "tools/call", {"name": name, "arguments": arguments}))

@@ -14,9 +14,9 @@ from obsidian_mcp import logger
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
+from obsidian_mcp.serve import stdio
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, VaultDispatcher
 from obsidian_mcp.serve.jsonrpc import Message
-from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.tools import entries
 
 from .client import BridgeClient, PluginTool
@@ -131,7 +131,7 @@ class PluginClient:
 class PluginDispatcher(Dispatcher):
     """Offers the plugin's tools, with a `vault` its tools as well."""
 
-    def __init__(self, plugin: PluginClient, config: Config, vault: Dispatcher | None) -> None:
+    def __init__(self, plugin: PluginClient, config: Config, vault: VaultDispatcher | None) -> None:
         super().__init__(config)
         self._plugin = plugin
         self._vault = vault
@@ -140,6 +140,10 @@ class PluginDispatcher(Dispatcher):
             self.server = {**self.server, "title": "Obsidian plugin"}
             self.handshake_methods = frozenset(("initialize", "ping", "tools/list", "tools/call"))
             self.modern_methods = frozenset(("server/discover", "tools/list", "tools/call", "subscriptions/listen"))
+
+    @property
+    def app(self) -> App | None:
+        return None if self._vault is None else self._vault.app
 
     def serves(self, message: Message) -> bool:
         return super().serves(message) or (message["method"] == "tools/call" and self._called(message) not in self._own)
@@ -205,22 +209,23 @@ class PluginDispatcher(Dispatcher):
 def run(
     plugin: BridgeClient,
     config: Config,
-    app: App | None,
+    open_app: Callable[[], App],
     start_log: Callable[[], None] = lambda: None,
     schedule: Schedule = SCHEDULE,
 ) -> int:
-    """Serve the plugin's tools on stdio, with `app` the vault's as well; returns the exit status. `start_log` is called
-    when the first messages can be answered."""
+    """Serve the plugin's tools on stdio, and those of the vaults that are named; return the exit status. `start_log`
+    is called when the first messages are answered."""
     client = PluginClient(plugin, schedule)
 
     def prepare(conversation: Conversation) -> None:
         start_log()
         client.start(conversation.tools_changed)
 
+    vault = VaultDispatcher(config, open_app) if config.named_vaults else None
+
     def load() -> SdkServer:  # for what the dispatcher does not answer: beside a vault its own, else subscriptions
         from obsidian_mcp.serve.mcp import server as mcp
 
-        return mcp.listening() if app is None else mcp.build_sdk_server(app)
+        return mcp.listening() if vault is None else mcp.build_sdk_server(vault.app)
 
-    vault = None if app is None else VaultDispatcher(app)
-    return stdio.run(load, PluginDispatcher(client, config, vault), app=app, prepare=prepare)
+    return stdio.run(load, PluginDispatcher(client, config, vault), prepare=prepare)

@@ -38,7 +38,8 @@ class ToolService:
     def __init__(self, app: App, *others: Callable[[], Mapping[str, Tool]]) -> None:
         """`others` return further tools; of the same name, the first has it, and no one replaces the vault's."""
         self._app = app
-        self.dispatcher = VaultDispatcher(app.replace(config=app.config.replace(error_style="result")), self.tools)
+        told = app.replace(config=app.config.replace(error_style="result"))
+        self.dispatcher = VaultDispatcher(told.config, lambda: told, self.tools)
         """Answers clients that speak MCP; wire row 21: errors of tools are results."""
         self._others = others
         self.timeout = app.config.timeout

@@ -38,7 +38,7 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
     """Return the server with this program's tools, or those that `tools` returns at the time of a request. Call
     `subscriptions.close` of the result when serving ends."""
     subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app, PROMPTS)
-    dispatcher = VaultDispatcher(app, tools)
+    dispatcher = VaultDispatcher(app.config, lambda: app, tools)
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         require_first_page(params.cursor if params is not None else None)

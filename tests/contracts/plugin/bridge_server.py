@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from functools import partial
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.contracts.plugin import stdio as plugin_bridge
@@ -36,9 +37,8 @@ def main() -> int:
     plugin = BridgeClient("127.0.0.1", options.port, mode=options.mode, list_seconds=1, call_seconds=options.seconds)
     settings = config.Config((options.vault,) if options.vault else (), read_only=options.read_only)
     settings = settings.replace(error_style=options.errors, timeout=options.seconds)
-    app = compose.build(settings, serving=True) if options.vault else None
     schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
-    return plugin_bridge.run(plugin, settings, app, schedule=schedule)
+    return plugin_bridge.run(plugin, settings, partial(compose.build, settings, serving=True), schedule=schedule)
 
 
 if __name__ == "__main__":

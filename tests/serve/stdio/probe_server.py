@@ -24,8 +24,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import NoteNotFound
+from obsidian_mcp.serve import stdio
 from obsidian_mcp.serve.mcp.context import handle_errors
-from obsidian_mcp.serve.stdio import server as stdio
 from obsidian_mcp.serve.stdio.sdk import SdkServer
 from tests.serve.sdk_dispatcher import SdkDispatcher
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from obsidian_mcp.serve.stdio.server import GRACE_SECONDS
+from obsidian_mcp.serve.stdio import GRACE_SECONDS
 from tests.generated import ROOT
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.test_jsonrpc import BROKEN
