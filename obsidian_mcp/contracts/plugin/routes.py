@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from obsidian_mcp import __version__
+from obsidian_mcp import __version__, json_codec
 from obsidian_mcp.core.expressions.javascript import number_text
-from obsidian_mcp import json_codec
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.http import dialect
 from obsidian_mcp.serve.http.dialect import CORS, HttpRequest, Reason, Refusal, json_reply, tool_entry
