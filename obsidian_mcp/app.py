@@ -10,7 +10,7 @@ from .config import Config, Immutable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final, Protocol
+    from typing import Final, Protocol, Self
 
     from obsidian_mcp.core.files.ports import Obsidian
     from obsidian_mcp.core.text.call import Client
@@ -99,3 +99,9 @@ class App(Immutable):
         """Return a file outside the vaults, of at most so many bytes. Raises: PermissionDenied, NoteNotFound,
         StorageFailed."""
         self.hidden_text_reads: Final = HiddenTextReads()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.vaults.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 
 from obsidian_mcp import TYPE_CHECKING
 
@@ -278,6 +277,8 @@ def _own_path(named: str, folder: str, file: str = "") -> Path:
     there is none."""
     if named:
         return expand_home(named)
+    from contextlib import suppress
+
     import platformdirs  # takes 10 ms, which nothing before the first call waits for
 
     with suppress(RuntimeError):  # from platformdirs 4.12 on; before, the path began with ~

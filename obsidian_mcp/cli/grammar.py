@@ -1,4 +1,4 @@
-"""What each command takes, from `commands.json` and the table of tools, and how its words are read (CLI-01, CLI-13)."""
+"""What each command takes, from two files of JSON and the table of tools, and how its words are read (CLI-01, CLI-13)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from obsidian_mcp.tools.entries import ToolEntry
 
-FILE: Final = os.path.join(os.path.dirname(__file__), "commands.json")  # noqa: PTH118, PTH120  pathlib costs 5 ms
+FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120  pathlib costs 5 ms
 OPTION: Final = re.compile(
     r"--(?P<name>[a-z][a-z0-9-]*)(?:=(?P<value>.*))?|-(?P<short>[A-Za-z]+)(?P<digits>[0-9]*)", re.DOTALL
 )
@@ -127,8 +127,8 @@ class Reading:
 
 
 @cache
-def _table() -> Mapping[str, Any]:
-    with open(FILE, encoding="utf-8") as file:  # noqa: PTH123
+def _table(name: str = "commands.json") -> Mapping[str, Any]:
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:  # noqa: PTH118, PTH123
         table: Mapping[str, Any] = json.load(file)
     return table
 
@@ -154,8 +154,8 @@ def names() -> list[str]:
 
 def root() -> Subcommand:
     """Return what stands before a command."""
-    row = _table()["root"]
-    return Subcommand("", row, dict(_arguments(row["properties"])))
+    row = _table("options.json")
+    return Subcommand("", row, {name: CommandArgument(name, schema) for name, schema in row["properties"].items()})
 
 
 def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:

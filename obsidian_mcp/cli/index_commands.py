@@ -17,7 +17,8 @@ from .stdout import ask, write, write_answer
 
 def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
     """Print where the index is, what it holds and what is missing."""
-    with options.open_vault(tuple(vault)) as opened:
+    with options.app(tuple(vault)) as app:
+        opened = app.vaults.get()
         opened.indexer.begin()
         pending = opened.indexer.pending()
         status = opened.indexer.index.status()
@@ -41,7 +42,8 @@ def rebuild(options: Options, **given: Any) -> None:
 
 def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, is_new: bool = False) -> None:
     """Bring the index up to date with the files, and read new PDFs into it; `is_new`: from an empty one."""
-    with options.open_vault(tuple(vault)) as opened:
+    with options.app(tuple(vault)) as app:
+        opened = app.vaults.get()
         indexer = opened.indexer
         if is_new:
             indexer.index.database.begin_anew()
@@ -86,7 +88,8 @@ def set_up(
             folder = setup.download(config, model)
         choice = Choice(folder=str(folder.absolute()), model=model)
     size = setup.choose(config, choice)
-    with options.open_vault() as opened:
+    with options.app() as app:
+        opened = app.vaults.get()
         opened.indexer.begin()
         with show_progress():
             opened.indexer.complete()
@@ -120,7 +123,8 @@ def show_model(options: Options, *, vault: Sequence[str] = (), json: bool = Fals
     if choice is None:
         facts["setup"] = "obsidian-mcp semantic setup"
     else:
-        with options.open_vault() as opened:
+        with options.app() as app:
+            opened = app.vaults.get()
             opened.indexer.begin()
             opened.indexer.complete()
             facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": opened.name}

@@ -6,7 +6,6 @@ import atexit
 import os
 import re
 import sys
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 
@@ -40,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _end_process(status: int) -> NoReturn:
+    from contextlib import suppress
+
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with suppress(OSError, ValueError):  # its reader has gone, or it is closed

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.config import Config, Immutable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Final
 
     from obsidian_mcp.app import App
-    from obsidian_mcp.core.vault.vault import Vault
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -58,22 +55,11 @@ class Options(Immutable):
         settings = Config(**vars(self))
         return settings.replace(named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults))
 
-    @contextmanager
-    def app(self, vaults: tuple[str, ...] = ()) -> Iterator[App]:
-        """The vaults, open for one command."""
+    def app(self, vaults: tuple[str, ...] = ()) -> App:
+        """The App for one command, which closes it."""
         from obsidian_mcp import compose
 
-        app = compose.build(self.with_vaults(vaults).config())
-        try:
-            yield app
-        finally:
-            app.vaults.close()
-
-    @contextmanager
-    def open_vault(self, vaults: tuple[str, ...] = ()) -> Iterator[Vault]:
-        """The first of the vaults, open for one command. Raises: VaultNotFound."""
-        with self.app(vaults) as app:
-            yield app.vaults.get()
+        return compose.build(self.with_vaults(vaults).config())
 
 
 def _folder(named: str, settings: Config) -> str:
