@@ -1,4 +1,4 @@
-"""What each command takes, from two files of JSON and the table of tools, and how its words are read (CLI-01, CLI-13)."""
+"""What each command takes, from `commands.json` and the table of tools, and how its words are read (CLI-01, CLI-13)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from obsidian_mcp.tools.entries import ToolEntry
 
 FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120  pathlib costs 5 ms
-OPTION: Final = re.compile(
-    r"--(?P<name>[a-z][a-z0-9-]*)(?:=(?P<value>.*))?|-(?P<short>[A-Za-z]+)(?P<digits>[0-9]*)", re.DOTALL
-)
-"""A word that is an option; any other one that begins with a dash, such as `- [ ] milk` or `-file:x`, is content."""
-
-
 _DASHED: Final = "Put -- before a text that begins with a dash."
 
 
@@ -219,16 +213,19 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
         word = left.pop(0)
         if word == "--":
             return Reading(options, [*placed, *left])
-        found = OPTION.fullmatch(word)
-        if found is None:
+        dashes, name, value = _split(word)
+        if not dashes:
             if stops:
                 return Reading(options, placed, None, (word, *left))
             placed.append(word)
             continue
-        argument, value = _option(command, word, found)
+        if dashes == "-":
+            argument, value = _short_option(command, word, value)
+        else:
+            argument, value = _long_option(command, name, value)
         if argument.is_flag:
             options[argument.name] = value
-            if found["short"] and (others := word[2:]):
+            if dashes == "-" and (others := word[2:]):
                 left.insert(0, f"-{others}")
             continue
         if value is None:
@@ -242,21 +239,38 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
     return Reading(options, placed)
 
 
-def _option(command: Subcommand, word: str, found: re.Match[str]) -> tuple[CommandArgument, Any]:
-    """Return the argument that a word names, and its value, None where it comes behind. Raises: InvalidArguments."""
-    if short := found["short"]:
-        argument = next((known for known in command.arguments.values() if known.short == short[0]), None)
-        if argument is None or (short[1:] and not argument.is_flag):
-            raise InvalidArguments(f"There is no option {word}. {_DASHED}{_see(command.name)}")
-        return argument, argument.is_flag or found["digits"] or None
-    name, value = found["name"].replace("-", "_"), found["value"]
+def _split(word: str) -> tuple[str, str, Any]:
+    """Return the dashes of an option, its name, and its value where the word has one. Any other word, such as
+    `- [ ] milk` or `-file:x`, has no dashes."""
+    name, equals, value = word[2:].partition("=")
+    is_name = name.isascii() and name.islower() and name[0].isalpha() and name.replace("-", "").isalnum()
+    if word.startswith("--") and is_name:
+        return "--", name, value if equals else None
+    letters = word[1:].rstrip("0123456789")
+    if word.startswith("-") and letters.isascii() and letters.isalpha():
+        return "-", letters, word[1 + len(letters) :] or None
+    return "", word, None
+
+
+def _short_option(command: Subcommand, word: str, digits: str | None) -> tuple[CommandArgument, Any]:
+    """Return the argument that the first letter of a word names, and its value, None where it comes behind. Raises:
+    InvalidArguments."""
+    argument = next((known for known in command.arguments.values() if known.short == word[1]), None)
+    if argument is None or (word[2:3].isalpha() and not argument.is_flag):
+        raise InvalidArguments(f"There is no option {word}. {_DASHED}{_see(command.name)}")
+    return argument, argument.is_flag or digits
+
+
+def _long_option(command: Subcommand, given: str, value: Any) -> tuple[CommandArgument, Any]:
+    """Return the argument of this name, and its value, None where it comes behind. Raises: InvalidArguments."""
+    name = given.replace("-", "_")
     argument = command.arguments.get(name)
     denied = command.arguments.get(name.removeprefix("no_"))
     if argument is None and denied is not None and denied.is_flag:
         argument, value = denied, value or False
     if argument is None:
-        near = _near(f"--{found['name']}", [known.option for known in command.arguments.values()])
-        raise InvalidArguments(f"There is no option --{found['name']}.{near} {_DASHED}{_see(command.name)}")
+        near = _near(f"--{given}", [known.option for known in command.arguments.values()])
+        raise InvalidArguments(f"There is no option --{given}.{near} {_DASHED}{_see(command.name)}")
     if argument.is_flag and isinstance(value, str):
         raise InvalidArguments(f"{argument.option} takes no value.{_see(command.name)}")
     return argument, value if value is not None else True if argument.is_flag else None
