@@ -104,6 +104,10 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
     """Serve the vaults on stdio, or a plugin's tools; return the exit status. `start_log` is called when the first
     messages are answered. Raises: InvalidArguments, PolicyInvalid."""
     settings = options.config()
+    if settings.tools != "all":
+        from obsidian_mcp.tools.entries import profile
+
+        profile(settings.tools)  # one without tools is refused before the first message is read
     if settings.bridge or settings.key:
         from obsidian_mcp import compose
 

@@ -304,7 +304,7 @@ class VaultDispatcher(Dispatcher):
         self, config: Config, open_app: Callable[[], App], tools: Callable[[], Mapping[str, Tool]] | None = None
     ) -> None:
         """`open_app` is called once, when the App is needed; `tools` returns the tools that can be called, where there
-        are others beside the vault's. Raises: InvalidArguments for a profile that names no tools."""
+        are others beside the vault's."""
         super().__init__(config)
         self._open_app = open_app
         self._app: App | None = None
@@ -312,8 +312,6 @@ class VaultDispatcher(Dispatcher):
         """For `_app`."""
         self._tools = tools
         self._offers_all = config.tools == "all" and not config.read_only
-        if not self._offers_all:
-            self._offered()
 
     @property
     def app(self) -> App:
