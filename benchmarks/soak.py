@@ -82,10 +82,11 @@ class _Client:
         self._soak = soak
         self._dice = random.Random(number)  # noqa: S311  the same in every run
 
-    async def run(self, until: float, pause: float) -> None:
+    async def run(self, until: float, pause: float, calls: int = 0) -> None:
+        """Call until a time, and at least so many times."""
         reader, writer = await asyncio.open_connection(self._address.hostname, self._address.port)
         turn = 0
-        while time.monotonic() < until:
+        while turn < calls or time.monotonic() < until:
             if pause:
                 await asyncio.sleep(self._dice.uniform(0, 2 * pause))
             turn += 1
@@ -127,8 +128,9 @@ class _Client:
         return int(received[STATUS_LINE]), json.loads(await reader.readexactly(length))
 
 
-def soak(vault: Path, clients: int, seconds: float, pause: float) -> Soak:
-    """Run the clients on a server of its own for a vault made by `tests.generate`, and check what is left in it.
+def soak(vault: Path, clients: int, seconds: float, pause: float, calls: int = 0) -> Soak:
+    """Run the clients on a server of its own for a vault made by `tests.generate`, and check what is left in it. Each
+    client calls for some seconds, and at least so many times.
 
     Raises: RuntimeError where the server does not start.
     """
@@ -146,7 +148,8 @@ def soak(vault: Path, clients: int, seconds: float, pause: float) -> Soak:
         if "http://" not in line:
             raise RuntimeError(line + log.read().decode())
         found = Soak()
-        asyncio.run(_run(found, line.rpartition(" ")[2].strip(), paths(count), clients, seconds, pause, process.pid))
+        url = line.rpartition(" ")[2].strip()
+        asyncio.run(_run(found, url, paths(count), clients, seconds, pause, calls, process.pid))
         process.terminate()
         process.wait(60)
     finally:
@@ -158,14 +161,23 @@ def soak(vault: Path, clients: int, seconds: float, pause: float) -> Soak:
 
 
 async def _run(
-    found: Soak, url: str, notes: Sequence[str], clients: int, seconds: float, pause: float, process: int
+    found: Soak,
+    url: str,
+    notes: Sequence[str],
+    clients: int,
+    seconds: float,
+    pause: float,
+    calls: int,
+    process: int,
 ) -> None:
     # The index is built before the clock starts.
     warm = _Client(clients, url, notes, Soak())
-    await warm.run(time.monotonic() + min(seconds, 5.0), 0.0)
+    await warm.run(time.monotonic() + min(seconds, 5.0), 0.0, calls)
     server = psutil.Process(process)
     until = time.monotonic() + seconds
-    running = [asyncio.create_task(_Client(number, url, notes, found).run(until, pause)) for number in range(clients)]
+    running = [
+        asyncio.create_task(_Client(number, url, notes, found).run(until, pause, calls)) for number in range(clients)
+    ]
     for _ in range(4):
         found.memory.append(server.memory_info().rss)
         await asyncio.sleep(seconds / 4)
