@@ -134,9 +134,9 @@ def test_an_expression_that_cannot_be_read_hides_nothing() -> None:
 
 def test_an_expression_that_never_ends_is_stopped() -> None:
     filters = IgnoreFilters([r"/^(a|aa|a?a)+$/"])
-    start = time.monotonic()
+    start = time.process_time()
     assert not filters.match("a" * 60 + "!")
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_no_filters_are_false() -> None:

@@ -194,9 +194,9 @@ def test_a_large_file_without_a_line_break_is_cut_between_two_characters(monkeyp
 # INDEX-26
 @pytest.mark.parametrize("text", ["[[a]] " * 10_000, "#t " * 10_000, "[" * 50_000, "> " * 5_000 + "[[a]]"])
 def test_ten_thousand_of_anything_in_a_line_are_read_in_seconds(text: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     found = of(text)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
     assert found.warnings == ()
     assert len(found.links) == text.count("[[a]] ") or len(found.links) <= 1
 
