@@ -186,13 +186,8 @@ def app_access(config: Config) -> AppAccess:
     """Return the access to the app on this computer. Nothing is looked for yet."""
     from obsidian_mcp.adapters.app_access import AppAccess
 
-    return AppAccess(
-        config.app.program,
-        config.app.environment,
-        config.app_folders,
-        assume_running=config.app.assume_running,
-        timeout=config.timeout,
-    )
+    app, folders = config.app, config.app_folders
+    return AppAccess(app.program, app.environment, folders, assume_running=app.assume_running, timeout=config.timeout)
 
 
 def plugin(config: Config) -> BridgeClient:
@@ -246,15 +241,10 @@ def serve_http(
 
     keyed = build_for_keys(app)
     app.vaults.warm()
+    announce = announce or logger(__name__).info
     try:
-        return server.run(
-            app,
-            host=host,
-            ports=ports,
-            keyed=keyed,
-            contracts=contracts(app.config, registered),
-            announce=announce or logger(__name__).info,
-        )
+        mounted = contracts(app.config, registered)
+        return server.run(app, host=host, ports=ports, keyed=keyed, contracts=mounted, announce=announce)
     finally:
         for used in (app, *keyed.values()):
             used.vaults.close()

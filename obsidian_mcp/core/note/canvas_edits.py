@@ -223,12 +223,9 @@ class _Canvas(CanvasText):
 
     def _new_rect(self, wanted: AddCard) -> tuple[Rect, CardPlace]:
         usual = _SIZES.get(wanted.kind) or (layout.TEXT_WIDTH, layout.text_height(wanted.content.get("text", "")))
-        size = Rect(
-            0,
-            0,
-            usual[0] if wanted.width is None else _check_size(wanted.width, "width"),
-            usual[1] if wanted.height is None else _check_size(wanted.height, "height"),
-        )
+        width = usual[0] if wanted.width is None else _check_size(wanted.width, "width")
+        height = usual[1] if wanted.height is None else _check_size(wanted.height, "height")
+        size = Rect(0, 0, width, height)
         if wanted.around:
             if wanted.kind != "group":
                 raise InvalidArguments("Only a group is made around cards.", argument="cards")

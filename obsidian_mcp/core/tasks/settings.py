@@ -179,9 +179,5 @@ def _status(row: Any) -> Status | None:
     symbol, kind = row.get("symbol"), row.get("type")
     if not isinstance(symbol, str) or not symbol:
         return None
-    return Status(
-        symbol,
-        str(row.get("name") or ""),
-        str(row.get("nextStatusSymbol") or " "),
-        kind if kind in TYPES else "TODO",
-    )
+    name, following = str(row.get("name") or ""), str(row.get("nextStatusSymbol") or " ")
+    return Status(symbol, name, following, kind if kind in TYPES else "TODO")

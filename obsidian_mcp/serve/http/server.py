@@ -170,14 +170,8 @@ def application(
             page = Endpoint(dialect=contract, access=access, services=own, path=(segment,))
             yield from (Route(path, page), Route(f"{path}/", page))
 
-    mcp = McpEndpoint(
-        dialect=JsonRpc(http.max_body),
-        access=access,
-        services=services,
-        path=("mcp",),
-        other=next((contract for contract in contracts if contract.shares_mcp), None),
-        sessions=sessions,
-    )
+    dialect, other = JsonRpc(http.max_body), next((contract for contract in contracts if contract.shares_mcp), None)
+    mcp = McpEndpoint(dialect=dialect, access=access, services=services, path=("mcp",), other=other, sessions=sessions)
     not_found = at(NotFound())
 
     @asynccontextmanager
