@@ -199,20 +199,23 @@ def make_junctions(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     """Have the system say of folders that they are junctions, as Windows does. They exist already."""
     paths = {str(folder) for folder in folders}
 
+    def is_junction(path: Any) -> bool:
+        return str(path).removeprefix("\\\\?\\") in paths
+
     def marked(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(path: Any, **named: Any) -> Any:
             found = function(path, **named)
-            return _Junction(found) if str(path) in paths else found
+            return _Junction(found) if is_junction(path) else found
 
         return call
 
     @contextlib.contextmanager
     def scandir(path: Any) -> Iterator[Iterator[Any]]:
         with scan(path) as entries:
-            yield (_Junction(entry) if entry.path in paths else entry for entry in entries)
+            yield (_Junction(entry) if is_junction(entry.path) else entry for entry in entries)
 
     scan = os.scandir
     monkeypatch.setattr(os, "scandir", scandir)
     for name in ("stat", "lstat"):
         monkeypatch.setattr(os, name, marked(getattr(os, name)))
-    monkeypatch.setattr("os.path.isjunction", lambda path: str(path) in paths, raising=False)
+    monkeypatch.setattr("os.path.isjunction", is_junction, raising=False)
