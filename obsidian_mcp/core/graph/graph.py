@@ -26,7 +26,6 @@ from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 from . import results
 from .indexed_vault import Moment
 from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
-from .results import LinkMaps, Neighbour, PropertyValue, Reference, TaggedFile, Unresolved, link_lines
 
 QUERY_SECONDS = 60.0
 """Time limit of a query in a call without one, as on the command line (EXPR-62)."""
@@ -86,7 +85,6 @@ class Graph:
         return Answer(self._indexer.query(lambda rows: rows.facts(path)), CURRENT)
 
     def _parsed(self, entry: FileEntry) -> Facts | None:
-        """Parse a file that is pending; None for one that is gone."""
         from obsidian_mcp.core.index import extract
 
         try:
@@ -98,20 +96,20 @@ class Graph:
         except AppError as error:
             return extract.unreadable(error)
 
-    def outgoing(self, path: VaultPath) -> Answer[tuple[Reference, ...]]:
+    def outgoing(self, path: VaultPath) -> Answer[tuple[results.Reference, ...]]:
         """Return every link and embed of a file in its order, with the file that it leads to."""
         known = self.facts(path)
         links = known.value.links if known.value is not None else ()
-        return Answer(tuple(Reference(path, self._target(path, link), link) for link in links), known.freshness)
+        return Answer(tuple(results.Reference(path, self._target(path, link), link) for link in links), known.freshness)
 
     @_asked_of_all
-    def backlinks(self, rows: Rows, path: VaultPath) -> tuple[Reference, ...]:
+    def backlinks(self, rows: Rows, path: VaultPath) -> tuple[results.Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
         keys = keys_of(path)
         links = [found for found in self._there(rows.links_to(keys)) if found[0] != path]
         links += ((path, link) for link in rows.links_from(path))
         return tuple(
-            Reference(source, path, link)
+            results.Reference(source, path, link)
             for source, link in sorted(links, key=itemgetter(0))
             if self._target(source, link) == path
         )
@@ -146,9 +144,9 @@ class Graph:
                 found.add(path)
         return tuple(sorted(path for path in found if path in self._catalog))
 
-    def contexts(self, references: Iterable[Reference]) -> Iterator[str]:
-        """Yield the line around every link; see `link_lines`."""
-        return link_lines(references, self._catalog, self._indexer.read)
+    def contexts(self, references: Iterable[results.Reference]) -> Iterator[str]:
+        """Yield the line around every link; see `results.link_lines`."""
+        return results.link_lines(references, self._catalog, self._indexer.read)
 
     # -- the whole vault ---------------------------------------------------------------------------------------
 
@@ -161,17 +159,17 @@ class Graph:
         return list(self._there(rows.tasks(days, without_marks)))
 
     @_asked_of_all
-    def link_maps(self, rows: Rows) -> LinkMaps:
+    def link_maps(self, rows: Rows) -> results.LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""
         links = self._link_graph(rows)
         sources = [path for path in sorted(links.paths) if indexable(path)]
-        return LinkMaps(
+        return results.LinkMaps(
             {path: dict(links.resolved.get(path, {})) for path in sources},
             {path: dict(links.unresolved.get(path, {})) for path in sources},
         )
 
     @_asked_of_all
-    def unresolved(self, rows: Rows) -> tuple[Unresolved, ...]:
+    def unresolved(self, rows: Rows) -> tuple[results.Unresolved, ...]:
         """Return the names that links lead to and no file has, by name; links in hidden files do not count."""
         names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
         hidden = self._hides()
@@ -180,18 +178,18 @@ class Graph:
                 for name, count in targets.items():
                     names[name][source] = count
         by_name = sorted(names.items(), key=lambda item: (name_key(item[0]), item[0]))
-        return tuple(Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name)
+        return tuple(results.Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name)
 
     @_asked_of_all
-    def broken_links(self, rows: Rows) -> tuple[Reference, ...]:
+    def broken_links(self, rows: Rows) -> tuple[results.Reference, ...]:
         """Return the links that lead to no file, or to a heading or block that their note lacks (LINK-50). They come by
         source and order in it, the same link of a line once; links in hidden files do not count."""
         hidden, has_part = self._hides(), cache(partial(self._has_part, rows))
-        found: dict[object, Reference] = {}
+        found: dict[object, results.Reference] = {}
         for source, link in self._there(rows.links_to_check(self._link_graph(rows).unresolved)):
             target = self._target(source, link)
             if (target is None or not has_part(target, link.subpath)) and not hidden(source):
-                found[source, link.at, link.line, link.original] = Reference(source, target, link)
+                found[source, link.at, link.line, link.original] = results.Reference(source, target, link)
         return tuple(found.values())
 
     def _has_part(self, rows: Rows, path: VaultPath, subpath: str) -> bool:
@@ -231,11 +229,11 @@ class Graph:
         )
 
     @_asked
-    def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[Neighbour, ...]:
+    def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[results.Neighbour, ...]:
         """The files within `depth` links in either direction, nearest first, none hidden or over a hidden one."""
         found = spread(self._link_graph(rows), path, depth, None, self._hides())
         return tuple(
-            Neighbour(near, distance, via)
+            results.Neighbour(near, distance, via)
             for near, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
             if near != path
         )
@@ -272,11 +270,11 @@ class Graph:
         return results.tag_uses(rows.column("tags", "tag"), shown)
 
     @_asked
-    def tagged(self, rows: Rows, tag: str) -> tuple[TaggedFile, ...]:
+    def tagged(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
         """Return the files with a tag or a descendant of it, by path; a leading `#` and case are ignored."""
         key = tags.key(tag).rstrip("/")
         found = groupby(self._visible(rows.tagged(key)), key=itemgetter(0))
-        return tuple(TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in found)
+        return tuple(results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in found)
 
     @_asked
     def properties(self, rows: Rows, *, inline_fields: bool = True) -> tuple[results.PropertyUse, ...]:
@@ -287,11 +285,11 @@ class Graph:
         return results.property_uses(found, self._numbers(rows, lambda path: not hidden(path)))
 
     @_asked
-    def with_property(self, rows: Rows, name: str) -> tuple[PropertyValue, ...]:
+    def with_property(self, rows: Rows, name: str) -> tuple[results.PropertyValue, ...]:
         """Return every file's value of a property, by path; the case of its name is ignored."""
         key = name.lower()
         return tuple(
-            PropertyValue(path, json.loads(fact.value))
+            results.PropertyValue(path, json.loads(fact.value))
             for path, fact in self._visible(rows.properties(key, self._property_tables()))
         )
 
@@ -352,7 +350,6 @@ class Graph:
         return sorted(entry.path for entry in self._catalog if not hidden(entry.path))
 
     def _there(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
-        """Yield what is stored of files that still exist."""
         return ((path, fact) for path, fact in found if path in self._catalog)
 
     def _visible(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
@@ -361,5 +358,4 @@ class Graph:
         return ((path, fact) for path, fact in self._there(found) if not hidden(path))
 
     def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
-        """Return the numbers of files that exist and are wanted."""
         return {number for number, path in self._files.at(rows).paths.items() if wanted(path)}

@@ -69,7 +69,6 @@ class IndexedNotes(IndexedVault):
         return self.cells(columns[key], path)
 
     def _group_by_key(self, path: str) -> Mapping[str, Sequence[_Placed]]:
-        """Return the fields of a note by lower-case key."""
         found: dict[str, list[_Placed]] = {}
         for placed in self.cells(self._all_fields, path):
             found.setdefault(placed[1].key.lower(), []).append(placed)

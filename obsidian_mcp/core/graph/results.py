@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, LinkFact, TagFact
@@ -16,8 +16,7 @@ from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, VaultPath, exte
 from obsidian_mcp.errors import AppError
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """A link of the file `source`, and the file it leads to: None when there is none."""
 
     source: VaultPath
@@ -42,8 +41,7 @@ class Unresolved:
         return sum(self.sources.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(NamedTuple):
     """A file that is connected with another one over `distance` links, in either direction."""
 
     path: VaultPath
@@ -63,16 +61,14 @@ class TagUse:
     """All ways in which it is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedFile:
+class TaggedFile(NamedTuple):
     """A file with a tag or descendants of it, as written, in the order of the file."""
 
     path: VaultPath
     tags: tuple[TagFact, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyUse:
+class PropertyUse(NamedTuple):
     """A property of the vault: the name used most, the number of files, and the types of its values."""
 
     name: str
@@ -81,16 +77,14 @@ class PropertyUse:
     """Inferred type -> files, the most frequent first; without what `types.json` assigns."""
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyValue:
+class PropertyValue(NamedTuple):
     """One property of one file; `value` is as JSON has it."""
 
     path: VaultPath
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class LinkMaps:
+class LinkMaps(NamedTuple):
     """The app's `resolvedLinks` and `unresolvedLinks`: source -> target or name -> how many links."""
 
     resolved: Mapping[VaultPath, Mapping[VaultPath, int]]

@@ -27,7 +27,6 @@ from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts
 from . import search_document as content
-from .facts import BODY_LIMIT, LINKS_LIMIT, Facts, HeadingFact, InlineFieldFact, LinkFact, TagFact
 
 log = logging.getLogger(__name__)
 
@@ -36,18 +35,18 @@ _CUT_CHARACTER = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff]
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def unreadable(error: AppError) -> Facts:
+def unreadable(error: AppError) -> facts.Facts:
     """Return the facts of a file that cannot be read: a warning that says why."""
-    return Facts(warnings=(_one_line(error.message),))
+    return facts.Facts(warnings=(_one_line(error.message),))
 
 
-def read_facts(path: str, data: bytes, size: int) -> Facts:
-    """The facts of a note or canvas from its first BODY_LIMIT bytes; `size` is the whole file's.
+def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
+    """The facts of a note or canvas from its first facts.BODY_LIMIT bytes; `size` is the whole file's.
 
     Raises: OperationTimeout."""
     warnings = []
-    if size > BODY_LIMIT:
-        warnings.append(f"Only the first {BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")
+    if size > facts.BODY_LIMIT:
+        warnings.append(f"Only the first {facts.BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")
         data = _beginning(data)
     text = Text.decode(data)
     if not text.is_utf8:
@@ -61,7 +60,7 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
             parsed = parser.parse(body)
             found, structured = _extract_note(parsed), structure_of(parsed).pack()
         elif extension(path) == DRAWING_EXTENSION:
-            found, searched = Facts(), searched_text(path, body)
+            found, searched = facts.Facts(), searched_text(path, body)
         else:
             cards = canvas.read(body)
             found, searched = _extract_canvas(cards), cards_text(cards)
@@ -70,7 +69,7 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
     except Exception as error:
         log.warning("%s could not be parsed: %r", path, error)
         log.debug("Where it happened:", exc_info=True)
-        found = Facts(warnings=("The file could not be parsed: only its name is known. Please report this.",))
+        found = facts.Facts(warnings=("The file could not be parsed: only its name is known. Please report this.",))
     return replace(
         found,
         warnings=(*warnings, *found.warnings),
@@ -81,17 +80,17 @@ def read_facts(path: str, data: bytes, size: int) -> Facts:
             headings=[heading.text for heading in found.headings if heading.level],
             tags=[tag.tag for tag in found.tags],
             properties=[fact.name for fact in found.properties],
-            truncated=size > BODY_LIMIT,
+            truncated=size > facts.BODY_LIMIT,
             structure=structured,
         ),
     )
 
 
-def extract_pdf(found: content.SearchContent, starts: Sequence[int], problem: str) -> Facts:
+def extract_pdf(found: content.SearchContent, starts: Sequence[int], problem: str) -> facts.Facts:
     """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
-    pages = tuple(HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
+    pages = tuple(facts.HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
     found = found._replace(structure=structure_of_pages(starts, len(found.text)).pack())
-    return Facts(headings=pages, warnings=(_one_line(problem),) if problem else (), content=found)
+    return facts.Facts(headings=pages, warnings=(_one_line(problem),) if problem else (), content=found)
 
 
 def searched_text(path: str, body: str) -> str:
@@ -109,44 +108,45 @@ def cards_text(read: canvas.Canvas) -> str:
 
 
 def _beginning(data: bytes) -> bytes:
-    """Return whole lines of at most BODY_LIMIT bytes, or whole characters where there is only one line."""
-    lines = data.rfind(b"\n", 0, BODY_LIMIT) + 1
+    """Return whole lines of at most facts.BODY_LIMIT bytes, or whole characters where there is only one line."""
+    lines = data.rfind(b"\n", 0, facts.BODY_LIMIT) + 1
     if lines:
         return data[:lines]
-    data = data[:BODY_LIMIT]
+    data = data[: facts.BODY_LIMIT]
     cut = _CUT_CHARACTER.search(data, len(data) - 3)
     return data[: cut.start()] if cut else data
 
 
-def _extract_note(parsed: parser.Note) -> Facts:
+def _extract_note(parsed: parser.Note) -> facts.Facts:
     lines, values, data = parsed.lines, parsed.properties, note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
-    links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[:LINKS_LIMIT]]
+    links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[: facts.LINKS_LIMIT]]
     names = (printable(tag.removeprefix("#")) for tag in frontmatter.tags(values) or ())
-    tagged = [TagFact(tags.key(name), name, "tags", None) for name in names]
+    tagged = [facts.TagFact(tags.key(name), name, "tags", None) for name in names]
     tagged += [_tag(tag, "", lines) for tag in parsed.tags]
+    fields = [facts.InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields]
     block = parsed.frontmatter
     spans = block.spans if block else {}
     broken = [_one_line(block.error)] if block and block.error is not None else []
-    if len(parsed.links) > LINKS_LIMIT:
-        broken.append(f"Only the first {LINKS_LIMIT:,} of {len(parsed.links):,} links are indexed.")
-    return Facts(
+    if len(parsed.links) > facts.LINKS_LIMIT:
+        broken.append(f"Only the first {facts.LINKS_LIMIT:,} of {len(parsed.links):,} links are indexed.")
+    return facts.Facts(
         tuple(links),
         tuple(tagged),
         tuple(facts.PropertyFact(*_property(name, value), *spans[name]) for name, value in values.items()),
         tuple(facts.AliasFact(name_key(alias), alias) for alias in map(printable, parsed.aliases)),
-        tuple(HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline),
+        tuple(facts.HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline),
         tuple(_task(parsed, item) for item in parsed.tasks),
-        tuple(InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields),
+        tuple(fields),
         (facts.ListItemsFact(pack_items(data.items)),) if data.items else (),
         tuple(broken),
     )
 
 
-def _extract_canvas(parsed: canvas.Canvas) -> Facts:
+def _extract_canvas(parsed: canvas.Canvas) -> facts.Facts:
     """Files on cards are links of kind `card`; the text of a card is parsed as a note without properties."""
-    links: list[LinkFact] = []
-    tagged: list[TagFact] = []
+    links: list[facts.LinkFact] = []
+    tagged: list[facts.TagFact] = []
     for card in parsed.cards:
         at = printable(card.key)
         if card.file is not None:
@@ -159,40 +159,41 @@ def _extract_canvas(parsed: canvas.Canvas) -> Facts:
             links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
             tagged += [_tag(tag, at, lines) for tag in text.tags]
     warnings = () if parsed.error is None else (_one_line(parsed.error),)
-    return Facts(tuple(links[:LINKS_LIMIT]), tuple(tagged), headings=_card_parts(parsed), warnings=warnings)
+    return facts.Facts(
+        tuple(links[: facts.LINKS_LIMIT]), tuple(tagged), headings=_card_parts(parsed), warnings=warnings
+    )
 
 
-def _card_parts(parsed: canvas.Canvas) -> tuple[HeadingFact, ...]:
+def _card_parts(parsed: canvas.Canvas) -> tuple[facts.HeadingFact, ...]:
     """Where the text of each card begins in `cards_text`, as headings of level 0."""
     parts, start = [], 0
     for card in parsed.cards:
         if card.text is not None:
-            parts.append(HeadingFact(0, printable(card.id), start))
+            parts.append(facts.HeadingFact(0, printable(card.id), start))
             start += len(card.text.value) + 2
     return tuple(parts)
 
 
-def _link(link: Link, at: str, line: int) -> LinkFact:
+def _link(link: Link, at: str, line: int) -> facts.LinkFact:
     kind: facts.LinkKind = "embed" if link.embed else "link"
     key, start = link_key(link.path), link.span.start
-    return LinkFact(key, kind, link.path, link.subpath, link.display, link.original, at, line, start)
+    return facts.LinkFact(key, kind, link.path, link.subpath, link.display, link.original, at, line, start)
 
 
-def _property_link(link: Link) -> LinkFact:
+def _property_link(link: Link) -> facts.LinkFact:
     path, subpath, original, at = map(printable, (link.path, link.subpath, link.original, link.key))
     display = None if link.display is None else printable(link.display)
-    return LinkFact(link_key(path), "property", path, subpath, display, original, at, None, None)
+    return facts.LinkFact(link_key(path), "property", path, subpath, display, original, at, None, None)
 
 
-def _card(path: str, subpath: str, at: str) -> LinkFact:
+def _card(path: str, subpath: str, at: str) -> facts.LinkFact:
     """`path` is a path of the vault, not a link text: no character in it has a special meaning."""
     path, subpath = printable(path), printable(subpath)
     key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
-    return LinkFact(key, "card", path, subpath, None, path + subpath, at, None, None)
+    return facts.LinkFact(key, "card", path, subpath, None, path + subpath, at, None, None)
 
 
 def _property(name: str, value: Any) -> tuple[str, str, str, str]:
-    """The key, name, type and JSON of a property."""
     name = printable(name)
     return name.lower(), name, infer_type(value), printable(_json(value))
 
@@ -208,8 +209,8 @@ def _task(parsed: parser.Note, item: ListItem) -> facts.TaskFact:
     return facts.TaskFact(item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text))
 
 
-def _tag(tag: Tag, at: str, lines: Lines) -> TagFact:
-    return TagFact(tags.key(tag.name), tag.name, at, lines.line(tag.span.start), *tag.span)
+def _tag(tag: Tag, at: str, lines: Lines) -> facts.TagFact:
+    return facts.TagFact(tags.key(tag.name), tag.name, at, lines.line(tag.span.start), *tag.span)
 
 
 def _one_line(text: str) -> str:

@@ -327,7 +327,6 @@ class Indexer:
         return self._store_all(inf, inf if is_built_in_time else PATIENCE) or not self.progress.total
 
     def _too_early(self) -> OperationTimeout:
-        """The error of a call that needs the whole index."""
         limit = current_call.get().limit
         return OperationTimeout(
             f"The index is being built: {self.progress}. This needs all of them; ask for it again in a while.",

@@ -214,7 +214,6 @@ class Rows(NamedTuple):
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
 
     def _select(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
-        """Return rows of a table with the path of their file, by path and position."""
         row = TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)
         found = self.connection.execute(

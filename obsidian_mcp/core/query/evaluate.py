@@ -274,7 +274,6 @@ class _InPart:
             yield from found or ([part] if part.start < part.end else [])
 
     def _satisfied(self, place: Place) -> Iterator[Span]:
-        """Yield the parts that satisfy `test`."""
         if not place.has_content:
             return
         subject, text, start, end = place.subject, place.subject.text, place.start, place.end

@@ -84,13 +84,11 @@ class RegExpReader:
         self._written = 0
         self._match_case = match_case
         self._depth = 0
-        self._groups: list[str | None] = []
         self._opened = 0
         self._open: set[int] = set()
-        for capture in _CAPTURES.finditer(source):
-            if capture.group()[0] == "(":
-                named = _NAMED.match(source, capture.start())
-                self._groups.append(named.group(1) if named else None)
+        captures = [capture.start() for capture in _CAPTURES.finditer(source) if capture.group()[0] == "("]
+        self.groups = tuple(named[1] if (named := _NAMED.match(source, start)) else None for start in captures)
+        """Names of the capturing groups in their order."""
 
     def whole(self) -> _Element:
         element = self._alternatives()
@@ -111,21 +109,14 @@ class RegExpReader:
     def _peek(self, length: int = 1) -> str:
         return self.source[self.at : self.at + length]
 
-    @property
-    def groups(self) -> tuple[str | None, ...]:
-        """Names of the capturing groups in their order."""
-        return tuple(self._groups)
-
     # Structure
 
     def _alternatives(self) -> _Element:
-        branches: list[_Element] = []
-        while True:
-            branches.append(self._sequence())
-            if self._peek() != "|":
-                break
+        branches = [self._sequence()]
+        while self._peek() == "|":
             self._write("|", self.at)
             self.at += 1
+            branches.append(self._sequence())
         if len(branches) == 1:
             return branches[0]
         clauses: tuple[Clause, ...] = ()
@@ -136,9 +127,7 @@ class RegExpReader:
         return _Element(clauses=clauses, size=sum(branch.size for branch in branches))
 
     def _sequence(self) -> _Element:
-        clauses: list[Clause] = []
-        run = ""
-        size = 0
+        clauses, run, size = list[Clause](), "", 0
         while self.at < len(self.source) and self._peek() not in "|)":
             start = self.at
             element = self._element()
@@ -146,14 +135,13 @@ class RegExpReader:
             size += element.size * max(least, 1)
             if size > MAX_SIZE:
                 raise InvalidRegExp(start, "the repeats ask for too many copies")
-            if element.letter is not None and least == most == 1:
-                run += element.letter
+            letter = (element.letter or "") if least else ""
+            run += letter
+            if letter and most == 1:
                 continue
-            if element.letter is not None and least:
-                run += element.letter
             if len(run) > 1:
                 clauses.append((run,))
-            run = element.letter if element.letter is not None and least else ""
+            run = letter
             if least:
                 clauses.extend(element.clauses)
         if len(run) > 1:
@@ -218,12 +206,9 @@ class RegExpReader:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise InvalidRegExp(start, f"groups are nested more than {MAX_DEPTH} deep")
-        if named := _NAMED.match(self.source, start):
-            opening = "("
-            self.at = named.end()
-        else:
-            opening = next((form for form in _GROUPS if self.source.startswith(form, start)), "(")
-            self.at += len(opening)
+        named = _NAMED.match(self.source, start)
+        opening = next((form for form in _GROUPS if self.source.startswith(form, start)), "(")
+        self.at = named.end() if named else start + len(opening)
         if opening == "(" and not named and self._peek() == "?":
             raise InvalidRegExp(
                 start, "JavaScript knows no such group; it has (?:…), (?<name>…), (?=…), (?!…), (?<=…) and (?<!…)"
@@ -269,7 +254,7 @@ class RegExpReader:
             self.caseless = False
             self._write("\\" + found.group(), start)
             return _CLASS
-        if char in "123456789" or (char == "k" and self._groups and any(self._groups)):
+        if char in "123456789" or (char == "k" and any(self.groups)):
             return self._reference(start)
         char, self.at = read_character(self.source, start, self.at)
         return self._letter(char, start)
@@ -277,15 +262,15 @@ class RegExpReader:
     def _reference(self, start: int) -> _Element:
         if digits := _DIGITS.match(self.source, self.at):
             self.at = digits.end()
-            number = int(digits.group()) if len(digits.group()) < 9 else len(self._groups) + 1
-            if number > len(self._groups):
+            number = int(digits.group()) if len(digits.group()) < 9 else len(self.groups) + 1
+            if number > len(self.groups):
                 raise InvalidRegExp(start, f"there is no group {digits.group()} to refer to")
         else:
             named = _NAME.match(self.source, self.at)
-            if named is None or named.group(1) not in self._groups:
+            if named is None or named.group(1) not in self.groups:
                 raise InvalidRegExp(start, "there is no group of this name to refer to")
             self.at = named.end()
-            number = self._groups.index(named.group(1)) + 1
+            number = self.groups.index(named.group(1)) + 1
         self.caseless = False
         # In JavaScript a group that did not take part, or is not closed yet, matches the empty text.
         self._write("(?:)" if number in self._open else f"(?({number})\\{number}|)", start)
@@ -298,10 +283,7 @@ class RegExpReader:
         self.at += 1
         negated = self._peek() == "^"
         self.at += negated
-        members: list[str] = []
-        cased = False
-        words = ""
-        others: list[str] = []
+        members, others, words, cased = list[str](), list[str](), "", False
         while self._peek() != "]":
             if self.at >= len(self.source):
                 raise InvalidRegExp(start, "this '[' is not closed")

@@ -144,9 +144,4 @@ def inside(folder: VaultPath) -> Callable[[str], bool]:
     """Whether a path is below a folder, as the app compares names."""
     key = name_key(folder) + "/"
     length = len(key)
-
-    def is_inside(path: str) -> bool:
-        start = path[:length]
-        return start.lower() == key if start.isascii() else name_key(path).startswith(key)
-
-    return is_inside
+    return lambda path: start.lower() == key if (start := path[:length]).isascii() else name_key(path).startswith(key)

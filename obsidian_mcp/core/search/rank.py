@@ -363,7 +363,6 @@ class _Scores:
         return score * math.pow(1 + len(fields.text) / USUAL_CHARACTERS, -LENGTH) if self._is_wide else score
 
     def _passage(self, starts: Sequence[Start]) -> float:
-        """How much the words of the densest passage weigh."""
         best, ordered, first = 0.0, sorted(starts), 0
         for last, (at, _, _) in enumerate(ordered, 1):
             while ordered[first][0] < at - PASSAGE_CHARACTERS:

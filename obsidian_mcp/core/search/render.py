@@ -122,11 +122,9 @@ def _render_lines(found: Found, request: Request) -> Hits:
 def remark_of(found: Found) -> str | None:
     """Return how the search was widened, which words no note has, and what to try (SEARCH-51)."""
     plan = found.plan
-    if not plan.is_wide or 0 < found.total <= plan.found:
+    # Where the index is not whole, what the files that are left have is not known
+    if not plan.is_wide or 0 < found.total <= plan.found or not found.snapshot.is_whole:
         return None
-    if not found.snapshot.is_whole:  # what the files that are left have is not known
-        return None
-    sentences = []
     if plan.found:
         sentences = [f"Files with all the words: {plan.found}; the others have some, or words like them."]
     else:

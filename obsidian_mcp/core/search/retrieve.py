@@ -148,7 +148,6 @@ def _spellings(text: str, where: str) -> list[tuple[str, str]]:
 
 
 def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField, *, scoped: bool) -> Bounds:
-    """As `bounds`, of lines, blocks, sections and tasks."""
     is_any_line = node.operator in ("line", "section")  # every line lies in one section
     leaves = node.part.parts if isinstance(node.part, nodes.Or) else (node.part,)
     texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)]
@@ -219,7 +218,6 @@ def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
 
 
 def _phrase(snapshot: Snapshot, wanted: analysis.Wanted, columns: str) -> Bounds:
-    """Files in which some words follow each other."""
     first, *rest = wanted.words
     firsts: Sequence[str] = [first]
     prefix = wanted.open_end

@@ -104,7 +104,6 @@ class Term(NamedTuple):
 
 
 def _is_glued(text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` is a part of a longer word."""
     return is_spaced(text[start - 1 : start]) or is_spaced(text[end : end + 1])
 
 
@@ -330,7 +329,6 @@ class Lexicon:
         return found
 
     def _live(self, variants: Variants) -> Variants:
-        """Return the words that a file has."""
         return {word: variants[word] for word in self._used(variants)} if variants else variants
 
 

@@ -114,8 +114,6 @@ def _nest(path: Sequence[str], value: Any) -> Any:
 
 
 class _Style:
-    """Return the layout of this text."""
-
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
         self.lines = "\n" in text.strip()
@@ -134,7 +132,6 @@ class _Style:
 
 
 def _insert(text: str, node: JsonNode, key: str, value: Any) -> str:
-    """Return the text with a member added at the end of an object."""
     style = _Style(text)
     outer = _indent(text, node.start)
     inner = outer + style.unit
@@ -184,7 +181,6 @@ def _cut(text: str, node: JsonNode, doomed: Member) -> str:
 
 
 def _indent(text: str, offset: int) -> str:
-    """Return the indent of the line of `offset`."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -196,7 +192,6 @@ def _line_end(text: str, offset: int) -> int:
 
 
 def _end_of_blank(text: str, offset: int = 0) -> int:
-    """Return the end of the blanks and comments that start at `offset`."""
     match = _BLANK.match(text, offset)
     return match.end() if match else offset
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.note_data import note_data, pack_items, unpack_items
-from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index import extract, facts
 from obsidian_mcp.core.index.facts import (
     BODY_LIMIT,
     LINKS_LIMIT,
@@ -171,8 +171,8 @@ def test_what_is_broken_is_a_warning_and_the_rest_is_kept(text: str | bytes, war
 
 def test_of_a_very_large_file_the_beginning_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     body, links = BODY_LIMIT // 100, LINKS_LIMIT // 100
-    monkeypatch.setattr(extract, "BODY_LIMIT", body)
-    monkeypatch.setattr(extract, "LINKS_LIMIT", links)
+    monkeypatch.setattr(facts, "BODY_LIMIT", body)
+    monkeypatch.setattr(facts, "LINKS_LIMIT", links)
     line = b"[[x]] some words to fill the line\n"
     data = line * (body // len(line) + 10)
     found = extract.read_facts("n.md", data, 50_000_000)
@@ -185,7 +185,7 @@ def test_of_a_very_large_file_the_beginning_is_kept(monkeypatch: pytest.MonkeyPa
 
 def test_a_large_file_without_a_line_break_is_cut_between_two_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = 4096
-    monkeypatch.setattr(extract, "BODY_LIMIT", limit)
+    monkeypatch.setattr(facts, "BODY_LIMIT", limit)
     for character in ("é", "日", "\U0001f600"):
         data = b"x" + character.encode() * (limit // 2 + 10)
         assert len(extract.read_facts("n.md", data[:limit], len(data)).warnings) == 1

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index import extract, facts
 from obsidian_mcp.core.index.indexer import FRESH_FILES
 from obsidian_mcp.core.index.rows import FileNumbers, NumberedFiles, Rows
 from obsidian_mcp.core.note import canvas
@@ -100,7 +100,7 @@ def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[Plain
 
 # SEARCH-40, SEARCH-47
 def test_a_text_that_is_not_whole_in_the_index_is_searched_in_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract, "BODY_LIMIT", 100)
+    monkeypatch.setattr(facts, "BODY_LIMIT", 100)
     with indexed({"Long.md": "word\n" * 50 + "at 9:30\n", "Short.md": "word\n"}) as vault:
         assert listed(search_of(vault), r"/\d:\d\d/") == scanned(vault, r"/\d:\d\d/") == ["Long.md"]
 
