@@ -320,21 +320,16 @@ class _Reader:
 
     def _sort(self, raw: Any, path: Path) -> tuple[SortOrder, ...]:
         items = self._read_typed(raw, list, path, '"sort" must be an array') or []
-        found = [self._sort_order(item, (*path, place)) for place, item in enumerate(items)]
-        return tuple(order for order in found if order is not None)
+        return tuple(self._sort_order(item, (*path, place)) for place, item in enumerate(items))
 
-    def _sort_order(self, raw: Any, path: Path) -> SortOrder | None:
-        if isinstance(raw, str):
-            return SortOrder(raw, descending=False)
-        name = (raw.get("property", raw.get("column"))) if isinstance(raw, dict) else None
-        if not isinstance(name, str) or not name:
+    def _sort_order(self, raw: Any, path: Path) -> SortOrder:
+        order = raw if isinstance(raw, dict) else {"property": raw}
+        name, direction = order.get("property", order.get("column")), order.get("direction", "ASC")
+        if not isinstance(name, str) or (isinstance(raw, dict) and not name):
             self._wrong(path, f'"{path[2]}" must name a "property"')
-            return None
-        direction = raw.get("direction", "ASC")
-        if not isinstance(direction, str) or direction.upper() not in ("ASC", "DESC"):
+        elif not isinstance(direction, str) or direction.upper() not in ("ASC", "DESC"):
             self._wrong((*path, "direction"), '"direction" must be ASC or DESC')
-            return None
-        return SortOrder(name, direction.upper() == "DESC")
+        return SortOrder(str(name), str(direction).upper() == "DESC")
 
     def _limit(self, raw: Any, path: Path) -> int:
         is_valid = isinstance(raw, int | float) and not isinstance(raw, bool) and raw >= 0

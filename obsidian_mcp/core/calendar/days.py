@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 from .clock import shift
 from .iso import DAY, calendar_day
 from .iso import read as read_iso
-from .locale import ENGLISH, Locale
-from .periods import PERIODS, SHIFT_UNITS, start_of, week_start
+from .locale import ENGLISH, PERIODS, SHIFT_UNITS, Locale, start_of, week_start
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (

@@ -10,8 +10,7 @@ from typing import Any
 
 from . import clock, formats
 from .formats import COMMON, NUMBERS, Number, Part, Writer, compile_format, number, numbers, offset, read_symbols, text
-from .locale import ENGLISH, Locale
-from .periods import week_of, week_start
+from .locale import ENGLISH, Locale, week_of, week_start
 
 _TOKEN = re.compile(
     r"\[([^\[]*)\]|(\\)?([Hh]mm(?:ss)?|Mo|MM?M?M?|Do|DDDo|DD?D?D?|ddd?d?|do?|wo|ww?|Wo|WW?|Qo?|N{1,5}|YYYYYY|YYYYY|YYYY"

@@ -11,8 +11,7 @@ import regex
 
 from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.calendar.clock import on_the_clock, read_zone, shift
-from obsidian_mcp.core.calendar.locale import ENGLISH
-from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
+from obsidian_mcp.core.calendar.locale import ENGLISH, PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.core.dataview.values import normalized
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, LinkValue, Value, from_json

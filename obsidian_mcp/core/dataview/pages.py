@@ -39,10 +39,6 @@ _TAG_KEYS = ("tags", "tag")
 _ALIAS_KEYS = ("alias", "aliases")
 _DAY_KEYS = ("date", "day")
 _SEPARATORS = re.compile(r"[,\s]+")
-_FILE_KEYS = (
-    "path", "folder", "name", "link", "outlinks", "inlinks", "etags", "tags", "aliases", "lists", "tasks",
-    "ctime", "cday", "mtime", "mday", "size", "starred", "frontmatter", "ext",
-)  # fmt: skip
 
 
 def is_page(path: str) -> bool:
@@ -230,19 +226,16 @@ class PageFile(records.Computed):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The field, `default` where there is none of this name."""
-        cheap = CHEAP_FILE_FIELDS.get(name)
-        return super().get(name, default) if cheap is None else cheap(self.page)
+        return FILE_FIELDS[name](self.page) if name in CHEAP else super().get(name, default)
 
     def _compute(self, name: str) -> Value:
         """No field of a file is null but `day`, which is absent then."""
-        compute = _FILE_FIELDS.get(name)
-        value = None if compute is None else compute(self)
+        compute = FILE_FIELDS.get(name)
+        value = None if compute is None else compute(self.page)
         return ABSENT if value is None else value
 
     def __iter__(self) -> Iterator[str]:
-        yield from _FILE_KEYS
-        if self.get("day") is not None:
-            yield "day"
+        return (name for name in FILE_FIELDS if name != "day" or self.get("day") is not None)
 
 
 # Fields of `file`
@@ -257,18 +250,18 @@ def exact_tags(store: Run, path: str) -> list[str]:
     return list(dict.fromkeys(tags))
 
 
-def _all_tags(file: PageFile) -> list[Value]:
+def _all_tags(page: NotePage) -> list[Value]:
     found: dict[str, None] = {}
-    for tag in file["etags"]:
+    for tag in page.file["etags"]:
         while tag:
             found[tag] = None
             tag = tag.rpartition("/")[0]
     return list(found)
 
 
-def _aliases(file: PageFile) -> list[Value]:
+def _aliases(page: NotePage) -> list[Value]:
     found: list[str] = []
-    for field in file.page.store.fields(file.path, _ALIAS_KEYS):
+    for field in page.store.fields(page.path, _ALIAS_KEYS):
         if field.inline or not field.value:
             continue
         if isinstance(field.value, list):
@@ -304,9 +297,8 @@ def _write(value: Value) -> str:
             return str(value)
 
 
-def _out_links(file: PageFile) -> list[Value]:
-    page, path = file.page, file.path
-    links = page.store.vault.links(path)
+def _out_links(page: NotePage) -> list[Value]:
+    links = page.store.vault.links(page.path)
     ordered = [link for place in ("property", "link", "embed") for link in links if link.place == place]
     written = (
         literals.link_to(
@@ -316,11 +308,11 @@ def _out_links(file: PageFile) -> list[Value]:
         )
         for link in ordered
     )
-    return [page.store.resolve_link(link, path) for link in written]
+    return [page.store.resolve_link(link, page.path) for link in written]
 
 
-def _frontmatter(file: PageFile) -> Value:
-    raw = file.page.store.vault.fields(file.path)
+def _frontmatter(page: NotePage) -> Value:
+    raw = page.store.vault.fields(page.path)
     return from_json({field.key: field.value for field in raw if not field.inline and _counts(field)})
 
 
@@ -329,42 +321,41 @@ def _counts(field: RawField) -> bool:
     return field.inline or field.key != "position"
 
 
-def _day(file: PageFile) -> Date | None:
+def _day(page: NotePage) -> Date | None:
     seen: set[str] = set()
-    for field in file.page.store.fields(file.path, _DAY_KEYS):
-        value = file.page.store.value(field, file.path)
+    for field in page.store.fields(page.path, _DAY_KEYS):
+        value = page.store.value(field, page.path)
         if field.key not in seen and isinstance(value, Date):
             return value
         seen.add(field.key)
-    day = iso.calendar_day(next(iso.find_days(file["name"]), ""))  # no day of the calendar: null everywhere
+    day = iso.calendar_day(next(iso.find_days(page.file["name"]), ""))  # no day of the calendar: null everywhere
     return None if day is None else Date(datetime.combine(day, time()), has_time=False)
 
 
-CHEAP_FILE_FIELDS: dict[str, Callable[[NotePage], Value]] = {
+FILE_FIELDS: dict[str, Callable[[NotePage], Value]] = {
     "path": lambda page: page.path,
     "folder": lambda page: page.path.rpartition("/")[0],
     "name": lambda page: file_title(page.path),
     "link": lambda page: LinkValue(page.path),
-    "size": lambda page: float(page.entry.size),
-    "ext": lambda page: page.path.rpartition(".")[2],
-}
-"""Not kept: to compute them is as quick as to look them up."""
-_FILE_FIELDS: dict[str, Callable[[PageFile], Value]] = {
     "outlinks": _out_links,
-    "inlinks": lambda file: [LinkValue(path) for path in file.page.store.vault.backlinks(file.path) if is_page(path)],
-    "etags": lambda file: exact_tags(file.page.store, file.path),
+    "inlinks": lambda page: [LinkValue(path) for path in page.store.vault.backlinks(page.path) if is_page(path)],
+    "etags": lambda page: exact_tags(page.store, page.path),
     "tags": _all_tags,
     "aliases": _aliases,
-    "lists": lambda file: item_records(file.page.store.vault.list_items(file.path), file.path, file.page.store.value),
-    "tasks": lambda file: [record for record in file["lists"] if record.item.status is not None],
-    "ctime": lambda file: from_nanoseconds(file.page.store.vault.created_ns(file.path)),
-    "cday": lambda file: day_of(file["ctime"]),
-    "mtime": lambda file: from_nanoseconds(file.page.entry.modified_ns),
-    "mday": lambda file: day_of(file["mtime"]),
-    "starred": lambda file: file.path in file.page.store.vault.bookmarked(),
+    "lists": lambda page: item_records(page.store.vault.list_items(page.path), page.path, page.store.value),
+    "tasks": lambda page: [record for record in page.file["lists"] if record.item.status is not None],
+    "ctime": lambda page: from_nanoseconds(page.store.vault.created_ns(page.path)),
+    "cday": lambda page: day_of(page.file["ctime"]),
+    "mtime": lambda page: from_nanoseconds(page.entry.modified_ns),
+    "mday": lambda page: day_of(page.file["mtime"]),
+    "size": lambda page: float(page.entry.size),
+    "starred": lambda page: page.path in page.store.vault.bookmarked(),
     "frontmatter": _frontmatter,
+    "ext": lambda page: page.path.rpartition(".")[2],
     "day": _day,
 }
+CHEAP = frozenset({"path", "folder", "name", "link", "size", "ext"})
+"""Not kept: to compute them is as quick as to look them up."""
 
 
 def run_of(context: Context) -> Run:

@@ -13,7 +13,7 @@ from obsidian_mcp.core.dataview.expression_parser import WHOLE_ROW, Missing, par
 from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.note_data import DataviewVault
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
-from obsidian_mcp.core.dataview.pages import CHEAP_FILE_FIELDS, NotePage, Run, make_cell, run_of
+from obsidian_mcp.core.dataview.pages import CHEAP, FILE_FIELDS, NotePage, Run, make_cell, run_of
 from obsidian_mcp.core.dataview.records import Extended, Identified, ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import csv_rows, find_paths
@@ -80,11 +80,11 @@ def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
 
 def _file_field(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
     """`file.name` and the like of a row that is a note, without an object for its file."""
-    if not isinstance(node, FieldAccess) or node.of != _FILE or _FILE.name in compiler.parameters:
+    if not isinstance(node, FieldAccess) or node.of != _FILE or node.name not in CHEAP:
         return None
-    cheap = CHEAP_FILE_FIELDS.get(node.name)
-    if cheap is None:
+    if _FILE.name in compiler.parameters:
         return None
+    cheap = FILE_FIELDS[node.name]
     of, name = compiler.compile(node.of), node.name
 
     def evaluate(scope: Scope) -> Value:

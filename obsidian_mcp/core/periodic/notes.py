@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import Calendar, shift
 from obsidian_mcp.core.calendar.days import Ways, read_days
-from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
+from obsidian_mcp.core.calendar.locale import ADJECTIVES, ENGLISH, PERIODS, SHIFT_UNITS, Locale, Period, start_of
 from obsidian_mcp.core.calendar.moment import format_moment, has_token, parse_fields, parts, pieces, resolve_fields
-from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files

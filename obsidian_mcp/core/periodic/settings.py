@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.calendar.locale import WEEKDAYS, Locale, locale
-from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, Period
+from obsidian_mcp.core.calendar.locale import ADJECTIVES, PERIODS, WEEKDAYS, Locale, Period, locale
 from obsidian_mcp.core.files.settings import Members
 
 ReadSetting = Callable[[str], str | None]

@@ -151,7 +151,7 @@ def parse_settings(said: object) -> TaskSettings:
         filename_date_folders=Members(said).texts("filenameAsDateFolders"),
         global_query=value("globalQuery", ""),
         presets=_presets(members),
-        statuses=_statuses(members.get("statusSettings")),
+        statuses=_statuses(value("statusSettings", {})),
     )
 
 
@@ -163,9 +163,7 @@ def _presets(members: Mapping[str, Any]) -> Mapping[str, str]:
     return DEFAULT_PRESETS
 
 
-def _statuses(value: Any) -> StatusRegistry:
-    if not isinstance(value, dict):
-        return StatusRegistry()
+def _statuses(value: Mapping[str, Any]) -> StatusRegistry:
     rows: list[Any] = []
     for name, defaults in (("coreStatuses", DEFAULTS[:2]), ("customStatuses", DEFAULTS[2:])):
         found = value.get(name)

@@ -30,7 +30,6 @@ _FIELDS = {
 """By name: the key of Dataview's format, the emoji, of which the first is written, and an expression for the values."""
 _PRIORITY_SYMBOLS = dict(zip((name for name in PRIORITIES if name != "none"), _FIELDS["priority"][1], strict=True))
 _PRIORITY_OF_SYMBOL = {symbol: name for name, symbol in _PRIORITY_SYMBOLS.items()}
-_FIELD_OF_KEY = {key: name for name, (key, _, _) in _FIELDS.items()}
 
 ORDER = tuple(_FIELDS)
 """The fields in the order in which a canonical line has them."""
@@ -47,16 +46,10 @@ _MAX_PASSES = 21
 _EMOJI = rf"(?P<priority>[{''.join(_PRIORITY_OF_SYMBOL)}])\ufe0f?|" + "|".join(
     rf"[{symbols}]\ufe0f? *(?P<{name}>{values})" for name, (_, symbols, values) in _FIELDS.items() if name != "priority"
 )
-
-
-def _bracket_pattern(opening: str, closing: str) -> str:
-    values = "|".join(rf"{key}:: *(?:{values})" for key, _, values in _FIELDS.values())
-    return rf"\{opening} *(?:{values}) *\{closing}(?: *,)?"
-
-
+_VALUES = "|".join(rf"{key}:: *(?P<{name}>{values})" for name, (key, _, values) in _FIELDS.items())
+_DATAVIEW = rf"(?:(?P<square>\[)|\() *(?:{_VALUES}) *(?(square)\]|\))(?: *,)?"
 _find_emoji = re.compile(_EMOJI).finditer
-_find_dataview = re.compile(f"{_bracket_pattern('[', ']')}|{_bracket_pattern('(', ')')}").finditer
-_dataview_parts = re.compile(r". *([A-Za-z]+):: *(.*?) *[\])](?: *,)?").fullmatch
+_find_dataview = re.compile(_DATAVIEW).finditer
 _is_tag = re.compile(r'#[^ !@#$%^&*(),.?":{}|<>]+').fullmatch
 find_tags = re.compile(r'(?:^|(?<=[\s\ufeff]))#[^ !@#$%^&*(),.?":{}|<>]+').findall
 """Return the tags in a text, with their `#`."""
@@ -113,27 +106,18 @@ def _candidates(line: str, start: int, end: int, notation: ReadNotation) -> list
     """Everything in the text that looks like a field, by position."""
     found: list[Field] = []
     if notation != "dataview":
-        found += (
-            Field(
-                match.lastgroup or "",
-                _PRIORITY_OF_SYMBOL.get(match[match.lastgroup or 0], match[match.lastgroup or 0]),
-                "emoji",
-                Span(*match.span()),
-                Span(*match.span(0 if match.lastgroup == "priority" else match.lastgroup or 0)),
-            )
-            for match in _find_emoji(line, start, end)
-        )
+        found += (_field(match, "emoji") for match in _find_emoji(line, start, end))
     if notation != "emoji" and "::" in line:
-        found += (_dataview(line, Span(*match.span())) for match in _find_dataview(line, start, end))
+        found += (_field(match, "dataview") for match in _find_dataview(line, start, end))
         found.sort(key=lambda field: field.span.end)
     return found
 
 
-def _dataview(line: str, span: Span) -> Field:
-    parts = _dataview_parts(line, span.start, span.end)
-    if parts is None:
-        raise AssertionError("a field in brackets has a key and a value")  # pragma: no cover
-    return Field(_FIELD_OF_KEY[parts[1]], parts[2], "dataview", span, Span(*parts.span(2)))
+def _field(match: re.Match[str], notation: Notation) -> Field:
+    name = match.lastgroup or ""
+    is_symbol = notation == "emoji" and name == "priority"
+    value = _PRIORITY_OF_SYMBOL[match[name]] if is_symbol else match[name]
+    return Field(name, value, notation, Span(*match.span()), Span(*match.span(0 if is_symbol else name)))
 
 
 def _tag(line: str, start: int, end: int) -> Field | None:

@@ -9,9 +9,8 @@ from typing import Any, cast
 
 from obsidian_mcp.core.calendar import clock, luxon
 from obsidian_mcp.core.calendar.days import read_moment
-from obsidian_mcp.core.calendar.locale import locale
+from obsidian_mcp.core.calendar.locale import Period, locale, start_of, week_of, week_start
 from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
-from obsidian_mcp.core.calendar.periods import Period, start_of, week_of, week_start
 from obsidian_mcp.core.dataview.literals import parse_date_as
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.periodic.notes import note_day, note_path, read_date

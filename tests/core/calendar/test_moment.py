@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, known_tags, locale
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, known_tags, locale, week_of, week_start
 from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
-from obsidian_mcp.core.calendar.periods import week_of, week_start
 
 NOW = datetime.fromisoformat("2026-11-22T09:05:03.120")
 VECTORS = Path(__file__).parents[4] / "shared/data/periodic/moment.json"

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS
-from obsidian_mcp.core.calendar.periods import start_of
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, start_of
 from obsidian_mcp.core.periodic.notes import note_day, note_path
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, read_settings
 from obsidian_mcp.core.periodic.template import Variables, fill_periodic

@@ -56,19 +56,14 @@ def _date_in_format(run: Run, text: str, form: str) -> Date:
     return literals.parse_date_as(text, form, run.now)
 
 
-def _number_of_text(_run: Run, text: str) -> float | None:
-    found = _NUMBER.search(text)
-    return float(found[0]) if found else None
-
-
-def _link_to(run: Run, path: str, display: str | None = None, embed: bool = False) -> LinkValue:
-    return LinkValue(run.full_path(path), "", display, embed)
-
-
 def _meta(_run: Run, link: LinkValue) -> dict[str, Value]:
     kind = link_type(link)
     subpath = {"file": None, "header": link.subpath[1:], "block": link.subpath[2:]}[kind]
     return {"display": link.display, "embed": link.embed, "path": link.path, "subpath": subpath, "type": kind}
+
+
+def _link_to(run: Run, path: str, display: str | None = None, embed: bool = False) -> LinkValue:
+    return LinkValue(run.full_path(path), "", display, embed)
 
 
 _link = (
@@ -98,7 +93,7 @@ FUNCTIONS: dict[str, Implementation] = {
         .null_on("null"),
         Overloads("number", {1: (0,)})
         .on("number", lambda _, number: number)
-        .on("string", _number_of_text)
+        .on("string", lambda _, text: float(found[0]) if (found := _NUMBER.search(text)) else None)
         .null_on("null"),
         Overloads("string").on("*", lambda run, value: value_text(value, run.settings, run.budget)),
         _link,
