@@ -152,8 +152,8 @@ class PluginDispatcher(Dispatcher):
         return super().waits(message) or (message["method"] == "tools/list" and not self._plugin.is_up)
 
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
-        own = self._vault.tools(peer) if self._vault is not None else []
         found = self._named(self._plugin.tools())
+        own = self._vault.tools(peer) if self._vault is not None else []
         return [*own, *({**tool.definition, "name": name} for name, tool in found.items())]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -90,6 +90,8 @@ class Conversation:
         self._subscriptions: set[RequestId] = set()
         self._questions: dict[RequestId, RequestId] = {}
         """Requests to the client that it has not answered."""
+        self._is_awaited = False
+        """The end of the requests in flight is waited for."""
         self._ending = False
         self._deadline = float("inf")
         self._failure: BaseException | None = None
@@ -319,6 +321,8 @@ class Conversation:
                 del self._in_flight[key]
             if ended.turn is not None:
                 self._order.end(ended.turn)
+        if self._is_awaited:
+            self._changed.notify()
         if self._lines or self._ending:
             self._proceed()
 
@@ -328,6 +332,17 @@ class Conversation:
         if self._ending:
             with self._lock:
                 self._changed.notify()
+
+    def wait_until_answered(self, seconds: float) -> None:
+        """Wait until everything that has come is answered, at most so long: imports beside each other take twice as
+        long."""
+        until = time.monotonic() + seconds
+        self.reader.wait_until_idle(seconds)
+        with self._lock:
+            self._is_awaited = True
+            while self._in_flight and time.monotonic() < until:
+                self._wait(until)
+            self._is_awaited = False
 
     # --- ending
 
