@@ -45,10 +45,6 @@ class AppSettings(NamedTuple):
     warnings: tuple[str, ...] = ()
     """Says that the file is broken, to everyone who is answered by its settings (FILE-16)."""
 
-    def folder_for_notes(self, current: str = "") -> str:
-        """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's."""
-        return {"current": current, "folder": self.new_file_folder.strip("/ ")}.get(self.new_file_location, "")
-
 
 class PropertyTypes(NamedTuple):
     """`types.json`: the type of each property by its lower-cased name."""

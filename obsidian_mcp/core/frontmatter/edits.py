@@ -117,14 +117,10 @@ def _merge(name: str, own: Value, other: Value) -> Value:
     as_lists = name.lower() in _LISTS
     if not as_lists and not (isinstance(own, list) and isinstance(other, list)):
         return own
-    mine, new = (_items(value) for value in (own, other))
+    mine, new = (value if isinstance(value, list) else [] if value in (None, "") else [value] for value in (own, other))
     known = {_item_key(item) for item in mine}
     added = [item for item in new if _item_key(item) not in known]
     return [*mine, *added] if added else own
-
-
-def _items(value: Value) -> list[Value]:
-    return value if isinstance(value, list) else [] if value is None or value == "" else [value]
 
 
 def _item_key(item: Value) -> str:
@@ -215,10 +211,13 @@ class _Note(NamedTuple):
 
     def with_value(self, entry: Entry, value: Value) -> Iterator[str]:
         """Yield the body with a new value for a property; in a block list, only the items that differ change."""
-        if self.outline.flow is not None:
-            yield self._with_value_in_braces(entry, value)
-            return
         body = self.body
+        if self.outline.flow is not None:
+            between = body[entry.key_span.end : entry.value_span.start]
+            separator = between if _SEPARATOR.match(between) and entry.value_span.start < entry.value_span.end else ": "
+            written = yaml_style.flow(value, as_json=self._as_json)
+            yield body[: entry.key_span.end] + separator + written + body[entry.value_span.end :]
+            return
         is_block_list = entry.items and body[entry.value_span.start] == "-"
         if isinstance(value, list) and value and is_block_list and max(len(value), len(entry.items)) <= _DIFFED_ITEMS:
             yield self._with_items(entry, value, literal=True)
@@ -297,13 +296,6 @@ class _Note(NamedTuple):
             return body[:end] + "," + self.newline + indent + written + body[end:]
         comma, trailing = (",", "") if _comma(body, end, line_end) is None else ("", ",")
         return body[:end] + comma + body[end:line_end] + indent + written + trailing + self.newline + body[line_end:]
-
-    def _with_value_in_braces(self, entry: Entry, value: Value) -> str:
-        body = self.body
-        between = body[entry.key_span.end : entry.value_span.start]
-        separator = between if _SEPARATOR.match(between) and entry.value_span.start < entry.value_span.end else ": "
-        written = yaml_style.flow(value, as_json=self._as_json)
-        return body[: entry.key_span.end] + separator + written + body[entry.value_span.end :]
 
     def _without_in_braces(self, flow: Span, entry: Entry) -> str:
         """Return the body without a property and one comma; comments stay, and a line left empty is removed."""

@@ -136,7 +136,9 @@ class _Reader:
         start, end = self._starts[i], self._ends[last]
         self._read_inline(run, i, last, start, end)
         id_ = self._lines.block_id(last) if run.depth == 0 else None
-        if id_ is not None and i == last and self._is_id_of_previous(i):
+        sections = self.found.sections
+        takes_id = bool(sections) and sections[-1].kind in _ID_ON_NEXT_LINE  # from the line below (2.3)
+        if id_ is not None and i == last and takes_id and md.only_block_id(self._body, start, end):
             self._name_last_section(id_)
             id_ = None
         self._add(run, "paragraph", start, end, id_)
@@ -161,13 +163,6 @@ class _Reader:
                 break
             k += 1
         return k - 1
-
-    def _is_id_of_previous(self, i: int) -> bool:
-        """Return whether line `i` is only an id below a block that takes its id from there (2.3)."""
-        sections = self.found.sections
-        if not sections or sections[-1].kind not in _ID_ON_NEXT_LINE:
-            return False
-        return md.only_block_id(self._body, self._starts[i], self._ends[i]) is not None
 
     def _indented_code(self, run: LineRun, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends

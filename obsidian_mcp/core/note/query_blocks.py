@@ -4,11 +4,9 @@ language a text is meant in (QUERIES-03, DV-01)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from .elements import Area
     from .parser import Note
 
 LANGUAGES = ("base", "dataview", "dataviewjs", "query", "tasks")
@@ -46,42 +44,31 @@ class QueryBlock(NamedTuple):
 
 def query_blocks(note: Note, inline_prefix: str = INLINE_PREFIX) -> list[QueryBlock]:
     """Every query of a note, in the order of the text (NOTE-90). `inline_prefix` begins inline Dataview."""
-    found = [*_in_areas(note, inline_prefix), *_find_embedded(note)]
-    return sorted(found, key=lambda block: block.line)
-
-
-def _in_areas(note: Note, inline_prefix: str) -> Iterator[QueryBlock]:
+    found = []
     for area in note.areas:
         if area.kind != "code":
             continue
-        source = area.span.slice(note.body)
         line = note.lines.line(area.span.start) + 1
-        if not area.block:
-            text = source.strip("`").strip()
-            if text.startswith("$="):
-                yield QueryBlock("dataviewjs", text, line)
-            elif text.startswith(inline_prefix) and len(text) > len(inline_prefix):
-                yield QueryBlock("dataview", text, line)
-        elif (language := area.info.partition(" ")[0].lower()) in LANGUAGES:
-            yield QueryBlock(language, _inside(note, area), line, fenced=True)
-
-
-def _find_embedded(note: Note) -> Iterator[QueryBlock]:
+        if area.block:
+            if (language := area.info.partition(" ")[0].lower()) in LANGUAGES:
+                start = note.body.rfind("\n", 0, area.span.start) + 1
+                found.append(QueryBlock(language, unfenced(note.body[start : area.span.end])[1], line, fenced=True))
+            continue
+        text = area.span.slice(note.body).strip("`").strip()
+        if text.startswith("$="):
+            found.append(QueryBlock("dataviewjs", text, line))
+        elif text.startswith(inline_prefix) and len(text) > len(inline_prefix):
+            found.append(QueryBlock("dataview", text, line))
     for link in note.links:
         if link.embed and link.path.lower().endswith(BASE_EXTENSION):
             line = note.lines.line(link.span.start) + 1
-            yield QueryBlock("base", link.path, line, link.subpath.removeprefix("#"))
-
-
-def _inside(note: Note, area: Area) -> str:
-    """The lines between the fences; each loses the quote marks and as much indentation as the first fence has."""
-    start = note.body.rfind("\n", 0, area.span.start) + 1
-    return unfenced(note.body[start : area.span.end])[1]
+            found.append(QueryBlock("base", link.path, line, link.subpath.removeprefix("#")))
+    return sorted(found, key=lambda block: block.line)
 
 
 def unfenced(text: str) -> tuple[str | None, str]:
-    """The opening fence's word and the text between the fences, also in a callout (NOTE-91); or None and the text, of a
-    callout without its marks."""
+    """The opening fence's word and the text between the fences, also in a callout (NOTE-91): each line loses the quote
+    marks and as much indentation as the first fence has; or None and the text, of a callout without its marks."""
     lines = text.strip("\n").split("\n")
     if is_quoted := all(line.lstrip().startswith(">") for line in lines):
         quoted = _QUOTED.match(lines[0])

@@ -169,7 +169,8 @@ def linked(
         growth = accumulate((len(left[0]) - len(mention.text) for mention, left in chosen), initial=0)
         places = [mention.span.start + grown for (mention, _), grown in zip(chosen, growth, strict=False)]
         links = {link.span: link for link in note.links}
-        renamed = _renamed_headings(before, note)
+        outlines = zip(before.outline, note.outline, strict=False)
+        renamed = {old.line for old, new in outlines if heading_key(old.text) != heading_key(new.text)}
         failed = []
         for (mention, left), place in zip(chosen, places, strict=True):
             link = links.pop(Span(place, place + len(left[0])), None)
@@ -190,12 +191,6 @@ def _spellings(names: Names, settings: AppSettings, target: VaultPath, path: Vau
     """The links that show a text, by how they are tried: for text, and for the cell of a table."""
     found = (generate(names, target, path, settings=settings, display=text, in_table=cell) for cell in (False, True))
     return list(dict.fromkeys(found))
-
-
-def _renamed_headings(before: Note, after: Note) -> set[int]:
-    """The lines of headings that links to them would not find any more."""
-    pairs = zip(before.outline, after.outline, strict=False)
-    return {old.line for old, new in pairs if heading_key(old.text) != heading_key(new.text)}
 
 
 def _elements(note: Note) -> tuple[object, ...]:

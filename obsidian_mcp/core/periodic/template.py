@@ -19,6 +19,7 @@ from obsidian_mcp.core.calendar.moment import format_moment, parse_moment, searc
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
 
 from .notes import weeks_of
@@ -338,11 +339,6 @@ def _date_command(begin: Callable[[_Run, datetime], datetime]) -> Callable[..., 
 _now = _date_command(lambda _, when: when)
 
 
-def _folder(run: _Run, absolute: _Result = False) -> str:
-    folder = run.target.path.rpartition("/")[0]
-    return (folder or "/") if absolute is True else folder.rpartition("/")[2]
-
-
 def _cursor(run: _Run, order: _Result = 0.0) -> str:
     if isinstance(order, str) or order < 0:
         raise run.failure(f"{_write(order)!r} is no number of a cursor.")
@@ -384,7 +380,9 @@ _FUNCTIONS: Mapping[str, Callable[..., _Result]] = {
     "tp.date.weekday": _date_command(
         lambda run, when: datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
     ),
-    "tp.file.folder": _folder,
+    "tp.file.folder": lambda run, absolute=False: (
+        parent(run.target.path) or "/" if absolute is True else parent(run.target.path).rpartition("/")[2]
+    ),
     "tp.file.path": lambda run, relative=False: run.target.path if relative is True else run.target.system_path,
     "tp.file.creation_date": lambda run, pattern=_TIME: _format(run, run.target.created, pattern),
     "tp.file.last_modified_date": lambda run, pattern=_TIME: _format(run, run.target.modified, pattern),

@@ -138,19 +138,14 @@ class _Reader:
 
     def _call(self, name: str) -> Call:
         if name == "tp.frontmatter":
-            name = f"tp.frontmatter.{self._key()}"
+            (_, opening), (kind, word), (_, closing) = self._next(), self._next(), self._next()
+            if (opening, kind, closing) != ("[", "string", "]"):
+                raise _NotReadable
+            name = f"tp.frontmatter.{_unquote(word)}"
         call = Call(name, self._arguments())
         if not self.is_known(call):
             raise _NotReadable
         return call
-
-    def _key(self) -> str:
-        if self._next()[1] != "[":
-            raise _NotReadable
-        kind, word = self._next()
-        if kind != "string" or self._next()[1] != "]":
-            raise _NotReadable
-        return _unquote(word)
 
     def _arguments(self) -> tuple[Value, ...] | None:
         found = _TOKEN.match(self.text, self.position)

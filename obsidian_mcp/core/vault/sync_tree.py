@@ -392,7 +392,8 @@ class Folders:
 
         Raises: PermissionDenied.
         """
-        return self.configured(settings.folder_for_notes(current), "the folder of new notes")
+        known = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
+        return self.configured(known.get(settings.new_file_location, ""), "the folder of new notes")
 
     def _is_visible(self, disk: str) -> bool:
         """Whether a folder holds a visible file, or is empty and matches no pattern."""
