@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
 from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
-from .resolve import encoded, needs_angle, resolve, wiki_holds
+from .resolve import encoded, is_balanced, resolve, wiki_holds
 from .rewrite import FileEdits, file_edits, in_order, is_percent_encoded
 
 _MARKS = re.compile(r"(#{1,6})[ \t]+")
@@ -177,4 +177,4 @@ def _write_segment(place: LinkPlace, part: str) -> str:
         return part
     ascii_only = is_percent_encoded(place.link.target_span.slice(place.host))
     text = encoded(part, angle=place.angled, ascii_only=ascii_only)
-    return text.translate(_ROUND) if needs_angle(part) and not place.angled else text
+    return text if is_balanced(part) or place.angled else text.translate(_ROUND)

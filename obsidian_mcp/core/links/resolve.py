@@ -205,7 +205,7 @@ def wiki_displays(display: str) -> bool:
 
 def destination(target: str) -> str:
     """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the syntax encoded."""
-    angle = needs_angle(target)
+    angle = not is_balanced(target)
     text = encoded(target, angle=angle)
     return f"<{text}>" if angle else text
 
@@ -217,15 +217,10 @@ def encoded(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
     return _NOT_ASCII.sub(_percent, text) if ascii_only else text
 
 
-def needs_angle(target: str) -> bool:
-    """Whether a destination must stand in `<…>`: one of its round brackets has no partner."""
-    return not _is_balanced(target)
-
-
 def markdown_label(text: str, *, in_table: bool = False) -> str:
     """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped if they would change it."""
     label = _WHITE_SPACE.sub(lambda found: " " if _LINE_BREAK.search(found[0]) else found[0], text)
-    if not _is_balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
+    if not is_balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)
     return label.replace("|", r"\|") if in_table else label
 
@@ -235,7 +230,8 @@ def _relative(folder: str, target: str) -> str:
     return posixpath.relpath(f"/{target}", f"/{folder}")
 
 
-def _is_balanced(text: str, pair: str = "()") -> bool:
+def is_balanced(text: str, pair: str = "()") -> bool:
+    """Whether each bracket has a partner; a destination where one has none must stand in `<…>`."""
     depth = 0
     for char in text:
         if char == pair[0]:

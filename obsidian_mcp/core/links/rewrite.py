@@ -23,10 +23,10 @@ from .resolve import (
     clean,
     destination,
     encoded,
+    is_balanced,
     is_relative,
     keys_of,
     markdown_label,
-    needs_angle,
     resolve,
     wiki_displays,
     within_folder,
@@ -244,7 +244,7 @@ def path_edit(place: LinkPlace, path: str) -> Edit:
     ascii_only = is_percent_encoded(span.slice(place.host))
     if place.angled:
         return place.edit(span, encoded(path, angle=True, ascii_only=ascii_only))
-    if not needs_angle(path):
+    if is_balanced(path):
         return place.edit(span, encoded(path, ascii_only=ascii_only))
     whole = Span(span.start, segments[-1].end if segments else span.end)
     inner = encoded(path, angle=True, ascii_only=ascii_only)

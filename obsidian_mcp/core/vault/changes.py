@@ -115,8 +115,13 @@ class Rewritten(NamedTuple):
 
 
 def rewritten(before: Content, body: str, *, merged: bool = False) -> Rewritten:
-    """Return a note with another text. Raises: as `check_plugin_text`."""
-    check_plugin_text(before.entry.path, before.text.body, body)
+    """Return a note with another text. Raises: NotText for an edit that a plugin would drop, or that changes what only
+    it writes (DRAW-4, BOARD-2)."""
+    path, text = before.entry.path, before.text.body
+    if "excalidraw" in path.lower() or "excalidraw-plugin" in text:
+        drawing.check_edit(path, text, body)
+    if "kanban-plugin" in text:
+        board.check_edit(path, text, body)
     return Rewritten(before, before.with_body(body), merged=merged)
 
 
@@ -196,14 +201,6 @@ def edited(
             "Read the note again and repeat the edit.",
         )
     return rewritten(before, merged, merged=True)
-
-
-def check_plugin_text(path: VaultPath, before: str, after: str) -> None:
-    """Raises: NotText for an edit that a plugin would drop, or that changes what only it writes (DRAW-4, BOARD-2)."""
-    if "excalidraw" in path.lower() or "excalidraw-plugin" in before:
-        drawing.check_edit(path, before, after)
-    if "kanban-plugin" in before:
-        board.check_edit(path, before, after)
 
 
 def stale(now: Content, etag: str, advice: str) -> StaleEtag:
