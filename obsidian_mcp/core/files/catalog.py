@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, takewhile
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.text import vault_path
@@ -206,14 +206,9 @@ class Catalog:
 
     def known_folder(self, path: str) -> str:
         """Return the longest beginning of a path that is a folder with files, "" for none."""
-        known, end = self.folders(), 0
-        while end < len(path):
-            further = path.find("/", end + 1)
-            further = further if further >= 0 else len(path)
-            if name_key(path[:further]) not in known:  # and so is everything below it
-                break
-            end = further
-        return path[:end]
+        known = self.folders()
+        beginnings = accumulate(path.split("/"), "{}/{}".format)
+        return max(takewhile(lambda folder: name_key(folder) in known, beginnings), key=len, default="")
 
     def parse(self, raw: str) -> VaultPath:
         """Return the normal form of a path, in a folder that is listed exactly so as it is, however odd its name

@@ -172,13 +172,7 @@ class _Sources:
 
 
 def _count(value: Value, text: str) -> int:
-    pending, count = [value], 0
-    while pending:
-        match pending.pop():
-            case str() as found:
-                count += found == text
-            case list() as items:
-                pending += items
-            case dict() as mapping:
-                pending += mapping.values()
-    return count
+    """Return how often a list or mapping says a text, at any depth."""
+    if isinstance(value, list | dict):
+        return sum(_count(inner, text) for inner in (value.values() if isinstance(value, dict) else value))
+    return int(value == text)

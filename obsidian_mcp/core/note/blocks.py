@@ -218,13 +218,11 @@ class _Reader:
         opening = md.heading(body, at, end)
         if not opening:
             return 0
-        begin, stop = opening.end(), end
-        run_of_marks = body[begin:end].rstrip(" \t#")
-        text_end = begin + len(run_of_marks)
-        if run_of_marks:
-            while text_end < stop and body[text_end] == "#":
-                text_end += 1
-        self._add_heading(run, len(opening[1]), Span(begin, text_end), Span(self._starts[i], end), i)
+        begin = opening.end()
+        text = body[begin:end].rstrip(" \t#")
+        rest = body[begin + len(text) : end]
+        text += rest[: len(rest) - len(rest.lstrip("#"))] if text else ""  # marks without a space before them
+        self._add_heading(run, len(opening[1]), Span(begin, begin + len(text)), Span(self._starts[i], end), i)
         return i + 1
 
     def _setext_heading(self, run: LineRun, i: int) -> int:

@@ -11,13 +11,12 @@ from obsidian_mcp.core.text.text import Span
 
 Style = Literal["wiki", "markdown"]
 
-_RESERVED = frozenset(";/?:@&=+$,#")
-"""Characters that JavaScript's `decodeURI` leaves encoded."""
-
 wikilink = re.compile(r"\[\[((?:[^\[\]\r\n]++|\](?!\])|\[(?!\[))+)\]\]").match
 """A wikilink without its `!`; group 1 is the text between the brackets (NOTE-40)."""
 
-_escapes = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_RESERVED = "|".join(f"{ord(char):02X}" for char in ";/?:@&=+$,#")
+"""What JavaScript's `decodeURI` leaves encoded."""
+_escapes = re.compile(rf"(?:%(?!{_RESERVED})[0-9A-F]{{2}})+", re.IGNORECASE)
 _percent = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _backslash = re.compile(r"\\([!-/:-@\[-`{-~])")
 _entity = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -143,22 +142,9 @@ def decode(destination: str) -> str:
     if "%" not in destination or _percent.search(destination):
         return destination
     try:
-        return _escapes.sub(_decode_run, destination)
+        return _escapes.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), destination)
     except UnicodeDecodeError:
         return destination
-
-
-def _decode_run(found: re.Match[str]) -> str:
-    written = found[0]
-    decoded = bytes.fromhex(written.replace("%", "")).decode()
-    if not _RESERVED.isdisjoint(decoded):
-        at, kept = 0, []
-        for char in decoded:
-            width = 3 * len(char.encode())
-            kept.append(written[at : at + width] if char in _RESERVED else char)
-            at += width
-        return "".join(kept)
-    return decoded
 
 
 def read_property(key: str, value: str) -> Link | None:

@@ -47,8 +47,7 @@ class Note:
 
     @cached_property
     def property_links(self) -> tuple[Link, ...]:
-        values = self.frontmatter.values if self.frontmatter else None
-        return tuple(_property_links(values or {}))
+        return tuple(link for key, value in self.properties.items() for link in _property_links(key, value))
 
     @property
     def tags(self) -> Sequence[Tag]:
@@ -97,16 +96,15 @@ parse = Note
 """Parses a note's text, without its byte order mark. Any text is valid: broken syntax is read as plain text."""
 
 
-def _property_links(values: dict[str, Any]) -> Iterator[Link]:
-    """Yield the links of the properties at any depth, in the order written (semantics 1.6)."""
-    pending: list[tuple[str, Any]] = [(key, value) for key, value in reversed(values.items())]
-    while pending:
-        key, value = pending.pop()
-        match value:
-            case str():
-                if link := read_property(key, value):
-                    yield link
-            case list():
-                pending += [(f"{key}.{i}", value[i]) for i in reversed(range(len(value)))]
-            case dict():
-                pending += [(f"{key}.{name}", inner) for name, inner in reversed(value.items())]
+def _property_links(key: str, value: Any) -> Iterator[Link]:
+    """Yield the links of a property at any depth, in the order written (semantics 1.6)."""
+    match value:
+        case str():
+            if link := read_property(key, value):
+                yield link
+        case list():
+            for number, item in enumerate(value):
+                yield from _property_links(f"{key}.{number}", item)
+        case dict():
+            for name, inner in value.items():
+                yield from _property_links(f"{key}.{name}", inner)
