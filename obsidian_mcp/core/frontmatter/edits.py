@@ -71,8 +71,7 @@ def remove_property(body: str, key: str) -> str:
 
 def replace_tag(body: str, old: str, new: str) -> str:
     """Return the body with a tag of its `tags` property, and those nested below it, renamed; each item keeps its
-    quotes, and an unreadable frontmatter stays. Raises: PropertiesUnreadable where an item cannot be changed on its
-    own."""
+    quotes, and an unreadable frontmatter stays. Raises: PropertiesUnreadable where an item cannot change alone."""
     try:
         note = _Note.read(body)
     except PropertiesUnreadable:
@@ -129,8 +128,7 @@ def _item_key(item: Value) -> str:
 
 
 class _Note(NamedTuple):
-    """A body with readable frontmatter; `block` is None without one. Of the texts that an edit may give the best
-    comes first."""
+    """A body with readable frontmatter; `block` is None without one. Edits yield texts, the best one first."""
 
     body: str
     block: Block | None

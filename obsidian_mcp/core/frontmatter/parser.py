@@ -33,8 +33,7 @@ class Block(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
     """The content of a frontmatter block. `values` is None for an empty block, and for a broken one, of which `error`
-    says why in one sentence and `line` where, from 1. `spans` of properties, from name to end of value, count in the
-    body."""
+    says why in one sentence and `line` where, from 1. `spans` of properties, name to value, count in the body."""
 
     block: Block
     values: dict[str, Value] | None

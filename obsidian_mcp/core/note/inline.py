@@ -95,8 +95,7 @@ class _Scanner:
             self._text = "\n".join(part.slice(self._body) for part in region.parts)
             self._first, self._end = 0, at - 1
         self._fresh = self._first
-        """Start of the current text run, where a tag may start: the region's start, or the end of another element
-        (TAG-05)."""
+        """Offset at which a tag may start: the start of the region, or the end of another element (TAG-05)."""
         self._escaped = -1
         """Offset of the last character escaped by a backslash."""
         self._brackets: list[_Bracket] = []

@@ -255,8 +255,7 @@ class SourceLines:
 
     def cut_indent(self, item: SourceItem) -> None:
         """Remove the indent of the item's further lines, up to the column of its text. The app takes the same width
-        from all; a number of one digit counts one column more for an even width. A line without an indent only goes
-        on."""
+        from all; a number of one digit counts one column more for an even width. Lines without an indent stay."""
         body, starts, ends = self.body, self.starts, self.ends
         begin = starts[item.line]
         lead = indent(body, begin, item.content).end()

@@ -32,8 +32,7 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
 ) -> tuple[Sequence[Reference], Sequence[Reference]]:
-    """Return our references that the app confirms, and those only its own, without a line; without the app all of
-    ours."""
+    """Return our references that the app confirms, and its own without a line; without the app all of ours."""
     if (app := _asked_about_links(vault)) is None:
         return outgoing, backlinks
     try:

@@ -30,9 +30,8 @@ P = TypeVar("P", bound=PlannedChange)
 def selected(
     vault: Vault, names: Sequence[str], query: str, accepts: Callable[[str], bool] = is_note
 ) -> list[FileEntry]:
-    """Return the files of `names`, or those that an exact search for `query` finds and `accepts` takes, by path.
-    Raises: InvalidArguments for both or neither, and where nothing is found; NoteNotFound, AmbiguousName,
-    QueryInvalid."""
+    """Return the files of `names`, or those that an exact search for `query` finds and `accepts`, by path. Raises:
+    InvalidArguments for both or neither, and where nothing is found; NoteNotFound, AmbiguousName, QueryInvalid."""
     if bool(names) == bool(query.strip()):
         raise InvalidArguments("Give either names (a list of notes) or query (a search that finds them).")
     if names:

@@ -157,8 +157,7 @@ def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath
 
 
 def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()) -> PlannedChange:
-    """Plan the rewriting of links to files that get other paths, and of relative links in those files; `warnings` come
-    behind those of the links."""
+    """Plan the rewriting of links to files that get other paths, and of relative links in them, and add `warnings`."""
     contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
     found = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
     of_settings = vault.settings.warnings if found.rewritten else ()

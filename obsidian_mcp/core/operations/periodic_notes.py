@@ -259,8 +259,7 @@ class PeriodicNotes:
         return path, template
 
     def plan(self, located: notes.Located, change: Callable[[str], str] | None) -> tuple[Filled, Create]:
-        """Return what a missing note would be filled with, and its creation with `change` made to that text. Raises: as
-        `open`."""
+        """Return what fills a missing note, and its creation with `change` made to that text. Raises: as `open`."""
         filled = self._fill(located)
         body = filled.text if change is None else change(filled.text)
         disk = self._vault.catalog.spelled(located.path)[1]

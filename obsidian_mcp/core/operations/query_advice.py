@@ -31,8 +31,7 @@ _OTHER_NAMES: Mapping[str, str] = {
 
 
 def advise(vault: Vault, query: str) -> str:
-    """Return what is likely wrong with a query that finds nothing: names of no operator and of no property; else
-    nothing."""
+    """Return what is likely wrong with a query that finds nothing: names of no operator or property; "" for none."""
     node = parser.parse(query)
     words = [part.text for part in walk(node) if isinstance(part, Word)]
     operators = dict.fromkeys(found.groups() for word in words if (found := _name_and_value(word)))

@@ -66,8 +66,7 @@ def update_task(
     etag: str = "",
     dry_run: bool = False,
 ) -> UpdatedTask:
-    """Change the task named (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag,
-    and as `Vault.find`."""
+    """Change a task (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag, as `find`."""
     if line is None and not wanted:
         raise InvalidArguments("Name the task: line, with the note as name, or task.", argument="task")
     if line is not None and not name:

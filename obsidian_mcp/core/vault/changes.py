@@ -1,5 +1,4 @@
-"""What a change of a vault does, and how it is made: whole or not at all, and the replaced bytes are kept
-(specs/safety.md)."""
+"""What a change of a vault does, and how it is made whole or not at all, with the old bytes kept (specs/safety.md)."""
 
 from __future__ import annotations
 

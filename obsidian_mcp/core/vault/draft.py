@@ -196,8 +196,7 @@ class DraftFiles:
         self._drafted[disk] = _Drafted(origin, data, self._clock_ns)
 
     def operations(self) -> list[Operation]:
-        """Return what turns the files on disk into the draft: files written in place, also those that changed places,
-        then removed, moved and made."""
+        """Return what makes the files on disk the draft: first what is written in place, then removed, moved, made."""
         placed = {drafted.origin: disk for disk, drafted in self._drafted.items() if drafted.origin is not None}
         moves = {origin: disk for origin, disk in placed.items() if origin != disk}
         after: dict[str, bytes] = {}

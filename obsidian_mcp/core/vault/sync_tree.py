@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from typing import Protocol
 
 from obsidian_mcp.core.files.catalog import Catalog, normal_form
@@ -98,8 +98,7 @@ class Listing:
         self._scanned_ns: int | None = None
         """When the last scan ended."""
         self._newer: set[str] | None = None
-        """The paths that were looked at since a scan beside the calls began; None if a whole scan was made since, and
-        where none is under way."""
+        """The paths looked at since a scan beside the calls began; None without one, or after another whole scan."""
         self._files = files
         self._dirty = dirty
         self._misses = Scanning()
@@ -334,8 +333,7 @@ class Folders:
     def _is_listed(self, path: str) -> bool:
         """Whether a folder is spelled exactly so; folders without files are looked for on disk, in those listed."""
         above = ""
-        for end in (*(at for at, char in enumerate(path) if char == "/"), len(path)):
-            folder = path[:end]
+        for folder in accumulate(path.split("/"), "{}/{}".format):
             with self._listing.lock:
                 known = self._listing.catalog.folders().get(name_key(folder), ("", ""))[0]
             if known != folder and folder not in map(normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()):
@@ -389,9 +387,7 @@ class Folders:
 
     def for_notes(self, settings: AppSettings, current: str = "") -> str:
         """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's.
-
-        Raises: PermissionDenied.
-        """
+        Raises: PermissionDenied."""
         known = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
         return self.configured(known.get(settings.new_file_location, ""), "the folder of new notes")
 
