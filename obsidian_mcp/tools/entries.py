@@ -25,31 +25,13 @@ CONFIRM: Final = "confirm"
 """Argument of every writing tool that says a person has agreed; listed only where the policy asks for it."""
 RESEARCH: Final = "research"
 """The profile in which the HTTP server offers the tools of deep research instead of all others (TOOL-25)."""
-CORE: Final = (
-    "obsidian_search",
-    "obsidian_read_note",
-    "obsidian_list_files",
-    "obsidian_create_note",
-    "obsidian_edit_note",
-    "obsidian_get_links",
-)
-STANDARD: Final = (
-    *CORE,
-    "obsidian_daily_note",
-    "obsidian_list_tasks",
-    "obsidian_update_task",
-    "obsidian_edit_canvas",
-    "obsidian_move_note",
-    "obsidian_delete_note",
-    "obsidian_attachments",
-    "obsidian_add_attachment",
-    "obsidian_tags",
-    "obsidian_rename_tag",
-    "obsidian_set_properties",
-    "obsidian_batch",
-    "obsidian_history",
-    "obsidian_undo",
-)
+CORE: Final = "search,read_note,list_files,create_note,edit_note,get_links"
+PROFILES: Final = {
+    "core": CORE,
+    "standard": f"{CORE},daily_note,list_tasks,update_task,edit_canvas,move_note,delete_note,attachments,"
+    "add_attachment,tags,rename_tag,set_properties,batch,history,undo",
+}
+"""The tools of profiles that have a name of their own."""
 
 
 class ToolEntry:
@@ -162,19 +144,15 @@ def profile(names: str) -> Sequence[str]:
     """Return the names of the tools of `core`, `standard` or `all`, or those that are listed with commas (TOOL-16).
     Raises: InvalidArguments for an unknown name, and for `research`, which is no choice of these tools."""
     tools = table().tools
-    match names:
-        case "all":
-            return list(tools)
-        case "research":
-            raise InvalidArguments(
-                "The profile research is offered over HTTP only: obsidian-mcp --tools research http. Here give core, "
-                "standard, all, or names of tools."
-            )
-        case "core" | "standard":
-            chosen: Sequence[str] = CORE if names == "core" else STANDARD
-        case _:
-            given = [name.strip() for name in names.split(",") if name.strip()]
-            chosen = [name if name.startswith(PREFIX) else PREFIX + name for name in given]
+    if names == "all":
+        return list(tools)
+    if names == RESEARCH:
+        raise InvalidArguments(
+            "The profile research is offered over HTTP only: obsidian-mcp --tools research http. Here give core, "
+            "standard, all, or names of tools."
+        )
+    given = [name.strip() for name in PROFILES.get(names, names).split(",") if name.strip()]
+    chosen = [name if name.startswith(PREFIX) else PREFIX + name for name in given]
     if unknown := [name for name in chosen if name not in tools]:
         raise InvalidArguments(
             f"There is no tool {', '.join(unknown)}. Give core, standard, all, or names of tools: {', '.join(tools)}."
