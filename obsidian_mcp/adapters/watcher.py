@@ -102,8 +102,7 @@ class Watcher:
 
     def _start(self, broken: BaseObserver | None) -> None:
         if broken is not None:
-            with contextlib.suppress(KeyError):  # of the folder for which a thread of its died
-                broken.stop()
+            _end(broken)
         kind, watched = filesystem_of(self.root), _identity(self._folder)
         if kind in REMOTE:
             log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
@@ -144,7 +143,7 @@ class Watcher:
                 self._live = self._blind = True
                 self._is_caught_up = False
         if self._stopped:
-            observer.stop()
+            _end(observer)
             return
         self._notify()
 
@@ -154,8 +153,7 @@ class Watcher:
             self._stopped = True
             observer, self._observer, self._live = self._observer, None, False
         if observer is not None:
-            observer.stop()
-            observer.join(2)
+            _end(observer)
 
     def drain(self) -> set[str] | None:
         """Return the paths that were reported since the last call; None if the folder must be scanned."""
@@ -277,6 +275,14 @@ _losses = _Losses()
 def _is_news(record: logging.LogRecord) -> bool:
     """Whether a message is no error of watchdog's about an event that it held back until it was stopped."""
     return "when the thread is inactive" not in record.getMessage()
+
+
+def _end(observer: BaseObserver) -> None:
+    """Stop an observer, and wait at most 2 s for its thread. After a folder left the vault and another one at its place
+    was deleted, watchdog misses it (7.1: a KeyError); nothing is reported any more then, and its thread stays idle."""
+    with contextlib.suppress(KeyError):
+        observer.stop()
+        observer.join(2)
 
 
 def _check_room(observer: BaseObserver) -> None:

@@ -595,6 +595,26 @@ def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_
         assert listed(vault) == ["new.md"]
 
 
+# WATCH-06
+def test_watching_ends_after_a_folder_left_the_vault_and_another_at_its_place_was_deleted(root: Path) -> None:
+    (root / "A").mkdir()
+    (root / "A" / "a.md").write_bytes(b"1")
+    watcher = Watcher(Disk(root).root)
+    with vault_of(root, watcher) as vault:
+        watcher.start()
+        eventually(lambda: watcher.mode == "events")
+        (root / "A").rename(root.parent / "Trash")
+        eventually(lambda: not listed(vault))
+        (root / "A").mkdir()
+        (root / "A" / "b.md").write_bytes(b"2")
+        eventually(lambda: listed(vault) == ["A/b.md"])
+        shutil.rmtree(root / "A")
+        eventually(lambda: not listed(vault))
+
+        watcher.stop()
+        assert watcher.mode == "scans"
+
+
 # WATCH-06, SAFE-16
 @needs("moving folders with open files")
 def test_a_vault_that_goes_away_is_missed_and_another_one_in_its_place_is_watched(root: Path) -> None:
