@@ -76,13 +76,8 @@ def read(body: str) -> Canvas:
         return Canvas((), f"The canvas is not readable: line {line}: {error.problem}.", line)
     nodes = root.member("nodes") if root is not None else None
     ascii_only = body.isascii() and "\\u" in body
-    return Canvas(
-        tuple(
-            _card(body, node, ascii_only=ascii_only)
-            for node in (nodes.node.items if nodes is not None else ())
-            if isinstance(node.value, dict)
-        )
-    )
+    items = nodes.node.items if nodes is not None else ()
+    return Canvas(tuple(_card(body, node, ascii_only=ascii_only) for node in items if isinstance(node.value, dict)))
 
 
 def text_edits(body: str, find: Callable[[str], Iterable[Edit]]) -> Iterator[Edit]:

@@ -84,12 +84,9 @@ def _holds(outer: Span, inner: Span) -> bool:
 
 def cut(body: str, part: Span, changes: Iterable[Edit]) -> str:
     """Return a part of a note with those of some edits that are in it."""
-    inside = [
-        Edit(Span(*(place - part.start for place in edit.span)), edit.text)
-        for edit in changes
-        if _holds(part, edit.span)
-    ]
-    return apply(part.slice(body), inside)
+    inside = (edit for edit in changes if _holds(part, edit.span))
+    moved = (Edit(Span(*(place - part.start for place in edit.span)), edit.text) for edit in inside)
+    return apply(part.slice(body), moved)
 
 
 def removals(body: str, blocks: Iterable[Span]) -> list[Edit]:
@@ -126,14 +123,8 @@ def renamed(text: str, there: str) -> str:
         names = numbers if id_.isdecimal() else (f"{id_}-{n}" for n in count(2))
         new[id_] = next(name for name in names if name not in taken and name not in own)
         own.add(new[id_])
-    return apply(
-        text,
-        [
-            Edit(Span(note.span.start, note.span.start + len(f"[^{note.id}]")), f"[^{new[note.id]}]")
-            for note in _all(parsed)
-            if note.id in new
-        ],
-    )
+    starts = {note.span.start: note.id for note in _all(parsed) if note.id in new}
+    return apply(text, [Edit(Span(at, at + len(f"[^{id_}]")), f"[^{new[id_]}]") for at, id_ in starts.items()])
 
 
 def _all(note: Note) -> list[NamedPart]:

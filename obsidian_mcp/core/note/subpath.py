@@ -83,9 +83,6 @@ def id_span(body: str, block: NamedPart) -> Span | None:
 
 def section_of(parsed: Note, heading: Heading) -> Span:
     """Return the span from a heading to the next one of the same or a higher rank."""
-    following = (
-        other.span.start
-        for other in parsed.outline
-        if other.span.start > heading.span.start and other.level <= heading.level
-    )
-    return Span(heading.span.start, next(following, len(parsed.body)))
+    start = heading.span.start
+    following = (one.span.start for one in parsed.outline if one.span.start > start and one.level <= heading.level)
+    return Span(start, next(following, len(parsed.body)))

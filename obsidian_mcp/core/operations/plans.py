@@ -92,20 +92,13 @@ class Plan:
 
     @property
     def size(self) -> int:
-        return sum(
-            len(operation.before) + len(operation.after)
-            for operation in self.change.operations
-            if isinstance(operation, changes.Write | changes.Create)
-        )
+        texts = (one for one in self.change.operations if isinstance(one, changes.Write | changes.Create))
+        return sum(len(one.before) + len(one.after) for one in texts)
 
     @cached_property
     def moves(self) -> dict[str, str]:
         """The places on disk that move, with their targets."""
-        return {
-            operation.disk: operation.target
-            for operation in self.change.operations
-            if isinstance(operation, changes.Move)
-        }
+        return {move.disk: move.target for move in self.change.operations if isinstance(move, changes.Move)}
 
     @cached_property
     def by_path(self) -> dict[str, list[changes.Operation]]:
@@ -151,11 +144,8 @@ class Plans:
         if (planned := _planned(make)) is None:
             return None
         files = self._vault.files
-        base = {
-            operation.disk: files.stat(operation.disk)
-            for operation in planned.change.operations
-            if isinstance(operation, changes.Move | changes.Remove)
-        }
+        leaving = (one for one in planned.change.operations if isinstance(one, changes.Move | changes.Remove))
+        base = {one.disk: files.stat(one.disk) for one in leaving}
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
         plan = Plan(number, planned.tool, planned.change, base, expires, make)
         with self._lock:

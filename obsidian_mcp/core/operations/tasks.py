@@ -216,11 +216,8 @@ class _VaultTasks:
         from obsidian_mcp.core.tasks.update import Checkbox, could_be, find_named
 
         self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
-        boxes = [
-            Checkbox(str(path), fact.line + 1, fact.text)
-            for path, fact in self._vault.graph.tasks().value
-            if could_be(fact.text, wanted)
-        ]
+        facts = self._vault.graph.tasks().value
+        boxes = [Checkbox(str(path), fact.line + 1, fact.text) for path, fact in facts if could_be(fact.text, wanted)]
         return self._vault.find(find_named(boxes, wanted, self.settings).path)
 
     def write(self, entry: FileEntry, apply: Callable[[str], Updated], *, etag: str, dry_run: bool) -> UpdatedTask:

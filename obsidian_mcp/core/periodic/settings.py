@@ -147,11 +147,8 @@ def _periodic_notes(values: Members) -> dict[Period, PeriodRule]:
     else:
         found = {period: values.value(adjective, {}) for adjective, period in ADJECTIVES.items()}
     keys = ("folder", "format", "templatePath" if sets else "template")
-    return {
-        period: _rule(period, Members(rule), _PERIODIC_NOTES, keys)
-        for period, rule in found.items()
-        if isinstance(rule, dict) and rule.get("enabled") is True
-    }
+    enabled = {period: Members(rule) for period, rule in found.items() if Members(rule).value("enabled", False)}
+    return {period: _rule(period, rule, _PERIODIC_NOTES, keys) for period, rule in enabled.items()}
 
 
 def _templater(values: Members) -> TemplaterSettings:

@@ -274,15 +274,9 @@ class DraftVault(Vault):
     def __init__(self, vault: Vault) -> None:
         """Begin a draft of a vault; the index is copied when it is first needed."""
         self.drafted = DraftFiles(vault.files)
-        super().__init__(
-            vault.name,
-            self.drafted,
-            Scanning(inf),  # nobody else changes it
-            vault.journal,
-            vault.indexer.index.copied,
-            vault.policy,
-            calendar=vault.calendar,
-        )
+        scanning = Scanning(inf)  # once: nobody else changes it
+        journal, copied = vault.journal, vault.indexer.index.copied
+        super().__init__(vault.name, self.drafted, scanning, journal, copied, vault.policy, calendar=vault.calendar)
 
     @cached_property
     def _changes(self) -> Changes:

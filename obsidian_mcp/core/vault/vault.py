@@ -165,16 +165,13 @@ class Vault:
         """The searches of the vault."""
         from obsidian_mcp.core.search.search import Search
 
-        indexer = self.indexer
-        return Search(
-            indexer,
-            self._numbers,
-            lambda entry: self.files.read(entry.disk),
-            self._filters,
-            lambda: self.uses_dataview,
-            self.meaning.near if self.meaning is not None else None,
-            self.meaning.like if self.meaning is not None else None,
-        )
+        indexer = self.indexer  # which knows what `meaning` is
+        near, like = (self.meaning.near, self.meaning.like) if self.meaning is not None else (None, None)
+
+        def read(entry: FileEntry) -> bytes:
+            return self.files.read(entry.disk)
+
+        return Search(indexer, self._numbers, read, self._filters, lambda: self.uses_dataview, near, like)
 
     @cached_property
     def periodic(self) -> PeriodicNames:
