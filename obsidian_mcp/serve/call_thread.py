@@ -9,9 +9,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from obsidian_mcp.core.text.call import Client, Deadline, ProgressReport, set_call
-
-from .throttle import throttle
+from obsidian_mcp.core.text.call import Client, Deadline, ProgressReport, set_call, throttle
 
 T = TypeVar("T")
 

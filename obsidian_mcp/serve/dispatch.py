@@ -224,8 +224,7 @@ class Dispatcher(ABC):
 
     def waits(self, message: Message) -> bool:
         """Whether the answer to a request that it serves can take its time, and so a thread of its own."""
-        is_call: bool = message["method"] == "tools/call"
-        return is_call
+        return bool(message["method"] == "tools/call")
 
     def answer(self, message: Message, peer: Peer) -> bytes | None:
         """Return the line that answers a request, None for a call that a person has to agree to first. Never raises.
@@ -233,13 +232,12 @@ class Dispatcher(ABC):
         method = message["method"]
         try:
             if faults := list(jsonrpc.faults(message.get("params"), _SHAPES.get(method, {}))):
-                return jsonrpc.encode(
-                    jsonrpc.error(message["id"], jsonrpc.INVALID_PARAMS, *jsonrpc.invalid_params(method, faults))
-                )
-            if method == "tools/call":
-                return self._call(message, peer)
+                problem, data = jsonrpc.invalid_params(method, faults)
+                return jsonrpc.encode(jsonrpc.error(message["id"], jsonrpc.INVALID_PARAMS, problem, data))
             return jsonrpc.encode(self._answer(message, peer, self._result(message, peer)))
         except AppError as error:
+            if isinstance(error, ConfirmationRequired) and peer.can_be_asked:
+                return None
             return jsonrpc.encode(self.failure(message, peer, error))
         except BaseException:  # sys.exit() in a tool, too
             from . import results
@@ -257,20 +255,13 @@ class Dispatcher(ABC):
                 return self._answer(message, peer, failed)
         return jsonrpc.error(message["id"], error.code, error.message, error.payload())
 
-    def _call(self, message: Message, peer: Peer) -> bytes | None:
-        given = message["params"]
-        try:
-            return jsonrpc.encode(self._answer(message, peer, self.call(given["name"], given.get("arguments") or {})))
-        except ConfirmationRequired:
-            if peer.can_be_asked:
-                return None
-            raise
-
     def _result(self, message: Message, peer: Peer) -> Mapping[str, Any]:
-        """Return the result of any other request."""
+        given = message.get("params") or {}
         match message["method"]:
+            case "tools/call":
+                return self.call(given["name"], given.get("arguments") or {})
             case "tools/list":
-                require_first_page((message.get("params") or {}).get("cursor"))
+                require_first_page(given.get("cursor"))
                 return {"tools": self.tools(peer), **(_caching(self.list_can_change()) if peer.is_modern else {})}
             case "ping":
                 return {}

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 from obsidian_mcp.errors import OperationTimeout
 
 ProgressReport = Callable[[int, int, str], None]
-"""Receives the number of steps done, their total, and the current activity. Called often; the front limits the rate."""
+"""Receives the number of steps done, their total, and the current activity; called often, see `throttle`."""
+REPORT_SECONDS = 0.2
+"""Shortest time between two reports about one call to its client."""
 
 
 class Client(NamedTuple):
@@ -82,6 +84,22 @@ class Deadline:
             "user can raise the limit: OBSIDIAN_MCP_TIMEOUT, in seconds.",
             seconds=self.seconds,
         )
+
+
+def throttle(report: ProgressReport, deadline: Deadline) -> ProgressReport:
+    """Return `report` limited to growing values, one each REPORT_SECONDS, and none after the deadline (TOOL-10)."""
+    latest = 0.0
+    highest = -1
+
+    def limit(done: int, total: int, activity: str) -> None:
+        nonlocal latest, highest
+        now = time.monotonic()
+        if now - latest < REPORT_SECONDS or done <= highest or deadline.passed:
+            return
+        latest, highest = now, done
+        report(done, total, activity)
+
+    return limit
 
 
 class CallRecord(NamedTuple):

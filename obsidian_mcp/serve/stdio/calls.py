@@ -14,11 +14,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from obsidian_mcp.core.text.call import CallRecord, Client, Deadline, ProgressReport, current_call
+from obsidian_mcp.core.text.call import CallRecord, Client, Deadline, ProgressReport, current_call, throttle
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, progress_token
 from obsidian_mcp.serve.jsonrpc import Message, RequestId
-from obsidian_mcp.serve.throttle import throttle
 
 MAX_THREADS: Final = 40
 QUICK_SECONDS: Final = 0.005
