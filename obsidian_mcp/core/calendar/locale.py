@@ -96,10 +96,6 @@ class Locale:
         forms = (row for row in self.ordinals if row[0] == "*" or unit in row[0].split())
         return next((form for _, numbers, form in forms if re.search(numbers, str(number))), "{}").format(number)
 
-    def ordinal_pattern(self) -> str:
-        """Return a regular expression for the ordinal of a day, with any ending that moment takes."""
-        return f"[0-9]{{1,2}}(?:{self.ordinal_endings})"
-
     def meridiem(self, hour: int, minute: int, *, lower: bool = False) -> str:
         """Return the half or part of the day."""
         return next(names[lower] for end, *names in self.halves if hour * 100 + minute < end)

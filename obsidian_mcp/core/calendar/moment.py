@@ -185,7 +185,7 @@ def _pattern(symbol: str, locale: Locale) -> str | None:
         names = tuple(name for era in locale.eras for name in (era.name, era.narrow, era.short))
         return f"(?i:{'|'.join(map(re.escape, names))})"
     if symbol == "Do":  # moment reads no other ordinal
-        return locale.ordinal_pattern()
+        return f"[0-9]{{1,2}}(?:{locale.ordinal_endings})"
     return _SYMBOLS[symbol][1] if symbol in _SYMBOLS else None
 
 

@@ -260,8 +260,5 @@ def frontmatter_value(raw: Value) -> Value:
 
 
 def _text_value(text: str) -> Value:
-    for parse in (parse_date, parse_duration, parse_link):
-        value = parse(text)
-        if value is not None:
-            return value
-    return text
+    parsed = (parse(text) for parse in (parse_date, parse_duration, parse_link))
+    return next((value for value in parsed if value is not None), text)

@@ -392,15 +392,11 @@ def _record(value: ObjectRecord, context: Context) -> Cell:
     """A row is its own fields and the link to its note."""
     fields = {}
     for name, field in value.items():
-        fields[name] = _file_link(field) if isinstance(field, PageFile) else make_cell(field, context)
+        fields[name] = link_text(field.get("link")) if isinstance(field, PageFile) else make_cell(field, context)
         context.budget.charge(ITEM_UNITS)
     if "file" in fields:
         fields["file"] = fields.pop("file")
     return fields
-
-
-def _file_link(file: PageFile) -> str:
-    return link_text(file.get("link"))
 
 
 def _item(item: ItemRecord, context: Context) -> Cell:
@@ -424,6 +420,6 @@ CELLS: Cells = {
     records.Extended: _record,
     records.Identified: _record,
     records.TaskRow: _record,
-    PageFile: lambda file, context: _text(_file_link(file), context),
+    PageFile: lambda file, context: _text(link_text(file.get("link")), context),
     ItemRecord: _item,
 }

@@ -250,7 +250,7 @@ def equal(left: Value, right: Value, resolve: Resolve | None = None) -> bool:
 
 
 def order_key(resolve: Resolve) -> Callable[[Value, bool], Any]:
-    """The key by which rows are sorted and grouped, as `rows.sort_rows` takes it."""
+    """The key by which rows are sorted and grouped, as `sort_rows` takes it."""
     by_comparison = cmp_to_key(lambda left, right: int(compare(left, right, resolve)))
 
     def key(value: Value, _descending: bool) -> Any:

@@ -191,10 +191,7 @@ def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSett
         text = set_description(text, checked_text(change.text), settings.global_filter, settings.notation)
     text = set_fields(text, values, settings.notation)
     warnings = _warnings(text, values, change, settings)
-    if change.status:
-        done = _with_status(text, box, change.status, settings, today)
-    else:
-        done = StatusChange(text)
+    done = _with_status(text, box, change.status, settings, today) if change.status else StatusChange(text)
     return _put(body, box, done, warnings)
 
 

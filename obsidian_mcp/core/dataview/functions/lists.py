@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
 from obsidian_mcp.core.dataview.operators import OPERATORS, field_of
@@ -175,25 +175,18 @@ def _choose(run: Run, values: Iterable[tuple[Value, Value]], *, highest: bool) -
     return best
 
 
-def _best(*, highest: bool) -> Implementation:
+def _best(run: Run, *values: Value, highest: bool) -> Value:
     """`min` and `max` (DV-86)."""
-
-    def best_of(run: Run, *values: Value) -> Value:
-        while len(values) == 1 and isinstance(values[0], list):
-            values = tuple(values[0])
-        return _choose(run, ((value, value) for value in values), highest=highest)
-
-    return best_of
+    while len(values) == 1 and isinstance(values[0], list):
+        values = tuple(values[0])
+    return _choose(run, ((value, value) for value in values), highest=highest)
 
 
-def _best_by(name: str, *, highest: bool) -> Overloads:
-    def best_by(run: Run, values: list[Value], key: Function) -> Value:
-        keyed = [(value, key(value)) for value in values]
-        if all(found is None for _, found in keyed):
-            return values[0] if values else None
-        return _choose(run, keyed, highest=highest)
-
-    return Overloads(name).on("array function", best_by).null_on("null function")
+def _best_by(run: Run, values: list[Value], key: Function, *, highest: bool) -> Value:
+    keyed = [(value, key(value)) for value in values]
+    if all(found is None for _, found in keyed):
+        return values[0] if values else None
+    return _choose(run, keyed, highest=highest)
 
 
 def _reduce(run: Run, values: list[Value], operator: str) -> Value:
@@ -227,8 +220,8 @@ def _average(run: Run, values: list[Value]) -> Value:
 FUNCTIONS: dict[str, Implementation] = {
     "extract": _extract,
     "none": _quantifier("all", stop_at=True, found=False),
-    "min": _best(highest=False),
-    "max": _best(highest=True),
+    "min": partial(_best, highest=False),
+    "max": partial(_best, highest=True),
     **by_name(
         Overloads("sort").on("array function?", _sort).on("*", lambda _, value: value),
         Overloads("reverse")
@@ -268,8 +261,8 @@ FUNCTIONS: dict[str, Implementation] = {
         Overloads("trunc", {1: (0,)}).on("number", javascript.cut_with(math.trunc)).null_on_null(),
         Overloads("floor", {1: (0,)}).on("number", javascript.cut_with(math.floor)).null_on_null(),
         Overloads("ceil", {1: (0,)}).on("number", javascript.cut_with(math.ceil)).null_on_null(),
-        _best_by("minby", highest=False),
-        _best_by("maxby", highest=True),
+        Overloads("minby").on("array function", partial(_best_by, highest=False)).null_on("null function"),
+        Overloads("maxby").on("array function", partial(_best_by, highest=True)).null_on("null function"),
         Overloads("sum").on("array", lambda run, values: _reduce(run, values, "+")).on("*", lambda _, value: value),
         Overloads("product").on("array", lambda run, values: _reduce(run, values, "*")).on("*", lambda _, value: value),
         Overloads("average").on("array", _average).on("*", lambda _, value: value),
