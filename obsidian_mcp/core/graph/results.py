@@ -41,7 +41,8 @@ class Unresolved:
         return sum(self.sources.values())
 
 
-class Neighbour(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Neighbour:
     """A file that is connected with another one over `distance` links, in either direction."""
 
     path: VaultPath
@@ -77,7 +78,8 @@ class PropertyUse(NamedTuple):
     """Inferred type -> files, the most frequent first; without what `types.json` assigns."""
 
 
-class PropertyValue(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PropertyValue:
     """One property of one file; `value` is as JSON has it."""
 
     path: VaultPath
