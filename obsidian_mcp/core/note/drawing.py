@@ -50,14 +50,9 @@ def texts_of_file(body: str) -> list[str]:
     except (ValueError, RecursionError):
         return []
     elements = value.get("elements") if isinstance(value, dict) else None
-    return [
-        element["text"]
-        for element in (elements if isinstance(elements, list) else [])
-        if isinstance(element, dict)
-        and element.get("type") == "text"
-        and isinstance(element.get("text"), str)
-        and element.get("isDeleted") is not True
-    ]
+    known = [one for one in elements if isinstance(one, dict)] if isinstance(elements, list) else []
+    texts = (one.get("text") for one in known if one.get("type") == "text" and one.get("isDeleted") is not True)
+    return [text for text in texts if isinstance(text, str)]
 
 
 def text_end(path: str, body: str) -> int:

@@ -96,11 +96,8 @@ class DraftFiles:
 
     def subfolders(self, disk: str) -> list[str] | None:
         start = f"{disk}/" if disk else ""
-        made = {
-            start + path[len(start) :].split("/", 1)[0]
-            for path in self._drafted
-            if path.startswith(start) and "/" in path[len(start) :]
-        }
+        below = (path[len(start) :] for path in self._drafted if path.startswith(start))
+        made = {start + path.split("/", 1)[0] for path in below if "/" in path}
         there = None if disk in self._left_folders else self._base.subfolders(disk)
         if there is None and not any(path.startswith(start) for path in self._drafted):
             return None
