@@ -89,6 +89,8 @@ class HiddenTextReads:
 
 
 class App(Immutable):
+    """What every tool works with. As a context it closes the vaults at its end."""
+
     def __init__(
         self, vaults: Vaults, config: Config, media: Callable[[], Media], read_outside: Callable[[str, int], bytes]
     ) -> None:
