@@ -307,10 +307,12 @@ def test_workers_end_with_a_server_that_is_killed_and_let_go_of_its_pipes(vault:
     command = [sys.executable, str(script), str(vault.root), str(vault.index.database.file)]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
-        assert server.stdout.readline() == b"begun\n"
-        children = psutil.Process(server.pid).children(recursive=True)
-        assert children
-        server.kill()
+        try:
+            assert server.stdout.readline().split() == [b"begun"]
+            children = psutil.Process(server.pid).children(recursive=True)
+            assert children
+        finally:
+            server.kill()
         server.wait()
         assert server.stdout.read() == b""  # nobody else holds its end
     _, alive = psutil.wait_procs(children, WITHIN)
