@@ -341,7 +341,9 @@ def choose(
             part = _part_of(headings, end)
         else:
             shown, marks = around(text, start, places_in[start])
-        heading = _valid(shorten(part.text, HEADING_CHARACTERS)) if part and part.level else None
+        heading = _valid(part.text) if part and part.level else None
+        if heading and len(heading) > HEADING_CHARACTERS:
+            heading = shorten(heading, HEADING_CHARACTERS)
         card = part.text if part and not part.level else None
         number += text.count("\n", counted, start)
         counted = start
