@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, LinkFact, TagFact
@@ -16,7 +16,8 @@ from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, VaultPath, exte
 from obsidian_mcp.errors import AppError
 
 
-class Reference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reference:
     """A link of the file `source`, and the file it leads to: None when there is none."""
 
     source: VaultPath
@@ -62,14 +63,16 @@ class TagUse:
     """All ways in which it is written."""
 
 
-class TaggedFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TaggedFile:
     """A file with a tag or descendants of it, as written, in the order of the file."""
 
     path: VaultPath
     tags: tuple[TagFact, ...]
 
 
-class PropertyUse(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PropertyUse:
     """A property of the vault: the name used most, the number of files, and the types of its values."""
 
     name: str
@@ -86,7 +89,8 @@ class PropertyValue:
     value: Any
 
 
-class LinkMaps(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LinkMaps:
     """The app's `resolvedLinks` and `unresolvedLinks`: source -> target or name -> how many links."""
 
     resolved: Mapping[VaultPath, Mapping[VaultPath, int]]
