@@ -10,9 +10,10 @@ from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import InvalidArguments
 
 from .hits import Facet, Group, Grouped, Hit, Request
+from .plan import shorten
 from .render import Found, Renderer, as_json, fitted, hit_size, remark_of, room_for
 from .snapshot import Snapshot
-from .sort import Item, check, facet_of, in_one_line, shorten, tags_of, times_of, values_of
+from .sort import Item, check, facet_of, in_one_line, tags_of, times_of, values_of
 
 NO_GROUP = "(none)"
 """The group of files without a tag or value."""

@@ -38,6 +38,11 @@ _MEANINGFUL = re.compile(r"[+#@$%&=^~<>*|\\{}\[\]]")
 """ASCII symbols that are meant if a query has them: `C++`, `#tag`, `[[link]]`."""
 
 
+def shorten(text: str, most: int) -> str:
+    """Return the beginning of a text, at most so many characters of it."""
+    return text if len(text) <= most else f"{text[:most].rstrip()}…"
+
+
 def quoted(words: Sequence[str], *, prefix: bool = False) -> str:
     """Return words that follow each other as an expression of the full-text index; `prefix`: the last may go on."""
     return f'"{" ".join(words)}"{"*" if prefix else ""}'

@@ -18,11 +18,11 @@ from obsidian_mcp.core.text.analysis import fold, plain
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .hits import Hit, Hits, Order, Request, Snippet
-from .plan import SearchPlan
+from .plan import SearchPlan, shorten
 from .rank import Fields, fetch, weighted_terms
 from .retrieve import StoredDocument, whole_text
 from .snapshot import Snapshot
-from .sort import Item, shorten, shown_values
+from .sort import Item, shown_values
 from .vocabulary import used_words
 
 if TYPE_CHECKING:

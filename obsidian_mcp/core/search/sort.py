@@ -17,6 +17,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.errors import InvalidArguments
 
 from .hits import Facet, FacetKind, Order
+from .plan import shorten
 from .snapshot import Snapshot
 
 Key = tuple[Any, ...]
@@ -198,8 +199,3 @@ def in_one_line(value: object) -> str:
     else:
         text = json.dumps(value, ensure_ascii=False, default=str)
     return " ".join(text.split())
-
-
-def shorten(text: str, most: int) -> str:
-    """Return the beginning of a text, at most so many characters of it."""
-    return text if len(text) <= most else f"{text[:most].rstrip()}…"
