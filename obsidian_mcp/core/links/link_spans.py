@@ -98,9 +98,8 @@ def read(path: VaultPath, body: str) -> Referrer:
     paths: list[CardPath] = []
     for card in canvas.read(body).cards if extension(path) == CANVAS_EXTENSION else ():
         if card.text is not None:
-            places += [
-                LinkPlace(link, card.text.value, card.text, card.key) for link in parser.parse(card.text.value).links
-            ]
+            links = parser.parse(card.text.value).links
+            places += [LinkPlace(link, card.text.value, card.text, card.key) for link in links]
         if card.file is not None:
             paths.append(CardPath(card.file, card.subpath))
         if card.background is not None:
@@ -165,9 +164,8 @@ class _Sources:
         if self._body.startswith(("|", ">"), span.start) and self._body.count(original, span.start, span.end) == 1:
             at = self._body.index(original, span.start, span.end)
             return [Quoted(original, "none", Span(at, at + len(original)))]
-        found = (
-            read_yaml(self._body, Span(*scalar.span())) for scalar in _SCALAR.finditer(self._body, span.start, span.end)
-        )
+        scalars = _SCALAR.finditer(self._body, span.start, span.end)
+        found = (read_yaml(self._body, Span(*scalar.span())) for scalar in scalars)
         return [quoted for quoted in found if quoted.value == original]
 
 

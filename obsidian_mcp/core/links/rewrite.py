@@ -146,9 +146,8 @@ def joined(found: Iterable[FileEdits]) -> list[FileEdits]:
     by_path: dict[VaultPath, FileEdits] = {}
     for file in found:
         first = by_path.get(file.path, FileEdits(file.path, ()))
-        by_path[file.path] = FileEdits(
-            file.path, in_order([*first.edits, *file.edits]), (*first.skipped, *file.skipped)
-        )
+        edits = in_order([*first.edits, *file.edits])
+        by_path[file.path] = FileEdits(file.path, edits, (*first.skipped, *file.skipped))
     return list(by_path.values())
 
 

@@ -161,10 +161,8 @@ class CanvasText:
         if self._root is None or not self._root.members:
             if not self.cards and not self.edges:
                 return self._body
-            nodes, edges = (
-                rewrite_list("[]", JsonNode(0, 2, []), [entry.item for entry in entries], _NEW)
-                for entries in now.values()
-            )
+            lists = ([entry.item for entry in entries] for entries in now.values())
+            nodes, edges = (rewrite_list("[]", JsonNode(0, 2, []), items, _NEW) for items in lists)
             return f'{{"nodes":{nodes},"edges":{edges}}}'
         text = self._body
         orders = {"nodes": NODE_KEYS, "edges": EDGE_KEYS}
@@ -181,9 +179,8 @@ class CanvasText:
             text = text[:start] + replaced + text[end:]
         for name in LISTS:
             if name not in known and now[name]:
-                text = _with_list(
-                    text, name, rewrite_list("", JsonNode(0, 0, []), [JsonItem(e.values) for e in now[name]], usual)
-                )
+                written = rewrite_list("", JsonNode(0, 0, []), [JsonItem(entry.values) for entry in now[name]], usual)
+                text = _with_list(text, name, written)
         return text
 
     def _usual_layout(self, arrays: Mapping[str, JsonNode]) -> Layout:
@@ -288,9 +285,7 @@ def title(card: OutlinedCard, most: int = 60) -> str:
 
 def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
     """Rows from the top, each from the left; a group is followed by the cards in it."""
-    groups = sorted(
-        (card for card in cards if card.kind == "group"), key=lambda card: -card.rect.width * card.rect.height
-    )
+    groups = sorted((card for card in cards if card.kind == "group"), key=lambda one: -one.rect.width * one.rect.height)
     ranks = {id(group): rank for rank, group in enumerate(groups)}
     inside: dict[int, list[OutlinedCard]] = {}
     """By the smallest group around them; 0 for those in none."""
@@ -336,6 +331,5 @@ def _outline_card(node: Mapping[str, Any]) -> OutlinedCard:
 def _outline_edge(edge: Mapping[str, Any]) -> OutlinedEdge:
     back, forth = edge.get("fromEnd") == "arrow", edge.get("toEnd", "arrow") == "arrow"
     arrow = ("<->" if forth else "<-") if back else ("->" if forth else "--")
-    return OutlinedEdge(
-        text_of(edge, "id"), text_of(edge, "fromNode"), text_of(edge, "toNode"), text_of(edge, "label"), arrow
-    )
+    id_, start, end, label = (text_of(edge, key) for key in ("id", "fromNode", "toNode", "label"))
+    return OutlinedEdge(id_, start, end, label, arrow)

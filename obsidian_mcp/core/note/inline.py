@@ -252,9 +252,8 @@ class _Scanner:
         target = decode(raw)
         if is_internal(target):
             display = self._text[opening.at + 1 : at]
-            self._add_link(
-                "markdown", opening.image, target, display, Span(start, place.end), Span(place.start, place.stop)
-            )
+            inner = Span(place.start, place.stop)
+            self._add_link("markdown", opening.image, target, display, Span(start, place.end), inner)
         else:
             self.found.external_links.append(self._span(start, place.end))
         self._fresh = place.end

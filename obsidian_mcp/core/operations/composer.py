@@ -155,9 +155,8 @@ def extract(
     own = extraction.own_edits(link_spans.read_note(source.path, parsed))
     moved = _moved(body, span, own.edits, notes, before.text.newline)
     there = vault.read_text(existing) if existing is not None else None
-    text = _with_template(
-        vault, moved if there is None else footnotes.renamed(moved, there.text.body), source.path, target
-    )
+    text = moved if there is None else footnotes.renamed(moved, there.text.body)
+    text = _with_template(vault, text, source.path, target)
     warnings = [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
     files = {source.path, *linking(vault, [source.path])} if update_links else set()
     contents, referrers = referrers_of(vault, files)
@@ -217,9 +216,8 @@ def _check_notes(*entries: FileEntry) -> None:
 
 def _moved(body: str, part: Span, changes: Sequence[Edit], notes: footnotes.Division, newline: str) -> str:
     """The text of a part with its footnotes."""
-    gone = [
-        Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in footnotes.removals(body, notes.left)
-    ]
+    left = footnotes.removals(body, notes.left)
+    gone = [Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in left]
     own = [edit for edit in changes if not any(cut.span.start <= edit.span.start < cut.span.end for cut in gone)]
     text = footnotes.cut(body, part, [*own, *gone, *_quote_marks(body, part)])
     if not notes.carried:

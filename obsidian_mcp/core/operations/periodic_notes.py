@@ -194,9 +194,8 @@ class PeriodicNotes:
         self._check_folder(rule)
         paths = self._vault.catalog.by_path()
         found = notes.period_notes(rule, paths, settings.locale, self._vault.calendar.today)
-        return sorted(
-            ((paths[path], day) for path, day in found), key=lambda note: (note[1], note[0].path), reverse=True
-        )
+        dated = ((paths[path], day) for path, day in found)
+        return sorted(dated, key=lambda note: (note[1], note[0].path), reverse=True)
 
     def open(
         self, tool: str, period: Period, text: str, change: Callable[[str], str] | None = None, *, create: bool = True

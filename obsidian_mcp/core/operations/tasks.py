@@ -196,10 +196,8 @@ class _VaultTasks:
         for box in checkboxes(path, note):
             line = read_line(box.text, self.settings.notation) if box.line in lines else None
             if line is not None:
-                heading = next(
-                    (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1), None
-                )
-                place = TaskPlace(path, box.line, heading)
+                above = (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1)
+                place = TaskPlace(path, box.line, next(above, None))
                 found[box.line] = parse_line(line, place, self.settings, self._file_date(path))
         return found
 

@@ -162,10 +162,8 @@ def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
 
 def is_of_text(operation: Write | Create) -> bool:
     """Whether a file has lines to show, before and after."""
-    is_note = operation.disk.endswith(NOTE_EXTENSION)
-    return b"\0" not in operation.before + operation.after and (
-        is_note or media.is_text(operation.disk, operation.after)
-    )
+    is_text = operation.disk.endswith(NOTE_EXTENSION) or media.is_text(operation.disk, operation.after)
+    return is_text and b"\0" not in operation.before + operation.after
 
 
 class Planned(Exception):
