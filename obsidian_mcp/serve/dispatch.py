@@ -314,17 +314,14 @@ class VaultDispatcher(Dispatcher):
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
         from obsidian_mcp.tools import entries
 
-        vaults, read_only = self.app.vaults, self.config.read_only
-        audience = entries.Audience(
-            self.config.tools,
-            read_only=read_only,
-            asks=vaults.asks(),
-            has_app=not self._offers_app() or vaults.has_app(),
-            shows_views=shows_views(self.config, peer),
-        )
+        vaults, read_only, shows = self.app.vaults, self.config.read_only, shows_views(self.config, peer)
+        has_app = not self._offers_app() or vaults.has_app()
+        ours = entries.select_tools(self.config.tools, read_only=read_only, has_app=has_app, shows_views=shows)
+        told = [(entry, entries.published()[name]) for name, entry in ours.items()]
         others = (tool for tool in self._others().values() if tool.read_only or not read_only)
-        added = (entries.publish(tool.entry, tool.published, audience) for tool in others)
-        return [*entries.list_tools(audience), *added]
+        told += [(tool.entry, tool.published) for tool in others]
+        asks = vaults.asks()
+        return [entries.publish(entry, text, asks=asks, shows_views=shows) for entry, text in told]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
         from obsidian_mcp.tools.registry import TOOLS, call  # takes 100 ms, which nothing else here needs
@@ -369,7 +366,7 @@ class VaultDispatcher(Dispatcher):
     def _offered(self) -> Mapping[str, ToolEntry]:
         from obsidian_mcp.tools import entries  # takes 0.5 ms
 
-        return entries.select_tools(entries.Audience(self.config.tools, read_only=self.config.read_only))
+        return entries.select_tools(self.config.tools, read_only=self.config.read_only)
 
     def _offers_app(self) -> bool:
         """Whether tools that need the app are among those that are offered."""

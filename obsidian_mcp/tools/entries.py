@@ -88,54 +88,31 @@ def published() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-class Audience:
-    """Who is told of the tools: what the configuration, the policy, the client and this computer let it see."""
-
-    def __init__(
-        self,
-        profile: str = "all",
-        *,
-        read_only: bool = False,
-        asks: bool = False,
-        has_app: bool = True,
-        shows_views: bool = False,
-    ) -> None:
-        self.profile = profile
-        """The names of tools, as `profile` takes them."""
-        self.read_only = read_only
-        self.asks = asks
-        """The user's policy wants some changes confirmed."""
-        self.has_app = has_app
-        self.shows_views = shows_views
-
-
-def list_tools(audience: Audience) -> list[Mapping[str, Any]]:
-    """Return the answer to `tools/list` for an audience. Raises: InvalidArguments for a profile without tools."""
-    return [publish(entry, published()[name], audience) for name, entry in select_tools(audience).items()]
-
-
-def select_tools(audience: Audience) -> dict[str, ToolEntry]:
-    """Return the entries that an audience is told of. Raises: InvalidArguments for a profile that names no tools."""
+def select_tools(
+    names: str, *, read_only: bool = False, has_app: bool = True, shows_views: bool = False
+) -> dict[str, ToolEntry]:
+    """Return the entries that a client is told of: `names` as `profile` takes them; `has_app`, whether the app or its
+    command is there. Raises: InvalidArguments for a profile that names no tools."""
     every = table()
-    if audience.profile == RESEARCH:
+    if names == RESEARCH:
         found = every.research
     else:
-        found = {name: every.tools[name] for name in profile(audience.profile)}
-        found |= every.views if audience.shows_views else {}
+        found = {name: every.tools[name] for name in profile(names)}
+        found |= every.views if shows_views else {}
     return {
         name: entry
         for name, entry in found.items()
-        if (entry.read_only or not audience.read_only) and (audience.has_app or not entry.needs_app)
+        if (entry.read_only or not read_only) and (has_app or not entry.needs_app)
     }
 
 
-def publish(entry: ToolEntry, told: Mapping[str, Any], audience: Audience) -> Mapping[str, Any]:
-    """Return one entry of the answer to `tools/list` as an audience is told it."""
-    if audience.asks and entry.takes_confirm:
+def publish(entry: ToolEntry, told: Mapping[str, Any], *, asks: bool, shows_views: bool) -> Mapping[str, Any]:
+    """Return one entry of the answer to `tools/list`. `asks`: the user's policy wants some changes confirmed."""
+    if asks and entry.takes_confirm:
         schema = told["inputSchema"]
         properties = {**schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
         told = {**told, "inputSchema": {**schema, "properties": properties}}
-    if audience.shows_views:
+    if shows_views:
         told = {**told, "_meta": {**told.get("_meta", {}), **entry.ui}}
     return told
 

@@ -397,7 +397,7 @@ def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> 
     """Return an error or a remark without advice to call tools that the client cannot call (TOOL-27)."""
     if not _TOOL_NAMES.search(message):
         return message
-    offered_here = entries.select_tools(entries.Audience(app.config.tools, read_only=app.config.read_only))
+    offered_here = entries.select_tools(app.config.tools, read_only=app.config.read_only)
     usable = {name for name in select_tools(app, tools) if name in offered_here or name not in TOOLS}
 
     def usable_names(found: re.Match[str]) -> str:

@@ -70,7 +70,7 @@ def test_the_entries_need_the_standard_library_alone() -> None:
     # TOOL-01
     code = (
         "import sys; before = set(sys.modules); from obsidian_mcp.tools import entries; "
-        "entries.list_tools(entries.Audience('core', shows_views=True)); "
+        "entries.select_tools('core', shows_views=True), entries.published(); "
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
         "sys.exit(' '.join(new - set(sys.stdlib_module_names) - {'obsidian_mcp'}) or 0)"
     )
