@@ -143,15 +143,8 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
     return None
 
 
-def plugins(call: DropInCall) -> str:
-    return _plugins(call, only_enabled=False)
-
-
-def plugins_enabled(call: DropInCall) -> str:
-    return _plugins(call, only_enabled=True)
-
-
-def _plugins(call: DropInCall, *, only_enabled: bool) -> str:
+def list_plugins(call: DropInCall) -> str:
+    only_enabled = call.words.command == "plugins:enabled"
     wanted, versions = call.text("filter"), dict[str, str]()
     if wanted != "community":
         known = read_json(call.vault.files.config("core-plugins.json"))
@@ -212,12 +205,9 @@ def _existing_theme(call: DropInCall, name: str) -> dict[str, Any]:
     return found[name]
 
 
-def snippets(call: DropInCall) -> str:
-    return call.join_lines(in_order(_snippets(call)), "No snippets found.")
-
-
-def snippets_enabled(call: DropInCall) -> str:
-    return call.join_lines(in_order(_enabled_snippets(call)), "No snippets found.")
+def list_snippets(call: DropInCall) -> str:
+    found = _enabled_snippets(call) if call.words.command == "snippets:enabled" else _snippets(call)
+    return call.join_lines(in_order(found), "No snippets found.")
 
 
 def _snippets(call: DropInCall) -> list[str]:
@@ -228,16 +218,9 @@ def _enabled_snippets(call: DropInCall) -> tuple[str, ...]:
     return Members(call.config(APPEARANCE)).texts(ENABLED)
 
 
-def snippet_enable(call: DropInCall) -> str:
-    return _switch(call, is_on=True)
-
-
-def snippet_disable(call: DropInCall) -> str:
-    return _switch(call, is_on=False)
-
-
-def _switch(call: DropInCall, *, is_on: bool) -> str:
+def switch_snippet(call: DropInCall) -> str:
     name, before = call.text("name"), _enabled_snippets(call)
+    is_on = call.words.command == "snippet:enable"
     if name not in _snippets(call) and (is_on or name not in before):
         raise DropInRefused(f'Snippet "{name}" not found.')
     if (name in before) != is_on:

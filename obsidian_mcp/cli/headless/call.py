@@ -184,11 +184,16 @@ class DropInCall:
         """The text of a file behind its byte order mark."""
         return self.unlisted.read_text(entry).text.body
 
-    def adding(self, *, at_end: bool) -> Callable[[str], str]:
+    @property
+    def appends(self) -> bool:
+        """Whether the content of the command goes to the end of a note."""
+        return self.words.command.endswith("append")
+
+    def adding(self) -> Callable[[str], str]:
         """What puts the content of the command into a note."""
         from obsidian_mcp.core.note.edits import add_text
 
-        return partial(add_text, content=self.words.content, at_end=at_end, inline=self.has("inline"))
+        return partial(add_text, content=self.words.content, at_end=self.appends, inline=self.has("inline"))
 
     def parse(self, entry: FileEntry) -> Note:
         from obsidian_mcp.core.note.parser import parse

@@ -102,22 +102,16 @@ def _read_text(call: DropInCall, entry: FileEntry) -> str:
         raise DropInRefused("File is not a text file.") from None
 
 
-def _random(call: DropInCall) -> FileEntry | None:
-    hidden = call.vault.hides()
-    found = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
+def choose(call: DropInCall) -> str:
+    """The path of a note at random, or with `random:read` its text, too."""
     import secrets
 
-    return secrets.choice(found) if found else None
-
-
-def random(call: DropInCall) -> str:
-    entry = _random(call)
-    return entry.path if entry else "No markdown files found."
-
-
-def random_read(call: DropInCall) -> str:
-    entry = _random(call)
-    return f"{entry.path}\n\n{_read_text(call, entry)}" if entry else "No markdown files found."
+    hidden = call.vault.hides()
+    found = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
+    if not found:
+        return "No markdown files found."
+    entry = secrets.choice(found)
+    return f"{entry.path}\n\n{_read_text(call, entry)}" if call.words.command == "random:read" else entry.path
 
 
 def wordcount(call: DropInCall) -> str:

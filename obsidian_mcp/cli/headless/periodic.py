@@ -58,12 +58,8 @@ def daily(call: DropInCall) -> str:
     return _open(call)
 
 
-def daily_append(call: DropInCall) -> str:
-    return f"Appended to: {_open(call, call.adding(at_end=True))}"
-
-
-def daily_prepend(call: DropInCall) -> str:
-    return f"Prepended to: {_open(call, call.adding(at_end=False))}"
+def add(call: DropInCall) -> str:
+    return f"{'Appended' if call.appends else 'Prepended'} to: {_open(call, call.adding())}"
 
 
 def daily_date(call: DropInCall) -> str:

@@ -46,8 +46,9 @@ class DropInCommand(NamedTuple):
     """Parameters in the order of the official help: `content!` is required, `value!!` is too and may be empty,
     `format=json|tsv` lists values, `case-` is a flag in spite of its name, `+date` is an addition of ours."""
     verdict: Verdict
-    module: str
-    """Module of this package, with a function of the command's name; empty for what needs the app."""
+    answered_by: str
+    """Module of this package, with the function behind a point where that has not the command's name; empty for what
+    needs the app."""
     summary: str
     marks: frozenset[str] = frozenset()
     """`writes`; `reads`: a command of the app that changes nothing; `code`: one that runs JavaScript, which needs the
@@ -55,10 +56,15 @@ class DropInCommand(NamedTuple):
     program does not have it."""
 
     @property
+    def module(self) -> str:
+        return self.answered_by.partition(".")[0]
+
+    @property
     def function(self) -> str:
-        """Name of the function that answers: `daily_append` for `daily:append` and for the same of longer periods."""
+        """Name of the function that answers: `daily_date` for `daily:date` and for the same of longer periods."""
         period, colon, rest = self.name.partition(":")
-        return f"{'daily' if period in LONGER else period}{colon}{rest}".replace(":", "_")
+        named = f"{'daily' if period in LONGER else period}{colon}{rest}".replace(":", "_")
+        return self.answered_by.partition(".")[2] or named
 
     @property
     def parameters(self) -> list[DropInKey]:
@@ -95,8 +101,8 @@ def _commands() -> dict[str, DropInCommand]:
     daily = [row for row in rows if row[0].startswith("daily")]
     rows += [[*(cell.replace("daily", period) for cell in row), "ours"] for period in LONGER for row in daily]
     found = {
-        name: DropInCommand(name, words, verdict, module, summary, frozenset(marks))  # type: ignore[arg-type]
-        for name, words, verdict, module, summary, *marks in rows
+        name: DropInCommand(name, words, verdict, answered_by, summary, frozenset(marks))  # type: ignore[arg-type]
+        for name, words, verdict, answered_by, summary, *marks in rows
     }
     return dict(sorted(found.items()))
 

@@ -30,16 +30,11 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\Z")
 
 
-def append(call: DropInCall) -> str:
+def add(call: DropInCall) -> str:
+    """Put text at the end of a note, or behind its properties."""
     entry = call.note()
-    call.vault.edit("edit_note", entry, call.adding(at_end=True))
-    return f"Appended to: {entry.path}"
-
-
-def prepend(call: DropInCall) -> str:
-    entry = call.note()
-    call.vault.edit("edit_note", entry, call.adding(at_end=False))
-    return f"Prepended to: {entry.path}"
+    call.vault.edit("edit_note", entry, call.adding())
+    return f"{'Appended' if call.appends else 'Prepended'} to: {entry.path}"
 
 
 def create(call: DropInCall) -> str:
@@ -263,21 +258,14 @@ def value_of(given: str, kind: str) -> Any:
     return given
 
 
-def _compose(call: DropInCall, action: Literal["merge", "extract"]) -> str:
-    """Merge a note or take a part out of it, by the MCP tool; return `a -> b`, from which note to which."""
+def compose(call: DropInCall) -> str:
+    """Merge a note or take a part out of it, by the MCP tool."""
     from obsidian_mcp.tools.moves import compose_notes  # only for these commands
 
+    action: Literal["merge", "extract"] = "merge" if call.words.command == "note:merge" else "extract"
     given: dict[str, Any] = {name: call.text(name) for name in ("part", "position", "leave") if call.text(name)}
     entry, into = call.note(), call.text("into")
     if action == "merge":
         into = (call.at(into) if into in call.vault.catalog else call.find_by_link(into)).path
     done: Any = compose_notes(call.app, action, entry.path, into, **given)
-    return f"{done.path} -> {done.into}"
-
-
-def note_merge(call: DropInCall) -> str:
-    return f"Merged: {_compose(call, 'merge')}"
-
-
-def note_extract(call: DropInCall) -> str:
-    return f"Extracted: {_compose(call, 'extract')}"
+    return f"{'Merged' if action == 'merge' else 'Extracted'}: {done.path} -> {done.into}"
