@@ -128,9 +128,6 @@ class Sessions:
         """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
         Raises: OperationTimeout for a call whose turn has not come in time."""
         version = request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0])
-        if request.array is not None and version in HANDSHAKE_VERSIONS:
-            session = self._find(request)
-            return _no_session() if session is None else await self._answer_batch(request.array, scope, session)
         message = request.message
         if message is not None:  # else the SDK says what is wrong
             checked = jsonrpc.check(message)
@@ -141,12 +138,14 @@ class Sessions:
         exchange = Exchange(scope, request.body, receive, send)
         if version not in HANDSHAKE_VERSIONS:
             return await self._answer_modern(request, message, exchange)
-        if message is None:
-            return _no_session()
-        if SESSION not in request.headers:
+        if message is not None and SESSION not in request.headers:
             return await self._begin(message)
         session = self._find(request)
-        return _no_session() if session is None else await self._take(message, exchange, session)
+        if session is None:
+            return _no_session()
+        if message is None:
+            return await self._answer_batch(request.array or [], scope, session)
+        return await self._take(message, exchange, session)
 
     async def _take(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Response | None:
         if "method" in message and "id" in message:
