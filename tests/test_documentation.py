@@ -16,7 +16,7 @@ import pytest
 
 from obsidian_mcp import config, errors
 from obsidian_mcp.cli import grammar, main
-from obsidian_mcp.serve.mcp.prompt_catalog import PROMPTS
+from obsidian_mcp.serve.mcp.prompts import PROMPTS
 from obsidian_mcp.tools import entries
 from tests.conftest import FIXTURES
 from tests.generated import ROOT, check_section

@@ -10,7 +10,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import limited_to
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound
-from obsidian_mcp.serve.mcp.prompt_catalog import PROMPTS
+from obsidian_mcp.serve.mcp.prompts import PROMPTS
 from obsidian_mcp.tools.registry import call
 from tests.vaults import contents
 

@@ -1,4 +1,5 @@
-"""`obsidian-mcp obsidian …`: run one command line of the official program (HEADLESS-01)."""
+"""`obsidian-mcp obsidian …`: run one command line of the official program (HEADLESS-01); and what this program says of
+itself: version, help, vaults (HEADLESS-08)."""
 
 from __future__ import annotations
 
@@ -8,15 +9,19 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from importlib import import_module
+from pathlib import Path
 
-from obsidian_mcp import logger
+from obsidian_mcp import __version__, logger
 from obsidian_mcp.cli.options import INTERRUPTED, Options
 from obsidian_mcp.cli.stdout import write
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, StorageFailed
 
-from .words import COMMANDS, HELP, DropInCommand, DropInRefused, Words, check_values, read, unknown
+from .words import COMMANDS, HELP, KEYS, DropInCommand, DropInRefused, Words, check_values, read, unknown
 
+APP_VERSION = "1.13.8"
+"""The version of the app whose command line this one follows."""
+NAME_WIDTH, KEY_WIDTH = 22, 20
 NOT_FOUND = "Vault not found."
 UNREACHABLE = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
 HINTS = {
@@ -72,17 +77,15 @@ def run(arguments: Sequence[str], options: Options) -> int:
 
 def _answer(words: Words, options: Options) -> str | int:
     """Return the text to print, or the exit status of a command of the app. Raises: DropInRefused, AppError."""
-    from . import own
-
     if not words.command or words.command in HELP:
-        return own.help_text(next(iter(words.keys), "") if words.command == "help" else "")
+        return help_text(next(iter(words.keys), "") if words.command == "help" else "")
     command = COMMANDS.get(words.command)
     if words.help and command is not None:
-        return own.help_text(command.name)
+        return help_text(command.name)
     if command is not None and command.verdict == "app":
         return _run_app_command(command, words, options)
     if command is not None and command.name == "version":
-        return own.version()
+        return f"{APP_VERSION} (obsidian-mcp {__version__})"
     if command is None and words.vault is None:
         raise unknown(words.command)
     from obsidian_mcp.core.text.call import Client, set_call
@@ -91,7 +94,7 @@ def _answer(words: Words, options: Options) -> str | int:
 
     settings = options.config()
     if command is not None and command.name == "vaults":
-        return own.vaults(words, settings)
+        return list_vaults(words, settings)
     folder = locate(words.vault, options, settings)
     if folder is None:
         return NOT_FOUND
@@ -154,3 +157,44 @@ def _hand_to_app(command: DropInCommand, words: Words, options: Options, setting
         stream.buffer.write(data)
         stream.buffer.flush()
     return outcome.status
+
+
+# The program itself
+
+
+def list_vaults(words: Words, settings: Config) -> str:
+    from obsidian_mcp.adapters.app_access import registries  # imports the reader of settings
+
+    paths = [Path(vault.path) for vault in next(registries(settings.app_folders), ())]
+    if not paths:
+        paths = [path.absolute() for path in settings.vaults]
+    if words.has("total"):
+        return str(len(paths))
+    return "\n".join(f"{path.name}\t{path}" if words.has("verbose") else path.name for path in paths)
+
+
+def help_text(name: str = "") -> str:
+    """The help, or that of a command and those below it. Raises: DropInRefused."""
+    shown = [
+        command
+        for command in COMMANDS.values()
+        if not name or command.name == name or command.name.startswith(f"{name}:")
+    ]
+    if not shown:
+        raise unknown(name)
+    if name:
+        return "".join(map(_entry, shown))
+    parts = [Path(__file__).with_name("introduction.txt").read_text(encoding="utf-8"), "Commands:\n"]
+    parts += [_entry(command) for command in shown if "developer" not in command.marks]
+    parts += ["\nDeveloper:\n", *(_entry(command) for command in shown if "developer" in command.marks)]
+    return "".join(parts)
+
+
+def _entry(command: DropInCommand) -> str:
+    note = " [needs the app]" if command.verdict == "app" else ""
+    parts = [f"  {command.name:<{NAME_WIDTH}}{command.summary}{note}\n"]
+    for parameter in command.parameters:
+        shown = parameter.form
+        padded = f"{shown:<{KEY_WIDTH}}" if len(shown) < KEY_WIDTH else f"{shown}  "
+        parts.append(f"    {padded}- {KEYS[parameter.name][1]}{' (required)' if parameter.required else ''}\n")
+    return "".join(parts) + "\n"

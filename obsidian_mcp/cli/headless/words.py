@@ -47,8 +47,8 @@ class DropInCommand(NamedTuple):
     `format=json|tsv` lists values, `case-` is a flag in spite of its name, `+date` is an addition of ours."""
     verdict: Verdict
     answered_by: str
-    """Module of this package, with the function behind a point where that has not the command's name; empty for what
-    needs the app."""
+    """Module of this package, with the function behind a point where that has not the command's name; `own` for what
+    the program says of itself (in `command`), empty for what needs the app."""
     summary: str
     marks: frozenset[str] = frozenset()
     """`writes`; `reads`: a command of the app that changes nothing; `code`: one that runs JavaScript, which needs the

@@ -1,21 +1,26 @@
 """Prompts and completion of their arguments (specs/prompts.md): one function is one prompt, its parameters are the
-arguments."""
+arguments; the order is the one in which they are listed."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import mcp_types as types
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.text.text import hidden_text_warnings, printable
-from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.core.note import parser as core_note
+from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.text import hidden_text_warnings, printable, write_count
+from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.errors import AppError, InvalidArguments, PermissionDenied
 from obsidian_mcp.serve.dispatch import require_first_page
 
 from . import completion, resources
@@ -24,6 +29,14 @@ from .context import Context, in_thread_for
 
 NOTE_CHARACTERS: Final = 40_000
 """The most that a prompt quotes of one note; hosts cut longer messages."""
+EXCERPT: Final = 1_500
+"""Characters of each note in a review."""
+REVIEWED: Final = 25
+TASKS: Final = 150
+CANDIDATES: Final = 25
+NAMES_SHOWN: Final = 40
+MIN_MENTION_LENGTH: Final = 4
+"""Characters of a name that is looked for in a text: shorter ones are found everywhere."""
 
 
 class Described(NamedTuple):
@@ -123,19 +136,203 @@ def scope(folder: str, tag: str) -> str:
     return (f" below the folder {folder!r}" if folder else "") + (f" tagged #{tag.removeprefix('#')}" if tag else "")
 
 
+# The prompts
+
+NoteName = Annotated[str, Described("Note name or path", "note")]
+Folder = Annotated[str, Described("Only below this folder", "folder")]
+Tag = Annotated[str, Described("Only notes with this tag", "tag")]
+VaultName = Annotated[str, Described("Vault, if there are several", "vault")]
+
+
+@prompt("Summarise a note")
+def summarize_note(
+    app: App,
+    note: NoteName,
+    length: Annotated[str, Described("Such as: three sentences, one page")] = "five bullet points",
+    vault: VaultName = "",
+) -> str:
+    """Summarise a note of the vault, with its open questions and tasks."""
+    opened = app.vaults.get(vault)
+    return (
+        f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, name open questions "
+        "and tasks separately, and add nothing that it does not say.\n\n" + quote(app, opened, opened.find(note))
+    )
+
+
+@prompt("Weekly review")
+def weekly_review(
+    app: App,
+    days: Annotated[str, Described("7, or since monday, last month …")] = "7",
+    folder: Folder = "",
+    tag: Tag = "",
+    vault: VaultName = "",
+) -> str:
+    """Review the notes that changed in the last days: what happened, what is open, what comes next."""
+    from obsidian_mcp.core.calendar.days import read_moment  # with all expressions of words
+
+    opened = app.vaults.get(vault)
+    named = None if days.strip().isdigit() else read_moment(days, opened.calendar.now())
+    since = named or opened.calendar.now() - timedelta(days=number(days, "days", 1, 366))
+    period = f"the time from {since:%Y-%m-%d} on" if named else f"the last {days} days"
+    notice = _notice(opened) if tag else []
+    wanted = note_filter(opened, folder, tag)
+    notes = resources.recent_notes(opened, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
+    target = ""
+    with suppress(PermissionDenied):  # the policy hides where weekly notes are (POL-18)
+        weekly = opened.periodic.locate("week")
+        if weekly.rule.configured:
+            offer = "offer to put the review there with obsidian_daily_note, period weekly."
+            target = f" My weekly note is {weekly.path}: {offer}"
+    request = (
+        f"Write a review of {period} from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
+        "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "
+        "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
+        f"enough.{target}\n\n{write_count(len(notes), 'note')} changed since {since:%Y-%m-%d}."
+    )
+    shown = [quote(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
+    rest = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]
+    more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
+    return "\n\n".join([request, *shown, *more, *notice])
+
+
+def _is_binary(vault: Vault, entry: FileEntry) -> bool:
+    try:
+        vault.read_text(entry)
+    except AppError:
+        return True
+    return False
+
+
+@prompt("Find connections")
+def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
+    """Find notes that a note should be linked with: names it mentions, shared tags, neighbours of neighbours."""
+    opened = app.vaults.get(vault)
+    entry = opened.find(note)
+    body = opened.read_text(entry).text.body
+    notice = _notice(opened)
+    linked = {link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None}
+    linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
+    reasons: dict[str, list[str]] = {}
+    text = name_key(body)
+    for other in opened.entries():
+        name = name_key(basename(other.path))
+        if len(name) >= MIN_MENTION_LENGTH and name in text and is_note(other.path) and other.path != entry.path:
+            reasons[str(other.path)] = ["its name is in the text"]
+    for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
+        report_progress(0, 0, "Comparing tags")
+        for found in opened.graph.tagged(tag).value:
+            reasons.setdefault(str(found.path), []).append(f"#{tag}")
+    for near in opened.graph.neighbours(entry.path, 2).value:
+        if near.distance == 2:
+            reasons.setdefault(str(near.path), []).append(f"linked with {near.via}")
+    known = {str(path) for path in linked} | {str(entry.path)}
+    ranked = sorted(
+        (candidate for candidate in reasons.items() if candidate[0] not in known),
+        key=lambda candidate: (-len(candidate[1]), candidate[0]),
+    )
+    request = (
+        "Find connections for this note of my Obsidian vault. For each note that it should link to, or that "
+        "should link to it, say why in one sentence and quote the passage where the link belongs. Prefer a few "
+        "strong connections. The candidates come from names in the text, shared tags and shared links; search "
+        "for further ones with obsidian_search. Propose the links first; make them with obsidian_edit_note only "
+        "when I agree."
+    )
+    return "\n\n".join(
+        [
+            request,
+            quote(app, opened, entry),
+            "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
+            "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
+            *notice,
+        ]
+    )
+
+
+@prompt("Clean up a note")
+def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
+    """Tidy a note without changing what it says: structure, links that lead nowhere, properties, tags."""
+    opened = app.vaults.get(vault)
+    entry = opened.find(note)
+    content = opened.read_text(entry)
+    parsed = core_note.parse(content.text.body)
+    notice = _notice(opened)
+    broken = [link.link.original for link in opened.graph.outgoing(entry.path).value if link.target is None]
+    uses = sorted(opened.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES_SHOWN]
+    tags = sorted(opened.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
+    problem = parsed.frontmatter.error if parsed.frontmatter is not None else None
+    request = (
+        "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. Mend headings "
+        "that skip a level, lists, typing errors and links that lead nowhere, and use the properties and tags "
+        "that the vault has instead of new ones. Show me what you would change first. Then make the changes one "
+        f"by one with obsidian_edit_note (etag {content.etag}), never by writing the whole note anew."
+    )
+    return "\n\n".join(
+        [
+            request,
+            quote(app, opened, entry),
+            "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
+            *([f"Its properties cannot be read: {problem}"] if problem else []),
+            "Properties in use: " + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),
+            "Tags in use: " + (", ".join(f"#{use.tag} ({use.files})" for use in tags) or "none"),
+            *notice,
+        ]
+    )
+
+
+@prompt("Plan from tasks")
+def plan_from_tasks(
+    app: App,
+    folder: Folder = "",
+    tag: Tag = "",
+    horizon: Annotated[str, Described("Such as: today, this week")] = "this week",
+    vault: VaultName = "",
+) -> str:
+    """Make a plan from the open tasks of the vault, those of the notes changed last first."""
+    opened = app.vaults.get(vault)
+    notice = _notice(opened) if tag else []
+    notes = resources.recent_notes(opened, note_filter(opened, folder, tag))
+    lines: list[str] = []
+    for done, entry in enumerate(notes):
+        report_progress(done, len(notes), "Looking for tasks")
+        facts = opened.graph.facts(entry.path).value
+        open_tasks = [task for task in facts.tasks if task.mark == " "] if facts is not None else []
+        lines += (f"{task.text.lstrip('> ').strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)
+        if len(lines) > TASKS:
+            break
+    return (
+        f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. Order them by "
+        "urgency and weight, put together what belongs together, name what is blocked or stale, and say what to leave "
+        "out. Refer to each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task is not "
+        f"clear. Today is {opened.calendar.now():%A, %Y-%m-%d}.\n\n"
+        + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
+        + "".join(f"\n\n{sentence}" for sentence in notice)
+    )
+
+
+def _notice(vault: Vault) -> list[str]:
+    """The sentence that the index is not complete, where that is so."""
+    notice = vault.search.notice()
+    return [notice] if notice else []
+
+
+def _bullets(items: list[str], mark: str = "- ") -> str:
+    return "\n".join(mark + item for item in items) or "(none)"
+
+
+# Requests
+
 TEMPLATE_ARGUMENTS: Mapping[str, Completes] = {"vault": "vault", "path": "file"}
 
 
 class Prompts:
     """The request handlers of `prompts/…` and `completion/complete`."""
 
-    def __init__(self, app: App, prompts: Mapping[str, Prompt]) -> None:
+    def __init__(self, app: App) -> None:
         self._app = app
-        self._prompts = prompts
 
     async def list(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         require_first_page(params.cursor if params is not None else None)
-        return types.ListPromptsResult(prompts=[prompt.entry for prompt in self._prompts.values()])
+        return types.ListPromptsResult(prompts=[prompt.entry for prompt in PROMPTS.values()])
 
     async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         prompt = find(params.name)

@@ -1,4 +1,5 @@
-"""MCP over the official SDK: the registry's tools, its errors, and the contract's codes (specs/errors.md)."""
+"""MCP over the official SDK: the registry's tools, its errors and the contract's codes (specs/errors.md); and the
+question to a person before a change that the policy wants confirmed (specs/policy.md POL-04)."""
 
 from __future__ import annotations
 
@@ -11,21 +12,32 @@ from anyio import to_thread
 from mcp.server.apps import EXTENSION_ID
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import NoBackChannelError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError
+from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied
 from obsidian_mcp.serve import results
+from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, VaultDispatcher, require_first_page
 from obsidian_mcp.serve.stdio.sdk import SdkServer
+from obsidian_mcp.tools.entries import CONFIRM
 from obsidian_mcp.tools.registry import Tool, view_tools
 
-from .consent import call_with_consent
 from .context import Context, handle_errors, in_thread_for, peer_of
-from .prompt_catalog import PROMPTS
 from .prompts import Prompts
 from .resources import Resources
 from .subscriptions import Subscriptions, ToolListSubscribers
+
+QUESTION = "confirm"
+"""Names the question in a result that asks for input (2026-07-28)."""
+
+SCHEMA: types.ElicitRequestedSchema = {
+    "type": "object",
+    "properties": {CONFIRM: {"type": "boolean", "title": "Do it", "default": True}},
+    "required": [CONFIRM],
+}
 
 
 class VaultServer(Server[dict[str, Any]]):
@@ -37,7 +49,7 @@ class VaultServer(Server[dict[str, Any]]):
 def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> VaultServer:
     """Return the server with this program's tools, or those that `tools` returns at the time of a request. Call
     `subscriptions.close` of the result when serving ends."""
-    subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app, PROMPTS)
+    subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app)
     dispatcher = VaultDispatcher(app.config, lambda: app, tools)
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -103,3 +115,41 @@ def listening() -> SdkServer:
     server: Server[dict[str, Any]] = Server("obsidian-mcp", on_subscriptions_listen=subscribers.listen)
     server.middleware[:] = [handle_errors]
     return SdkServer(server, subscribers.close, subscribers.tools_changed)
+
+
+# Consent
+
+
+async def call_with_consent(
+    context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[results.Result]]
+) -> results.Result | types.InputRequiredResult:
+    """Run a tool call, after a yes where a person must agree first: clients of 2026-07-28 get the question as the
+    result and call again, older ones a request. Raises: ConfirmationRequired where the client cannot ask,
+    PermissionDenied after a no."""
+    arguments = params.arguments or {}
+    answered = (params.input_responses or {}).get(QUESTION)
+    if isinstance(answered, types.ElicitResult):
+        return await run(_confirm(arguments, answered))
+    try:
+        return await run(arguments)
+    except ConfirmationRequired as error:
+        if not peer_of(context).can_be_asked:
+            raise
+        question = f"Shall this be done: {error.data['action']}?"
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            form = types.ElicitRequestFormParams(message=question, requested_schema=SCHEMA)
+            return types.InputRequiredResult(input_requests={QUESTION: types.ElicitRequest(params=form)})
+        if context.request is not None and (order := context.request.scope.get(CallOrder.SCOPE_KEY)) is not None:
+            order.release()  # other calls of the session do not wait for the person
+        try:
+            answered = await context.session.elicit_form(question, SCHEMA, related_request_id=context.request_id)
+        except NoBackChannelError:
+            raise error from None
+    return await run(_confirm(arguments, answered))
+
+
+def _confirm(arguments: Mapping[str, Any], answered: types.ElicitResult) -> Mapping[str, Any]:
+    """Return the arguments of a call that a person has agreed to. Raises: PermissionDenied."""
+    if answered.action != "accept" or (answered.content or {}).get(CONFIRM) is not True:
+        raise PermissionDenied("The user was asked and did not agree. Nothing was changed; do not try again.")
+    return {**arguments, CONFIRM: True}
