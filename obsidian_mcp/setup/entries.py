@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from obsidian_mcp.core.text import json_text
@@ -153,18 +153,22 @@ def without_table(text: str, key: str, name: str) -> str:
     if name not in before.get(key, {}):
         return text
     expected = {**before, key: {other: table for other, table in before[key].items() if other != name}}
-    header = re.compile(rf"\s*\[\s*{re.escape(key)}\s*\.\s*([\"']?){re.escape(name)}\1\s*\]")
-    lines = split_lines(text)
-    tables = [at for at, line in enumerate(lines) if line.lstrip().startswith("[")]  # or a value over several lines
-    for start in (at for at in tables if header.match(lines[at])):
-        for end in (at for at in (*tables, len(lines)) if at > start):
-            behind = end
-            while not lines[behind - 1].strip() or lines[behind - 1].lstrip().startswith("#"):
-                behind -= 1
-            has_comment = any(line.strip() for line in lines[behind:end])
-            after = "".join(lines[:start] + lines[behind if has_comment else end :])
-            if _says(after, expected, key):
-                return after
+    header = re.compile(rf"\s*\[\s*{re.escape(key)}\s*\.\s*([\"']?){re.escape(name)}\1\s*[.\]]")
+    lines, tables = split_lines(text), list[int]()
+    for at, line in enumerate(lines):
+        if line.lstrip().startswith("["):
+            with suppress(tomllib.TOMLDecodeError):  # else the line is in a value of several
+                tomllib.loads("".join(lines[:at]))
+                tables.append(at)
+    own = [at for at in tables if header.match(lines[at])]
+    if own:
+        end = behind = next((at for at in tables if at > own[0] and at not in own), len(lines))
+        while not lines[behind - 1].strip() or lines[behind - 1].lstrip().startswith("#"):
+            behind -= 1
+        has_comment = any(line.strip() for line in lines[behind:end])
+        after = "".join(lines[: own[0]] + lines[behind if has_comment else end :])
+        if _says(after, expected, key):
+            return after
     raise ValueError(name)
 
 
@@ -210,12 +214,14 @@ def put_yaml(text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh
         start, end = _lines_of(text, existing)
         indent = " " * existing[0].start_mark.column
         return text[:start] + "".join(f"{indent}{line}{newline}" for line in added) + text[end:]
-    before = _read_yaml(text)[key][name]
+    before = (_read_yaml(text)[key] or {}).get(name)
+    if not isinstance(before, dict):  # the last of two members of one name counts
+        raise ValueError(name)
     for member, value in entry.items():
         found = _find_yaml(text, key, name, member)
         if found is None:
             text = _insert(text, (_find_yaml(text, key, name) or existing)[1], [f"{member}: {_json(value)}"])
-        elif before[member] != value:
+        elif before.get(member) != value:
             text = f"{text[: found[0].end_mark.index]}: {_json(value)}{text[_end(found[1]) :]}"
     return text
 

@@ -66,7 +66,14 @@ def test_members_in_the_form_that_goose_writes_are_changed_where_they_stand() ->
 
 @pytest.mark.parametrize(
     "text",
-    ["extensions: {other: {cmd: x}}\n", "- a\n", "a: [\n", "extensions: 1\n", "a: &x 1\na: 2\nextensions: [1]\n"],
+    [
+        "extensions: {other: {cmd: x}}\n",
+        "- a\n",
+        "a: [\n",
+        "extensions: 1\n",
+        "a: &x 1\na: 2\nextensions: [1]\n",
+        "extensions:\n  ours:\n    cmd: a\nextensions:\n",
+    ],
 )
 def test_a_layout_that_cannot_be_changed_safely_is_refused(text: str) -> None:  # TEXT-05, TEXT-06
     with pytest.raises(entries.Broken):
