@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import Change
@@ -19,7 +19,7 @@ from . import facts
 from .database import PATIENCE
 from .freshness import CURRENT, Answer, Freshness, Progress
 from .index import Busy, Index, IndexBatch, Outdated, Read, Replaced, Stat, ingest
-from .pdf_queue import PdfQueue
+from .pdf_queue import Background, PdfQueue
 from .rows import Rows, Stamp
 
 FRESH_FILES = 32
@@ -48,16 +48,6 @@ ATTEMPTS = 3
 """How often a question is repeated after the index was found damaged."""
 
 T = TypeVar("T")
-
-
-class Background(Protocol):
-    """Takes batches from an `Indexer` and stores them, beside the calls (adapters/index_workers.py)."""
-
-    def wake(self) -> None:
-        """There is work. Returns at once; called with the indexer's lock held."""
-
-    def stop(self) -> None:
-        """End after the batch that is being stored."""
 
 
 class Indexer:

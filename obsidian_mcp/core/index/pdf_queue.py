@@ -14,8 +14,18 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from .index import Index, Record, Stat
 
 
-class PdfBackground(Protocol):
-    """Takes PDFs from a `PdfQueue` and stores their text, beside the calls (adapters/pdf_reader.py)."""
+class Background(Protocol):
+    """Takes batches or PDFs and stores what is in them, beside the calls (adapters/index_workers.py)."""
+
+    def wake(self) -> None:
+        """There is work. Returns at once; called with the indexer's lock held."""
+
+    def stop(self) -> None:
+        """End after the batch that is being stored; a PDF that is being read is read again later."""
+
+
+class PdfBackground(Background, Protocol):
+    """Takes PDFs from a `PdfQueue` (adapters/pdf_reader.py)."""
 
     @property
     def is_reading(self) -> bool:
@@ -27,12 +37,6 @@ class PdfBackground(Protocol):
 
     def begin(self) -> bool:
         """Read PDFs as they come from now on; False where nothing is there to read them."""
-
-    def wake(self) -> None:
-        """There is work. Returns at once; called with the indexer's lock held."""
-
-    def stop(self) -> None:
-        """End; the PDF that is being read is read again later."""
 
 
 class NoteQueue(Protocol):

@@ -8,7 +8,8 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.index import search_document
@@ -377,10 +378,7 @@ def _any(found: Sequence[Bounds]) -> Bounds:
 
 
 def _intersection(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:
-    first, *others = sorted(sets, key=len)
-    for files in others:
-        first = first & files
-    return first
+    return reduce(and_, sorted(sets, key=len))
 
 
 # Texts from the index

@@ -119,10 +119,6 @@ class Search:
         search = partial(self._search, request, query, named, filters, notice, not freshness.pending, by)
         return self._indexer.query(search)
 
-    def notice(self) -> str | None:
-        """Return a sentence if some files are newer than the index, after it was updated as far as possible."""
-        return self._indexer.freshen().notice
-
     def alike(self, path: VaultPath, text: str, most: int) -> tuple[list[VaultPath], str | None]:
         """Visible files most like one, by vectors or words, and a sentence if the index is not whole (SEARCH-90)."""
         self._indexer.complete()
@@ -370,7 +366,8 @@ def may_find_pages(query: Node) -> bool:
 def _unseen_pdfs(snapshot: Snapshot, request: Request, background: PdfBackground, found: int) -> str | None:
     """Say of PDFs that they are not read yet, and where nothing was found, of others that they are not readable."""
     is_wanted, parts = wanted(request), []
-    if (background.is_reading or not found) and (left := sum(map(is_wanted, snapshot.table.unread_pdfs))):
+    left = sum(is_pdf(entry.path) and is_wanted(entry) for entry in snapshot.table.others)
+    if left and (background.is_reading or not found):
         parts.append(f"{left} {'PDF is' if left == 1 else 'PDFs are'} not read yet. {background.notice}".rstrip())
     if not found:
         problems = [

@@ -54,10 +54,6 @@ class FileTable:
         return frozenset(number for number, path in self.paths.items() if is_pdf(path))
 
     @cached_property
-    def unread_pdfs(self) -> tuple[FileEntry, ...]:
-        return tuple(entry for entry in self.others if is_pdf(entry.path))
-
-    @cached_property
     def path_lines(self) -> tuple[str, array[int], list[int]]:
         """The folded paths, one a line (a line end in a path is NUL); where they begin; and their numbers."""
         lines = list(self.paths.values())

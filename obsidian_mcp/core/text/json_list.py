@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .json_text import JsonNode
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How the objects of a list are laid out: the blanks around the items, and inside an object."""
 
     lead: str
@@ -47,8 +45,7 @@ class Layout:
         return "{" + self.opening + members + self.closing + "}"
 
 
-@dataclass(frozen=True, slots=True)
-class JsonItem:
+class JsonItem(NamedTuple):
     """An object as it is to be: `node` is where it stands already, None for a new one."""
 
     values: Mapping[str, Any]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .call import checkpoint
 
@@ -33,8 +32,7 @@ class Unreadable(Exception):
         return text.count("\n", 0, self.offset) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class JsonNode:
+class JsonNode(NamedTuple):
     """A value and its source, `text[start:end]`."""
 
     start: int
@@ -50,8 +48,7 @@ class JsonNode:
         return next((member for member in reversed(self.members) if member.key == key), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     key: str
     start: int
     node: JsonNode
@@ -59,8 +56,7 @@ class Member:
     """Offset of the comma behind it, -1 without one."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonDocument:
+class JsonDocument(NamedTuple):
     root: JsonNode
     beyond: tuple[str, int] | None
     """The first construct that strict JSON does not allow, and its offset."""

@@ -311,7 +311,7 @@ def plan_from_tasks(
 
 def _notice(vault: Vault) -> list[str]:
     """The sentence that the index is not complete, where that is so."""
-    notice = vault.search.notice()
+    notice = vault.indexer.freshen().notice
     return [notice] if notice else []
 
 
