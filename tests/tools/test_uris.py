@@ -24,7 +24,7 @@ FORMS: dict[str, Callable[[Path, str], str]] = {
     "another action": lambda vault, path: f"obsidian://advanced-uri?vault={vault.name}&file={quote(path)}&line=3",
     "open by path": lambda vault, path: f"obsidian://open?path={quote(str(vault / path), safe='')}",
     "short": lambda vault, path: f"obsidian://vault/{quote(vault.name)}/{quote(path)}",
-    "absolute": lambda vault, path: f"obsidian://{quote((vault / path).as_posix())}",
+    "absolute": lambda vault, path: f"obsidian:///{quote((vault / path).as_posix().lstrip('/'))}",
     "file": lambda vault, path: (vault / path).as_uri(),
     "file of a host": lambda vault, path: (vault / path).as_uri().replace("file://", "file://localhost"),
     "in capitals": lambda vault, path: f"OBSIDIAN://open?vault={vault.name.upper()}&file={quote(path)}",

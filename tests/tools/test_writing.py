@@ -232,7 +232,7 @@ def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Pa
     # TOOL-31
     (basic / "Windows.md").write_bytes(b"one\r\ntwo\r\n")
     (basic / "Long.md").write_text(
-        "".join(f"line {number} of a long note\n" for number in range(200)), encoding="utf-8"
+        "".join(f"line {number} of a long note\n" for number in range(200)), encoding="utf-8", newline="\n"
     )
 
     made = run(app, "create_note", name="New", content="# New\n")
@@ -264,8 +264,8 @@ def test_a_file_without_lines_shows_none_and_has_no_line_ends(app: App, name: st
 
 def test_a_mark_of_no_newline_counts_with_its_line_and_one_is_one_line(app: App, basic: Path) -> None:
     # TOOL-31
-    (basic / "Wide.md").write_text("a old\u2028" + "é" * 300, encoding="utf-8")
-    (basic / "Odd\u2028name.md").write_text("old", encoding="utf-8")
+    (basic / "Wide.md").write_text("a old\u2028" + "é" * 300, encoding="utf-8", newline="\n")
+    (basic / "Odd\u2028name.md").write_text("old", encoding="utf-8", newline="\n")
 
     wide = run(app, "replace", query="path:Wide", find="old", content="new")
     odd = run(app, "replace", query="path:Odd", find="old", content="new")
@@ -289,8 +289,8 @@ def test_blank_lines_are_no_kind_of_change_but_where_nothing_else_changes(app: A
 
 def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(app: App, basic: Path) -> None:  # TOOL-31
     for number in range(30):
-        (basic / f"Old {number:02}.md").write_text(f"{number} one\n{number} two\n", encoding="utf-8")
-    (basic / "Old 30.md").write_text("one and one\nonely\n", encoding="utf-8")
+        (basic / f"Old {number:02}.md").write_text(f"{number} one\n{number} two\n", encoding="utf-8", newline="\n")
+    (basic / "Old 30.md").write_text("one and one\nonely\n", encoding="utf-8", newline="\n")
 
     made = run(app, "replace", query="path:Old", find="one", content="1")
     batch = run(
