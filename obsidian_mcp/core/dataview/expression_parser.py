@@ -114,7 +114,8 @@ class Scanner:
 
     def string(self, description: str = "a text in double quotes") -> str:
         """A text in double quotes; `\\"` and `\\\\` are escapes, any other backslash stays."""
-        return _ESCAPE.sub(r"\1", self.match(_TEXT, description)[1])
+        text = self.match(_TEXT, description)[1]
+        return _ESCAPE.sub(r"\1", text)
 
     def name_or_string(self, description: str) -> str:
         name = self.attempt(lambda: self.name(description))
