@@ -333,7 +333,8 @@ class VaultFolder:
             raise
         try:
             facts = before or os.fstat(descriptor)
-            _check_readable(facts, disk, in_cloud=self._in_cloud(facts))
+            if before is None:
+                _check_readable(facts, disk, in_cloud=self._in_cloud(facts))
             yield descriptor, facts.st_size
         finally:
             os.close(descriptor)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
 
 from obsidian_mcp.app import App
 from tests.conftest import FIXTURES, app_on
@@ -15,12 +15,17 @@ from tests.serve.serving import serving
 
 from .reference_host import ReferenceHost, launched
 
+if TYPE_CHECKING:  # the folder is skipped where the package is absent
+    from playwright.sync_api import Browser
+
 PATIENCE = 20_000
 """Milliseconds; a busy machine is slow."""
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    from playwright.sync_api import expect, sync_playwright
+
     with sync_playwright() as playwright:
         running = launched(playwright)
         expect.set_options(timeout=PATIENCE)

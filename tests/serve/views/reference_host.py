@@ -8,15 +8,17 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jsonschema
 import mcp_types as types
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, FrameLocator, Playwright
 
 from tests.serve.mcp_session import MIME, McpSession
 from tests.serve.npm import FOREIGN, missing
+
+if TYPE_CHECKING:  # the folder is skipped where the package is absent
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, FrameLocator, Playwright
 
 PACKAGES = FOREIGN / "apps"
 MODULES = PACKAGES / "node_modules"
