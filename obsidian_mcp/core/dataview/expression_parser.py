@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
 import regex
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.literals import EMOJI, NUMBER, SPACE, TAG, Now
+from obsidian_mcp.core.dataview.literals import EMOJI, NUMBER, SPACE, TAG
 from obsidian_mcp.core.expressions import syntax
 from obsidian_mcp.core.expressions.syntax import Node
 from obsidian_mcp.core.expressions.values import Date, Duration
@@ -132,17 +133,12 @@ class Scanner:
         line, column = before.count("\n") + 1, at - before.rfind("\n")
         shown = _SHOWN.match(self.text, at)
         found = f"'{shown[0]}'" if shown and shown[0].strip() else "white space" if shown else "the end"
-        expected = _list_words(list(self._expected))
+        *others, last = self._expected or ["the end of the query"]
+        expected = f"{', '.join(others)} or {last}" if others else last
         message = f"The query cannot be read at line {line}, column {column}: found {found}, expected {expected}."
         return QueryInvalid(
             f"{message} {hint}".rstrip(), line=line, column=column, expected=list(self._expected), hint=hint
         )
-
-
-def _list_words(items: list[str]) -> str:
-    if len(items) < 2:
-        return items[0] if items else "the end of the query"
-    return f"{', '.join(items[:-1])} or {items[-1]}"
 
 
 MAX_NESTING = 50
@@ -170,7 +166,7 @@ class ExpressionParser(Scanner):
     """Every method reads one rule of the grammar at the current position. `now` gives the dates that hang on the day
     their value."""
 
-    def __init__(self, text: str, now: Now) -> None:
+    def __init__(self, text: str, now: datetime) -> None:
         super().__init__(text)
         self._now = now
         self._nesting = 0
@@ -320,7 +316,7 @@ def _row(value: Node) -> Node:
     return WHOLE_ROW if value == _ROW else value
 
 
-def parse_expression(text: str, now: Now) -> Node:
+def parse_expression(text: str, now: datetime) -> Node:
     """Return the expression that the whole text is, with white space around it. Raises: QueryInvalid (DV-31)."""
     parser = ExpressionParser(text, now)
     parser.skip_space()

@@ -40,11 +40,8 @@ def canonical_name(name: str) -> str:
     """The key under which a field is also found: lower case, hyphens for white space, no sign but emoji (DV-12)."""
     if name.isascii() and name.isalnum():
         return name.lower()
-    parts: list[str] = []
-    for found in _CANONICAL.finditer(name):
-        emoji, word, space = found.groups()
-        parts.append(emoji or (word.lower() if word else "-" if space else ""))
-    return "".join(parts)
+    parts = _CANONICAL.findall(name)
+    return "".join(emoji or word.lower() or ("-" if space else "") for emoji, word, space in parts)
 
 
 def linkable_heading(heading: str) -> str:
@@ -58,9 +55,6 @@ def linkable_heading(heading: str) -> str:
         at = found.end()
     return "".join(out).strip()
 
-
-Now = datetime
-"""The one reading of the clock of a query: naive and local."""
 
 _DATE = regex.compile(
     r"(\d{4})-(\d{2})(?:-(\d{2})(?:T(\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{3}))?"
@@ -122,7 +116,7 @@ def parse_date(text: str) -> Date | None:
     return found[0] if found is not None and found[1] == len(text) else None
 
 
-def parse_date_as(text: str, form: str, now: Now) -> Date:
+def parse_date_as(text: str, form: str, now: datetime) -> Date:
     """The date that the whole text is in one of Luxon's formats (DV-77). Raises: ExpressionError."""
     try:
         found = luxon.read(text, form, now)
@@ -133,13 +127,13 @@ def parse_date_as(text: str, form: str, now: Now) -> Date:
     return Date(found[0], has_time=found[1])
 
 
-def match_day_word(text: str, at: int, now: Now) -> tuple[Date, int] | None:
+def match_day_word(text: str, at: int, now: datetime) -> tuple[Date, int] | None:
     """The date of a word such as `today` or `eow` that begins at `at`, and where it ends (DV-37)."""
     found = _DAY_WORD.match(text, at)
     return None if found is None else (_DAYS[found[0]](now), found.end())
 
 
-def _edge(period: Period, now: Now, *, is_end: bool) -> Date:
+def _edge(period: Period, now: datetime, *, is_end: bool) -> Date:
     """The first moment of the week, month or year of a time, or the last."""
     first = start_of(period, now.date(), _WEEKS)
     if not is_end:
@@ -148,7 +142,7 @@ def _edge(period: Period, now: Now, *, is_end: bool) -> Date:
 
 
 _WEEKS = ENGLISH.starting(1)
-_DAYS: dict[str, Callable[[Now], Date]] = {
+_DAYS: dict[str, Callable[[datetime], Date]] = {
     "now": Date,
     **{
         word: lambda now, days=days: Date(datetime.combine(now.date() + timedelta(days), time()))  # type: ignore[misc]
@@ -231,11 +225,9 @@ def inline_value(text: str, *, plain: bool = False) -> Value:
 
 def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:
     """One value that is no list and where it ends; the kinds are tried in the order of DV-09."""
-    date = match_date(text, at)
-    if date is not None:
+    if (date := match_date(text, at)) is not None:
         return (text[at : date[1]], date[1]) if plain else date
-    duration = match_duration(text, at)
-    if duration is not None:
+    if (duration := match_duration(text, at)) is not None:
         return text[at : duration[1]] if plain else normalized(duration[0]), duration[1]
     found = _ITEM.match(text, at)
     if found is None:

@@ -227,8 +227,7 @@ def bracketed_fields(line: str, *, shorthands: bool = False) -> list[InlineField
             found += _find_wrapped(line, opening)
     if shorthands and not line.isascii():
         for key, pattern in _SHORTHANDS.items():
-            date = pattern.search(line)
-            if date:
+            if date := pattern.search(line):
                 found.append(_Found(date.start(), date.end(), InlineField(key, date[1])))
     found.sort(key=lambda candidate: candidate.start)
     kept: list[_Found] = []

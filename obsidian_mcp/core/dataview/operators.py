@@ -167,8 +167,7 @@ def index_of(value: Value, index: Value, scope: Scope) -> Value:
         if isinstance(value, str):
             return None if place is None else javascript.substring(value, place, place + 1) or None
         return value[place] if place is not None and place < len(value) else None
-    message = _NEEDS_TEXT.get(type_name(value))
-    if message is not None:
+    if (message := _NEEDS_TEXT.get(type_name(value))) is not None:
         raise ExpressionError(message)
     return None
 

@@ -23,7 +23,6 @@ from obsidian_mcp.core.expressions.evaluate import (
     Compiler,
     Evaluate,
     Function,
-    KeyedRows,
     Language,
     Scope,
     SortBy,
@@ -80,9 +79,7 @@ def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
 
 def _file_field(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
     """`file.name` and the like of a row that is a note, without an object for its file."""
-    if not isinstance(node, FieldAccess) or node.of != _FILE or node.name not in CHEAP:
-        return None
-    if _FILE.name in compiler.parameters:
+    if not isinstance(node, FieldAccess) or node.of != _FILE or node.name not in CHEAP or "file" in compiler.parameters:
         return None
     cheap = FILE_FIELDS[node.name]
     of, name = compiler.compile(node.of), node.name
@@ -223,7 +220,10 @@ class _Execution:
             case query_parser.GroupBy(named):
                 groups = group_rows(rows, SortBy(compile_node(named.expression)), self.order_key, run, "GROUP BY")
                 self.grouped_by.insert(0, named.name)
-                found = [Scope(run, _group_record(group, named.name)) for group in groups]
+                found = [
+                    Scope(run, Identified(key, {"key": key, "rows": [row.row for row in members], named.name: key}))
+                    for key, members in groups
+                ]
             case query_parser.Flatten(named):
 
                 def extend(row: Scope, value: Value) -> Scope:
@@ -328,10 +328,6 @@ _STEPS = {
     query_parser.Flatten: "flatten",
 }
 """What the plugin calls the commands in which a row can fail."""
-
-
-def _group_record(group: KeyedRows, name: str) -> Identified:
-    return Identified(group.key, {"key": group.key, "rows": [row.row for row in group.rows], name: group.key})
 
 
 def _conjuncts(node: Node) -> list[Node]:

@@ -126,8 +126,7 @@ def hint_for(text: str) -> str:
         if pattern.search(bare):
             return hint
     for opening, closing in _BRACKETS.items():
-        missing = bare.count(opening) - bare.count(closing)
-        if missing:
+        if missing := bare.count(opening) - bare.count(closing):
             return f"{abs(missing)} '{closing if missing > 0 else opening}' missing."
     return ""
 
@@ -172,8 +171,7 @@ class QueryParser(ExpressionParser):
         return DataviewQuery(kind, tuple(columns), without_id, source, tuple(commands))
 
     def query_kind(self) -> QueryKind:
-        kind = self.match(_KIND, "TABLE, LIST, TASK or CALENDAR")[0].lower()
-        return cast("QueryKind", kind)
+        return cast("QueryKind", self.match(_KIND, "TABLE, LIST, TASK or CALENDAR")[0].lower())
 
     def _header(self) -> tuple[QueryKind, list[Named], bool]:
         kind = self.query_kind()
@@ -206,8 +204,7 @@ class QueryParser(ExpressionParser):
     def _unnamed(self) -> Named:
         start = self.pos
         expression = self.expression()
-        lines = _LINE_ENDS.split(self.text[start : self.pos])
-        text = "".join(line.strip(SPACES) for line in lines)
+        text = "".join(line.strip(SPACES) for line in _LINE_ENDS.split(self.text[start : self.pos]))
         return Named(text, expression, text)
 
     def _skip_comments(self) -> None:

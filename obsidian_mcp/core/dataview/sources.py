@@ -92,8 +92,7 @@ def _find_linked(path: str, run: Run, *, outgoing: bool) -> dict[str, None]:
 def _csv_path(path: str, run: Run) -> str:
     if _WEB.match(path):
         raise QueryInvalid(f"csv({path!r}) is an address on the web, and queries read the vault alone.")
-    folder = posixpath.dirname(run.source)
-    beside = posixpath.normpath(posixpath.join(folder, path))
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(run.source), path))
     for candidate in (beside, path.removeprefix("/")):
         if run.vault.file(candidate) is not None:
             return candidate

@@ -35,9 +35,7 @@ def in_one(larger: str, smaller: str) -> float:
     """How many of the smaller unit one of the larger is, converted directly (DV-72)."""
     if larger == "years" and smaller in ("months", "weeks"):
         return 12 if smaller == "months" else 52
-    if larger == "months" and smaller == "weeks":
-        return 4
-    return UNIT_MS[larger] / UNIT_MS[smaller]
+    return 4 if larger == "months" and smaller == "weeks" else UNIT_MS[larger] / UNIT_MS[smaller]
 
 
 def in_unit(duration: Duration, unit: str) -> float:
@@ -97,8 +95,7 @@ def duration_text(duration: Duration) -> str:
     spread = normalized(duration)
     parts = []
     for unit in UNITS:
-        amount = getattr(spread, unit)
-        if amount:
+        if amount := getattr(spread, unit):
             shown = _amount(amount)
             parts.append(f"{shown} {unit[:-1] if shown in ('1', '-1') else unit}")
     return ", ".join(parts)
@@ -108,8 +105,7 @@ def _amount(number: float) -> str:
     """With at most three decimals, as English numbers are written without commas."""
     if not math.isfinite(number):
         return number_text(number).replace("Infinity", "∞")
-    text = format(shown_decimal(number, 3), "f")
-    return text.rstrip("0").rstrip(".")
+    return format(shown_decimal(number, 3), "f").rstrip("0").rstrip(".")
 
 
 def between(later: Date, earlier: Date) -> Duration:
@@ -230,13 +226,16 @@ def compare(left: Value, right: Value, resolve: Resolve | None = None) -> float:
     """Negative, 0 or positive (DV-52, DV-55). Without `resolve`, as inside lists, links compare as written."""
     left_type, right_type = type_name(left), type_name(right)
     if left_type != right_type:
-        if left is None or right is None:
-            return -1 if left is None else 1
-        return -1 if left_type < right_type else 1
+        return -1 if left is None or (right is not None and left_type < right_type) else 1
     if left is right or left_type in _TYPES_THAT_ARE_ALL_EQUAL:
         return 0
     if left_type == "link":
-        return _compare_links(left, right, resolve)
+        paths = (left.path, right.path) if resolve is None else (resolve(left), resolve(right))
+        return (
+            compare_texts(*paths)
+            or compare_texts(link_type(left), link_type(right))
+            or compare_texts(left.subpath, right.subpath)
+        )
     return _COMPARE[left_type](left, right)
 
 
@@ -259,9 +258,7 @@ def order_key(resolve: Resolve) -> Callable[[Value, bool], Any]:
             return name, exact_key(value)
         if name == "null":
             return ("", 0)
-        if name in ("number", "boolean"):
-            return name, value
-        return name, by_comparison(value)
+        return name, value if name in ("number", "boolean") else by_comparison(value)
 
     return key
 
@@ -279,21 +276,8 @@ def _compare_dates(left: Date, right: Date) -> int:
     return 0 if same else 1
 
 
-def _compare_links(left: LinkValue, right: LinkValue, resolve: Resolve | None) -> int:
-    paths = (left.path, right.path) if resolve is None else (resolve(left), resolve(right))
-    return (
-        compare_texts(*paths)
-        or compare_texts(link_type(left), link_type(right))
-        or compare_texts(left.subpath, right.subpath)
-    )
-
-
 def _compare_lists(left: list[Value], right: list[Value]) -> float:
-    for one, other in zip(left, right, strict=False):
-        order = compare(one, other)
-        if order:
-            return order
-    return len(left) - len(right)
+    return next(filter(None, map(compare, left, right)), len(left) - len(right))
 
 
 def _compare_objects(left: Mapping[str, Value], right: Mapping[str, Value]) -> float:

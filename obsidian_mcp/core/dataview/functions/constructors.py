@@ -32,8 +32,7 @@ def _list(run: Run, *arguments: Value) -> list[Value]:
 
 
 def _date_of_text(run: Run, text: str) -> Date | None:
-    word = literals.match_day_word(text, 0, run.now)
-    if word is not None:
+    if (word := literals.match_day_word(text, 0, run.now)) is not None:
         return word[0] if word[1] == len(text) else None
     return literals.parse_date(text)
 
@@ -62,13 +61,9 @@ def _meta(_run: Run, link: LinkValue) -> dict[str, Value]:
     return {"display": link.display, "embed": link.embed, "path": link.path, "subpath": subpath, "type": kind}
 
 
-def _link_to(run: Run, path: str, display: str | None = None, embed: bool = False) -> LinkValue:
-    return LinkValue(run.full_path(path), "", display, embed)
-
-
 _link = (
     Overloads("link", {1: (0,), 2: (0, 1)})
-    .on("string string? boolean?", _link_to)
+    .on("string string? boolean?", lambda run, path, *given: LinkValue(run.full_path(path), "", *given))
     .on("link", lambda _, link: link)
     .on("link string", lambda _, link, display: replace(link, display=display))
     .null_on("null", "null *")

@@ -59,21 +59,13 @@ def _split(run: Run, text: str, pattern: str, limit: float | None = None) -> lis
     return parts[: int(limit)]
 
 
-def _padding(run: Run, text: str, length: float, pad: str) -> str:
+def _padding(run: Run, text: str, length: float, pad: str = " ") -> str:
     missing = (int(length) if math.isfinite(length) else 0) - utf16_length(text)
     if missing <= 0 or not pad:
         return ""
     run.budget.charge(missing + len(text))
     size = utf16_length(pad)
     return javascript.substring(pad * (missing // size + 1), 0, missing)
-
-
-def _pad_left(run: Run, text: str, length: float, pad: str = " ") -> str:
-    return _padding(run, text, length, pad) + text
-
-
-def _pad_right(run: Run, text: str, length: float, pad: str = " ") -> str:
-    return text + _padding(run, text, length, pad)
 
 
 def _substring(_run: Run, text: str, start: float, end: float | None = None) -> str:
@@ -123,11 +115,7 @@ def _default(_run: Run, value: Value, fallback: Value) -> Value:
 
 def without_markdown(text: str) -> str:
     """The text as it reads without Markdown; links by their display (DV-98). Raises: ExpressionError."""
-
-    def inner(found: re.Match[str]) -> str:
-        return found[0] if found[1] is None else str(found[1])
-
-    text = _PLAIN_LINK.sub(inner, text)
+    text = _PLAIN_LINK.sub(lambda found: found[0] if found[1] is None else found[1], text)
     shown = next((found for found in _SHOWN_LINK.finditer(text) if found[1] is not None), None)
     if shown is not None:
         text = text[: shown.start()] + shown[1] + text[shown.end() :]
@@ -228,8 +216,12 @@ FUNCTIONS: dict[str, Implementation] = by_name(
     Overloads("split").on("string string number?", _split).null_on_null(),
     Overloads("startswith", _PAIR).on("string string", lambda _, text, part: text.startswith(part)).null_on_null(),
     Overloads("endswith", _PAIR).on("string string", lambda _, text, part: text.endswith(part)).null_on_null(),
-    Overloads("padleft", _PAIR_OR_THREE).on("string number string?", _pad_left).null_on_null(),
-    Overloads("padright", _PAIR_OR_THREE).on("string number string?", _pad_right).null_on_null(),
+    Overloads("padleft", _PAIR_OR_THREE)
+    .on("string number string?", lambda run, text, *given: _padding(run, text, *given) + text)
+    .null_on_null(),
+    Overloads("padright", _PAIR_OR_THREE)
+    .on("string number string?", lambda run, text, *given: text + _padding(run, text, *given))
+    .null_on_null(),
     Overloads("substring", _PAIR_OR_THREE).on("string number number?", _substring).null_on_null(),
     Overloads("truncate", _PAIR_OR_THREE).on("string number string?", _truncate).null_on_null(),
 )
