@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -147,7 +147,8 @@ def page_of(
     incomplete: str | None = None,
 ) -> TaskPage:
     """Return one page of a result; with groups it counts the entries of the groups (TASK-134)."""
-    entries = list(_entries(result))
+    grouped = [((), result.tasks)] if result.groups is None else result.groups
+    entries = [(names, task) for names, members in grouped for task in members]
     shown = page.cut(entries)
     tasks = {(task.path, task.place.line): task for _, task in shown}
     groups = _group((names, f"{task.path}:{task.place.line}") for names, task in shown)
@@ -186,14 +187,6 @@ def _group(places: Iterable[tuple[tuple[str, ...], str]]) -> list[GroupEntry]:
     """The groups of tasks that follow each other, by the names of their group."""
     runs = groupby(places, key=itemgetter(0))
     return [GroupEntry(list(names), [place for _, place in members]) for names, members in runs]
-
-
-def _entries(result: Result) -> Iterator[tuple[tuple[str, ...], Task]]:
-    """The tasks of a result in order with the names of their group."""
-    if result.groups is None:
-        yield from (((), task) for task in result.tasks)
-    else:
-        yield from ((group.names, task) for group in result.groups for task in group.tasks)
 
 
 def _cut_short(entry: TaskEntry) -> TaskEntry:

@@ -156,8 +156,7 @@ def _next_line(line: Line, task: Task, done: Status, settings: TaskSettings, tod
     moved = timedelta() if reference is None else upcoming - reference
     drops_scheduled = settings.remove_scheduled_date_on_recurrence and (task.start or task.due)
     for name in ("start", "scheduled", "due"):
-        day = task.day(name)
-        if day is not None and not (name == "scheduled" and drops_scheduled):
+        if (day := task.day(name)) is not None and not (name == "scheduled" and drops_scheduled):
             values[name] = (day + moved).isoformat()
     return _canonical(line, settings.statuses.recurring(done), values, settings, keeps_block_id=False)
 

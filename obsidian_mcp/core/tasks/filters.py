@@ -83,8 +83,7 @@ def parse_filter(line: str, environment: Environment) -> Filter | None:
     """Return the filter that a line means, None for other lines and for combinations. Raises: QueryInvalid."""
     lower = line.lower()
     for read in (_instruction, _status_type, _priority, _dates, _text):
-        found = read(line, lower, environment)
-        if found is not None:
+        if (found := read(line, lower, environment)) is not None:
             return found
     if re.match(r"(?:filter|sort|group) by function", lower):
         raise QueryInvalid(NO_JAVASCRIPT, line=line)
@@ -289,10 +288,7 @@ def _text(line: str, _: str, environment: Environment) -> Filter | None:
         return None
     operator, value = (match[2] or match[4]).lower(), match[5]
     wanted = "not" not in operator
-    if "regex" in operator:
-        found, explanation = parse_regexp(line, value)
-    else:
-        found, explanation = contains(value), Explanation(line)
+    found, explanation = parse_regexp(line, value) if "regex" in operator else (contains(value), Explanation(line))
     if match[3]:
         return Filter(lambda task: any(map(found, task.tags)) == wanted, explanation)
     name = match[1].lower()

@@ -101,8 +101,7 @@ def _sort_key(name: str, environment: Environment) -> Key:
 
 def _day_key(task: Task, name: str) -> tuple[int, date]:
     """Dates that are no day come first, missing ones last."""
-    day = task.day(name)
-    if day is not None:
+    if (day := task.day(name)) is not None:
         return 1, day
     return (0 if name in task.invalid else 2), date.min
 
@@ -207,16 +206,12 @@ def _group_names(name: str, environment: Environment) -> Callable[[Task], Sequen
 
 
 def _day_group(task: Task, name: str) -> str:
-    day = task.day(name)
-    if day is not None:
+    if (day := task.day(name)) is not None:
         return f"{day.isoformat()} {WEEKDAYS[day.weekday()]}"
     return f"%%0%% Invalid {name} date" if name in task.invalid else f"No {name} date"
 
 
 _PRIORITY = {"highest": 9.0, "high": 6.0, "medium": 3.9, "none": 1.95, "low": 0.0, "lowest": -1.8}
-_DUE = 12.0
-_SCHEDULED = 5.0
-_NOT_STARTED = -3.0
 _MOST_DAYS_OVERDUE = 7
 _MOST_DAYS_AHEAD = 14
 _LEAST_SHARE = 0.2
@@ -226,11 +221,11 @@ def urgency(task: Task, today: date) -> float:
     """Return the urgency of a task on a day; the higher, the sooner it should be done."""
     found = _PRIORITY[task.priority]
     if task.due is not None:
-        found += _DUE * _due_share((today - task.due).days)
+        found += 12.0 * _due_share((today - task.due).days)
     if task.scheduled is not None and task.scheduled <= today:
-        found += _SCHEDULED
+        found += 5.0
     if task.start is not None and task.start > today:
-        found += _NOT_STARTED
+        found -= 3.0
     return found
 
 

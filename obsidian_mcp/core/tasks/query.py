@@ -55,13 +55,10 @@ class _Part:
 
     def explain(self) -> str:
         """Blocks of lines with a blank line between; ends in a line end (TASK-120)."""
-        blocks: list[str] = []
-        if self.ignores_global_query:
-            blocks.append("ignore global query")
+        blocks = ["ignore global query"] if self.ignores_global_query else []
         for statement, found in self.filters:
             detail = str(found.explanation)
-            more = "" if detail == statement.line else f" =>\n{indent(detail, '  ')}"
-            blocks.append(statement.explain() + more)
+            blocks.append(statement.explain() + ("" if detail == statement.line else f" =>\n{indent(detail, '  ')}"))
         if not self.filters:
             blocks.append("No filters supplied. All tasks will match the query.")
         blocks += [statement.explain() for statement, _ in (*self.groupers, *self.sorters)]
@@ -128,8 +125,9 @@ def parse_query(
     """Read a query, or fence, with the global query, the note's and `more` filters (TASK-96). Raises: QueryInvalid."""
     settings, more = environment.settings, tuple(more)
     fence, lines = unfenced(text)
-    own_text = lines if fence == "tasks" else text
-    own = _read_part("Explanation of this Tasks code block query", own_text, environment, note)
+    own = _read_part(
+        "Explanation of this Tasks code block query", lines if fence == "tasks" else text, environment, note
+    )
     defaults = _read_part(
         "Explanation of the Query File Defaults (from properties/frontmatter in the query's file)",
         _defaults(note),
@@ -266,8 +264,7 @@ def parse_boolean(line: str, environment: Environment, depth: int = 0) -> Filter
     try:
         if depth > MAX_DEPTH:
             raise _Malformed(f"combinations are nested more than {MAX_DEPTH} deep")
-        parts = _postfix(_tokens(line, *_delimiters(line)))
-        return _combine(parts, environment, depth)
+        return _combine(_postfix(_tokens(line, *_delimiters(line))), environment, depth)
     except _Malformed as problem:
         raise QueryInvalid(
             f"Could not interpret the following instruction as a Boolean combination:\n    {line}\n"

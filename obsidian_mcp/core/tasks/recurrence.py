@@ -356,8 +356,7 @@ def _month_days(rule: Rule) -> list[str]:
         return []
     days = sorted(day for day in rule.month_days if day > 0)
     days += sorted((day for day in rule.month_days if day < 0), reverse=True)
-    plain = [WEEKDAYS[day] for day, nth in sorted(rule.weekdays) if not nth]
-    if plain:
+    if plain := [WEEKDAYS[day] for day, nth in sorted(rule.weekdays) if not nth]:
         return ["on", _list(plain, "or"), "the", _list(map(_ordinal, days), "or")]
     return ["on the", _list(map(_ordinal, days), "and")]
 

@@ -65,11 +65,8 @@ class StatusRegistry:
 
     def recurring(self, done: Status) -> Status:
         """Return the status of the new occurrence after one was completed with the status `done` (TASK-14)."""
-        for kind in ("TODO", "IN_PROGRESS"):
-            for status in self._chain(done):
-                if status.type == kind:
-                    return status
-        return self.get(" ")
+        kinds = ("TODO", "IN_PROGRESS")
+        return next((status for kind in kinds for status in self._chain(done) if status.type == kind), self.get(" "))
 
     def _chain(self, status: Status) -> Iterator[Status]:
         """Follow the links to the next status, at most once around."""
@@ -157,8 +154,7 @@ def parse_settings(said: object) -> TaskSettings:
 
 def _presets(members: Mapping[str, Any]) -> Mapping[str, str]:
     for name in ("presets", "includes"):
-        found = members.get(name)
-        if isinstance(found, dict):
+        if isinstance(found := members.get(name), dict):
             return {key: value for key, value in found.items() if isinstance(value, str)}
     return DEFAULT_PRESETS
 

@@ -107,8 +107,7 @@ def join_lines(text: str) -> Iterator[Statement]:
             joined.append(part[:-1].rstrip(" \t"))
             continue
         joined.append(part[:-1] if line.endswith("\\\\") else part)
-        whole = " ".join(joined).strip()
-        if whole:
+        if whole := " ".join(joined).strip():
             yield Statement("\n".join(raw), whole, whole)
         raw, joined = [], []
 
@@ -169,19 +168,13 @@ def _value(name: str, written: str, statement: Statement, settings: TaskSettings
             return "false" if value is None else "true"
         if value is None:
             raise statement.invalid(f"{problem} {written} has no value: {note.path!r} has no property {match[3]!r}.")
-        return _as_text(value)
+        if isinstance(value, (list, dict)):
+            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        return str(value).lower() if isinstance(value, bool) else str(value)
     if _is_plain_name(name):
         known = [*_FILE_VALUES, "query.file.property('…')", *(f"preset.{name}" for name in settings.presets)]
         raise statement.invalid(f"{problem} Unknown property: {name}.", f"Known are {', '.join(known)}.")
     raise statement.invalid(f"{problem} {NO_JAVASCRIPT}")
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, (list, dict)):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
 
 
 def _expand_preset(

@@ -132,9 +132,7 @@ def write_field(name: str, value: str, notation: Notation) -> str:
     """Return a field as a canonical line has it, with the spaces before it (TASK-25)."""
     if notation == "dataview":
         return f"  [{_FIELDS[name][0]}:: {value}]"
-    if name == "priority":
-        return " " + _PRIORITY_SYMBOLS[value]
-    return f" {_FIELDS[name][1][0]} {value}"
+    return f" {_PRIORITY_SYMBOLS[value]}" if name == "priority" else f" {_FIELDS[name][1][0]} {value}"
 
 
 def write_value(name: str, value: str, notation: Notation) -> str:
@@ -341,9 +339,9 @@ def _rule(
 
 def reference_order(settings: TaskSettings) -> tuple[str, str, str]:
     """Return the dates of which the first that is there says when a recurring task is due next (TASK-45)."""
-    if settings.remove_scheduled_date_on_recurrence:
-        return ("due", "start", "scheduled")
-    return ("due", "scheduled", "start")
+    return (
+        ("due", "start", "scheduled") if settings.remove_scheduled_date_on_recurrence else ("due", "scheduled", "start")
+    )
 
 
 def notation_of(line: Line, notation: ReadNotation) -> Notation:

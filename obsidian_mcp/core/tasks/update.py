@@ -244,8 +244,7 @@ def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings
     if status is None or change.status == "toggle":
         raise InvalidArguments(f"A new task cannot have the status {change.status!r}.", argument="status")
     text = set_fields(f"- [{status.symbol}] {description}", values, settings.notation)
-    note = parse(body)
-    span = _section(note, heading)
+    span = _section(parse(body), heading)
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
         after = append_to_span(body, span, lead + text) if body else f"{text}\n"
         line = _added_line(body, after, text)
@@ -271,8 +270,7 @@ def _section(note: Note, heading: str) -> Span:
 def _added_line(before: str, after: str, text: str) -> int:
     """The 0-based line of the text that was added."""
     same = len(commonprefix((before, after)))  # noqa: RUF071 - of characters
-    at = after.rindex(text, 0, same + len(text) + 2)
-    return after.count("\n", 0, at)
+    return after.count("\n", 0, after.rindex(text, 0, same + len(text) + 2))
 
 
 def checked_text(text: str) -> str:
