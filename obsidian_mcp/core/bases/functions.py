@@ -114,9 +114,7 @@ def check(name: str, method: Method, arguments: Sequence[Value]) -> Sequence[Val
 def _count(least: int, most: int | None) -> str:
     if most is None:
         return f"at least {write_count(least, 'argument')}"
-    if least == most:
-        return write_count(least, "argument")
-    return f"{least} to {most} arguments"
+    return write_count(least, "argument") if least == most else f"{least} to {most} arguments"
 
 
 def find(table: Mapping[str, Any], name: str) -> Any:
@@ -173,8 +171,7 @@ def _link(scope: Scope, _: None, target: Value, display: Value = None) -> Value:
     if isinstance(target, File):
         return LinkValue(target.path, display=shown, source=source)
     text = target.strip()
-    written = read_wikilink(text, source)
-    if written is not None:
+    if (written := read_wikilink(text, source)) is not None:
         return written if shown is None else replace(written, display=shown)
     path, subpath = (text, "") if is_external(LinkValue(text)) else split_subpath(text)
     return LinkValue(path, subpath, shown, source=source)
@@ -294,8 +291,7 @@ def has_link(scope: Scope, file: File, target: Value) -> Value:
     context = scope.context
     if isinstance(target, str):
         target = read_wikilink(target.strip(), file.path) or LinkValue(*split_subpath(target.strip()), source=file.path)
-    wanted = path_of(target, context)
-    if wanted is not None:
+    if (wanted := path_of(target, context)) is not None:
         return wanted in context.vault.targets(file.path)
     if is_external(target):
         return False

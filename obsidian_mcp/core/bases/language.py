@@ -123,9 +123,7 @@ def _this_field(name: str) -> Evaluate:
         this = scope.context.this
         if not isinstance(this, File):
             return None
-        if name == "file":
-            return this
-        return _read_property(scope, this.path, key)
+        return this if name == "file" else _read_property(scope, this.path, key)
 
     return read
 
@@ -187,11 +185,8 @@ def index(value: Value, key: Value, _: Scope) -> Value:
         return value[place] if place is not None and place < len(value) else None
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key)
-    raise ExpressionError(f"Cannot find {_describe_key(key)} on type {type_name(value)}")
-
-
-def _describe_key(key: Value) -> str:
-    return f'"{key}"' if isinstance(key, str) else f"an item by {type_name(key)}"
+    wanted = f'"{key}"' if isinstance(key, str) else f"an item by {type_name(key)}"
+    raise ExpressionError(f"Cannot find {wanted} on type {type_name(value)}")
 
 
 def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:

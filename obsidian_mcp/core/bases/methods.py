@@ -264,9 +264,7 @@ def median(numbers: list[float]) -> float | None:
 def deviation(numbers: list[float]) -> float | None:
     """Standard deviation of the population; None without numbers."""
     average = mean(numbers)
-    if average is None:
-        return None
-    return math.sqrt(sum((number - average) ** 2 for number in numbers) / len(numbers))
+    return None if average is None else math.sqrt(sum((number - average) ** 2 for number in numbers) / len(numbers))
 
 
 LIST: Mapping[str, Method] = {

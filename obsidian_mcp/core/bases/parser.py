@@ -148,9 +148,7 @@ class _Parser:
                 return syntax.Literal(float(self._next().text))
             case "name":
                 self._next()
-                if token.text in _CONSTANTS:
-                    return syntax.Literal(_CONSTANTS[token.text])
-                return syntax.Name(token.text)
+                return syntax.Literal(_CONSTANTS[token.text]) if token.text in _CONSTANTS else syntax.Name(token.text)
             case "quote":
                 return syntax.Literal(self._string(token))
             case "operator" if token.text == "/":

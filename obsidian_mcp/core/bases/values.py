@@ -217,10 +217,8 @@ def _invalid_operation(left: Value, right: Value) -> ExpressionError:
 def plus(left: Value, right: Value, context: Context) -> Value:
     if type(left) is float and type(right) is float:
         return left + right
-    if isinstance(left, Date):
-        duration = _duration(right)
-        if duration is not None:
-            return add(left, duration)
+    if isinstance(left, Date) and (duration := _duration(right)) is not None:
+        return add(left, duration)
     if isinstance(left, str) or isinstance(right, str):
         first, second = text_of(left, context), text_of(right, context)
         context.budget.charge(len(first) + len(second))
@@ -243,8 +241,7 @@ def minus(left: Value, right: Value, _: Context) -> Value:
     if isinstance(left, Date):
         if isinstance(right, Date):
             return difference(left, right)
-        duration = _duration(right)
-        if duration is not None:
+        if (duration := _duration(right)) is not None:
             return add(left, duration.scaled(-1))
     if isinstance(left, Duration) and isinstance(right, Duration):
         return left.plus(right.scaled(-1))
@@ -295,9 +292,7 @@ def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
     kind = type(left)
     if kind is type(right) and (kind is str or kind is float):
         return bool(left == right)
-    if left is None or right is None:
-        return left is right
-    if isinstance(left, bool) or isinstance(right, bool):
+    if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, float) or isinstance(right, float):
         return type(left) is type(right) and bool(left == right)
@@ -335,9 +330,7 @@ def _same_file(left: Value, right: Value, context: Context) -> bool:
     """Whether two of Link, File and String mean one file; links that lead nowhere by their target."""
     if isinstance(left, str) or isinstance(right, str):
         text, link = (left, right) if isinstance(left, str) else (right, left)
-        if not isinstance(link, LinkValue):
-            return False
-        return text in (link.target, f"[[{link.target}]]", link_text(link))
+        return isinstance(link, LinkValue) and text in (link.target, f"[[{link.target}]]", link_text(link))
     if not isinstance(left, LinkValue | File) or not isinstance(right, LinkValue | File):
         return False
     first, second = path_of(left, context), path_of(right, context)
@@ -351,10 +344,6 @@ def path_of(value: LinkValue | File, context: Context) -> str | None:
     if isinstance(value, File):
         return value.path
     return None if is_external(value) else context.follow(value)
-
-
-def negate(value: Value, _: Context) -> Value:
-    return None if value is None else not is_true(value)
 
 
 def minus_sign(value: Value, _: Context) -> Value:
@@ -392,7 +381,10 @@ BINARY: dict[str, Operator] = {
     "<=": _compare(operator.le),
     ">=": _compare(operator.ge),
 }
-UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": negate, "-": minus_sign}
+UNARY: dict[str, Callable[[Value, Context], Value]] = {
+    "!": lambda value, _: None if value is None else not is_true(value),
+    "-": minus_sign,
+}
 LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {"&&": _logic(False), "||": _logic(True)}
 
 

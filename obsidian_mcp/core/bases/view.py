@@ -217,8 +217,7 @@ Summary = Callable[[Sequence[Value], Context], Value]
 
 
 def _summary(base: Base, name: str, context: Context) -> Summary:
-    text = base.summaries.get(name)
-    if text is not None:
+    if (text := base.summaries.get(name)) is not None:
         node = parse_or_problem(text)
         if not isinstance(node, SyntaxProblem):
             evaluate = compile_expression(node, BASES, frozenset({"values"}))
@@ -278,9 +277,7 @@ def _warnings(context: Context) -> list[str]:
 def _summarize_numbers(compute: Callable[[list[float]], float | None], *, rounded: bool = False) -> Summary:
     def summarize(values: Sequence[Value], _: Context) -> Value:
         result = compute([value for value in values if type(value) is float])
-        if result is None or not rounded:
-            return result
-        return round_half_up(result * 100.0) / 100.0
+        return result if result is None or not rounded else round_half_up(result * 100.0) / 100.0
 
     return summarize
 
@@ -290,8 +287,7 @@ def _dates(values: Sequence[Value]) -> list[Date]:
 
 
 def _range(values: Sequence[Value], _: Context) -> Value:
-    numbers = [value for value in values if type(value) is float]
-    if numbers:
+    if numbers := [value for value in values if type(value) is float]:
         return max(numbers) - min(numbers)
     dates = _dates(values)
     return difference(dates[-1], dates[0]) if dates else None

@@ -142,8 +142,7 @@ def shift(when: _Date, count: int, unit: str) -> _Date:
     """Return a date or time moved by `count` units `y Q M w d`, of a time also `h m s`; days are clamped to the month's
     last. Raises: ValueError or OverflowError outside the years 1 to 9999."""
     if unit in _MONTHS:
-        months = when.year * 12 + when.month - 1 + count * _MONTHS[unit]
-        year, month = divmod(months, 12)
+        year, month = divmod(when.year * 12 + when.month - 1 + count * _MONTHS[unit], 12)
         if not 1 <= year <= 9999:
             raise OverflowError(f"the year {year} is outside the calendar")
         return when.replace(year=year, month=month + 1, day=min(when.day, monthrange(year, month + 1)[1]))

@@ -48,8 +48,7 @@ class RowGroup:
 
     def data(self) -> dict[str, Any]:
         groups = None if self.groups is None else [group.data() for group in self.groups]
-        parts = {"summaries": self.summaries, "groups": groups}
-        return {"key": self.key, "count": self.count, **_without_none(parts)}
+        return {"key": self.key, "count": self.count, **_without_none({"summaries": self.summaries, "groups": groups})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +94,7 @@ def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cell:
     """A value as JSON, an error as `{"error": message}` (EXPR-57). Raises: ExpressionError if too deep or large."""
-    make = cells.get(type(value))
-    if make is not None:
+    if (make := cells.get(type(value))) is not None:
         return make(value, context)
     if value is None or value is True or value is False:
         return value

@@ -28,9 +28,7 @@ def number_text(number: float) -> str:
     mantissa, _, exponent = text.partition("e")
     if not exponent:
         return "0" if text == "-0" else text
-    if -7 < int(exponent) < 21:
-        return format(Decimal(text), "f")
-    return f"{mantissa}e{int(exponent):+d}"
+    return format(Decimal(text), "f") if -7 < int(exponent) < 21 else f"{mantissa}e{int(exponent):+d}"
 
 
 def round_half_up(number: float) -> float:

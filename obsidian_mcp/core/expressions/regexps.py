@@ -52,8 +52,7 @@ class RegExpValue:
         """Yield every match, and the template filled in for it."""
         budget.charge(len(text))
         for found in self._find(text):
-            new = expand(template, found, self._compile().groups, budget)
-            yield Span(found.start(), found.end()), new
+            yield Span(found.start(), found.end()), expand(template, found, self._compile().groups, budget)
 
     def split(self, text: str, budget: Budget) -> list[str]:
         """As `String.split`: what the groups captured stands between the parts, missing ones empty."""
@@ -67,9 +66,7 @@ class RegExpValue:
             parts += (group or "" for group in found.groups())
             budget.charge_items(1 + len(found.groups()))
             at = found.end()
-        if not text and self.matches(text):
-            return []
-        return [*parts, text[at:]]
+        return [] if not text and self.matches(text) else [*parts, text[at:]]
 
     def _compile(self) -> Compiled:
         flags = self.flags
