@@ -155,8 +155,7 @@ def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
 
 def find_registered(folder: Path, app_folders: Iterable[Path]) -> RegisteredVault | None:
     """Return what the app has registered about the vault in this folder, None if it does not know the vault."""
-    rows = (row for vaults in registries(app_folders) for row in vaults)
-    return next((row for row in rows if is_same_folder(row.path, folder)), None)
+    return next((row for vaults in registries(app_folders) for row in vaults if is_same_folder(row.path, folder)), None)
 
 
 def is_same_folder(path: str, folder: Path) -> bool:

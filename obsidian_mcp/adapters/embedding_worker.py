@@ -48,18 +48,15 @@ class EmbeddingWorker(Worker):
             if is_woken and self.rest(SETTLE_SECONDS):
                 return None
             with self._lock:
-                self._embed_pending()
+                pending = self._meaning.pending()
+                for at in range(0, len(pending), BATCH_FILES):
+                    begun = time.monotonic()
+                    self._meaning.embed(pending[at : at + BATCH_FILES])
+                    if self.rest(time.monotonic() - begun):  # as long as it took, for everything else
+                        return None
         except Timeout:
             return SHARE_SECONDS
         except AppError as error:
             logger(__name__).info("%s", error.message)
             return RETRY_SECONDS
         return None
-
-    def _embed_pending(self) -> None:
-        pending = self._meaning.pending()
-        for at in range(0, len(pending), BATCH_FILES):
-            begun = time.monotonic()
-            self._meaning.embed(pending[at : at + BATCH_FILES])
-            if self.rest(time.monotonic() - begun):  # as long as it took, for everything else
-                return

@@ -184,8 +184,7 @@ class SqliteJournal:
 
     def latest(self) -> int:
         with self._database() as database:
-            found = database.execute("SELECT max(number) FROM change").fetchone()[0]
-            return found or 0
+            return database.execute("SELECT max(number) FROM change").fetchone()[0] or 0
 
     def since(self, number: int) -> list[Recorded]:
         return self._read_changes("number > :number AND done = 1", content=False, number=number)

@@ -21,8 +21,6 @@ crashes on Windows, and past about 8 KB characters are lost on macOS."""
 NOTHING_FOUND = re.compile(r"No [a-z][a-z -]* found\.")
 """An empty list, in any format."""
 DOWN = "The CLI is unable to find Obsidian"
-_DISABLED = "Command line interface is not enabled"
-_NO_VAULT = "Vault not found."
 NO_ACCESS = re.compile(r"EACCES|EPERM|EROFS|(?i:operation not permitted|permission denied)")
 
 OUTCOME_UNKNOWN = "unknown"
@@ -33,8 +31,6 @@ REFUSED = "refused"
 CANNOT_CARRY = "cannot_carry"
 """`reason` of a failure before anything was sent: the command would change the value."""
 
-_EXPANDED = re.compile(r"\\[ntr]")
-_REFUSAL = re.compile(r"(?:[A-Z][A-Za-z]*)?Error: ")
 _NOISE = (
     rb"(?:" + DAY.encode() + rb" \d\d:\d\d:\d\d Loading (?:updated|main) app package [^\n]*"
     rb"|Your Obsidian installer is out of date\.[^\n]*)(?:\n|\Z)"
@@ -48,7 +44,7 @@ _SKIPS = 16
 
 def is_expanded(text: str) -> bool:
     """Whether the command would turn a part of `text` into a line break or a tab; it has no escape for that."""
-    return _EXPANDED.search(text) is not None
+    return re.search(r"\\[ntr]", text) is not None
 
 
 def can_carry(text: str) -> bool:
@@ -109,13 +105,12 @@ class ProgramAnswer:
     @property
     def fields(self) -> dict[str, str]:
         """The `key<TAB>value` lines of `text`."""
-        rows = (line.partition("\t") for line in self.lines)
-        return {key: value for key, tab, value in rows if tab}
+        return {key: value for key, tab, value in (line.partition("\t") for line in self.lines) if tab}
 
     @property
     def is_refusal(self) -> bool:
         """Whether the first line says `Error: …`, `TypeError: …` or the like."""
-        return _REFUSAL.match(self.text) is not None
+        return re.match(r"(?:[A-Z][A-Za-z]*)?Error: ", self.text) is not None
 
     @property
     def is_cold(self) -> bool:
@@ -134,12 +129,12 @@ class ProgramAnswer:
             return
         if text.startswith(DOWN):
             raise errors.ObsidianNotRunning
-        if text.startswith(_DISABLED):
+        if text.startswith("Command line interface is not enabled"):
             raise AppCommandFailed(
                 "Obsidian's command line interface is switched off. Turn it on in Obsidian under Settings > General > "
                 "Advanced > Command line interface."
             )
-        if text == _NO_VAULT:
+        if text == "Vault not found.":
             name = "this vault" if vault is None else f"a vault named {vault!r}"
             raise errors.VaultNotFound(
                 f"Obsidian does not know {name}. Open the folder as a vault in Obsidian, or give the name that "

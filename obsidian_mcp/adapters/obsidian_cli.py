@@ -25,7 +25,6 @@ from .obsidian_answer import ProgramAnswer, ProgramRequest, json_optional, json_
 if TYPE_CHECKING:
     from .obsidian_program import ProgramResult
 
-_UNRESOLVED = " (unresolved)"
 _SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
 _VERSION = re.compile(r"(\d\S*)(?: \(installer \S+\))?")
 _VALUE = re.compile(r"^=> ?", re.MULTILINE)
@@ -171,13 +170,12 @@ class ObsidianCommand:
 
     def backlinks(self, path: str) -> tuple[str, ...]:
         """Return the notes that link to a file."""
-        rows = self._rows("backlinks", path=vault_path.parse(path))
-        return tuple(json_text(row, "file") for row in rows)
+        return tuple(json_text(row, "file") for row in self._rows("backlinks", path=vault_path.parse(path)))
 
     def links(self, path: str) -> tuple[str, ...]:
         """Return the files that a note links to, without repetition."""
         lines = self._list("links", path=vault_path.parse(path))
-        return tuple(line for line in lines if not line.endswith(_UNRESOLVED))
+        return tuple(line for line in lines if not line.endswith(" (unresolved)"))
 
     def unresolved(self) -> dict[str, tuple[str, ...]]:
         """Return the names that links lead to and no file has, with the notes that contain them."""
@@ -235,8 +233,7 @@ class ObsidianCommand:
             is_message = answer.is_refusal or obsidian_answer.NOTHING_FOUND.fullmatch(answer.text) is not None
             return bool(answer.text) and not (is_message and len(answer.lines) == 1)
 
-        request = ProgramRequest("history:read", {"path": target, "version": str(version)})
-        return self._answer(request, is_version).text
+        return self._answer(ProgramRequest("history:read", {"path": target, "version": str(version)}), is_version).text
 
     def plugins(self) -> tuple[Plugin, ...]:
         """Return the installed plugins, core and community."""

@@ -76,8 +76,7 @@ class EmbeddingEndpoint:
             ) from error
         answer = _decode(response)
         try:
-            rows = sorted(answer["data"], key=lambda row: row["index"])
-            vectors = [_normalize(row["embedding"]) for row in rows]
+            vectors = [_normalize(row["embedding"]) for row in sorted(answer["data"], key=lambda row: row["index"])]
         except (KeyError, TypeError, ValueError, OverflowError, struct.error):
             vectors = []
         if response.is_error or len(vectors) != len(texts) or len(set(map(len, vectors))) != 1 or not vectors[0]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-COPY_SECONDS = 5.0
 _COPY_PROGRAMS = (
     ("pbcopy",),
     ("termux-clipboard-set",),
@@ -36,7 +35,7 @@ def copy(text: str) -> bool:
                 input=text.encode(encoding, "replace"),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                timeout=COPY_SECONDS,
+                timeout=5,
                 check=True,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window that flashes up
             )
