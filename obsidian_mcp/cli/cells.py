@@ -169,9 +169,7 @@ def separate(rows: Iterable[Iterable[object]], form: str) -> str:
 
 
 def _quote(cell: str) -> str:
-    if any(char in cell for char in ',"\n\r'):
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
+    return '"' + cell.replace('"', '""') + '"' if any(char in cell for char in ',"\n\r') else cell
 
 
 def markdown(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:

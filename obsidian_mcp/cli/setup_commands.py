@@ -49,8 +49,7 @@ def install(
     _check_client(client, "other for any other one. install --list shows which are here.", (_OTHER, _OBSIDIAN_COMMAND))
     running = launcher.Running.here(system.environ)
     if client == _OBSIDIAN_COMMAND:
-        known = known_vaults(options.config().app_folders)
-        link = launcher.install_command(system, running, known, dry_run=dry_run)
+        link = launcher.install_command(system, running, known_vaults(options.config().app_folders), dry_run=dry_run)
         write(f"{'Would link' if dry_run else 'Linked'} {link}\n")
         return 0
     folders = _choose_vaults(options, vault, system)

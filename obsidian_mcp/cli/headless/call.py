@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.vault.changes import Operation
     from obsidian_mcp.core.vault.vault import Vault
 
-NO_ACTIVE = "No active file. Use file=<name> or path=<path> to specify a file."
 NO_NOTE = "File is not a markdown file."
 PATHS = frozenset({"file", "folder", "into", "path", "to"})
 WORKSPACE = "workspace"
@@ -50,9 +49,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path 
     nearest = next((folder for folder in around if (folder / SETTINGS_FOLDER).is_dir()), None)
     if nearest is not None:
         return nearest
-    if settings.vaults:
-        return settings.vaults[0]
-    return next(iter(registered_vaults(settings.app_folders)), None)
+    return settings.vaults[0] if settings.vaults else next(iter(registered_vaults(settings.app_folders)), None)
 
 
 def _find_vault(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path | None:
@@ -165,7 +162,7 @@ class DropInCall:
         if named == WORKSPACE and not self.writes:
             named = _active_in(self.config(WORKSPACE_FILE)) or next(iter(self.recent()), "")
         if not named or named == WORKSPACE:
-            raise DropInRefused(NO_ACTIVE)
+            raise DropInRefused("No active file. Use file=<name> or path=<path> to specify a file.")
         return self.at(named)
 
     def folder(self, path: str) -> str | None:
@@ -176,9 +173,7 @@ class DropInCall:
         if any(not part or part.startswith(".") for part in parts) or "\\" in path:
             return None
         spelled, disk = self.vault.folders.spelled(VaultPath(path))
-        if spelled != path or self.vault.folders.below(disk) is None:
-            return None
-        return disk
+        return disk if spelled == path and self.vault.folders.below(disk) is not None else None
 
     def body(self, entry: FileEntry) -> str:
         """The text of a file behind its byte order mark."""

@@ -32,8 +32,6 @@ HINTS = {
 }
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set where this program was started by itself in place of the app's."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
-"""The first sentence of an error says what was wrong."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -58,7 +56,8 @@ def run(arguments: Sequence[str], options: Options) -> int:
     except DropInRefused as refusal:
         answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
-        answer = f"Error: {_SENTENCE_END.split(error.message, 1)[0]}".replace("\n", " ")
+        wrong, *_ = re.split(r"(?<=[.!?])\s", error.message, maxsplit=1)  # the first sentence says what was wrong
+        answer = f"Error: {wrong}".replace("\n", " ")
     except Exception as error:  # a script gets a sentence, whatever happens
         log = logger(__name__)
         log.info("this failed", exc_info=True)

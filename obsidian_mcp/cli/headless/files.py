@@ -29,8 +29,7 @@ def file(call: DropInCall) -> str:
 
 
 def files(call: DropInCall) -> str:
-    folder = call.text("folder").strip("/")
-    found = [entry.path for entry in call.below(folder)]
+    found = [entry.path for entry in call.below(call.text("folder"))]
     if wanted := call.text("ext"):
         found = [path for path in found if _suffix(path) == f".{wanted.removeprefix('.')}"]
     return call.join_lines(in_order(found))
@@ -86,8 +85,7 @@ def _info(call: DropInCall, named: dict[str, str], inside: list[FileEntry], disk
 def folders(call: DropInCall) -> str:
     path = call.text("folder")
     disk = _existing(call, path) if path else ""
-    found = in_order(map(normal_form, subfolders(call, disk)))
-    return call.join_lines([normal_form(disk) or "/", *found])
+    return call.join_lines([normal_form(disk) or "/", *in_order(map(normal_form, subfolders(call, disk)))])
 
 
 def read(call: DropInCall) -> str:
@@ -128,15 +126,13 @@ def wordcount(call: DropInCall) -> str:
 
 
 def outline(call: DropInCall) -> str:
-    note = call.parse(call.note())
-    headings = note.outline
+    headings = call.parse(call.note()).outline
     if not headings:
         return "No headings found."
     if call.has("total"):
         return str(len(headings))
     if call.words.format == "json":
-        rows = [{"level": heading.level, "heading": heading.text, "line": heading.line + 1} for heading in headings]
-        return as_json(rows)
+        return as_json([{"level": each.level, "heading": each.text, "line": each.line + 1} for each in headings])
     if call.words.format == "md":
         return "\n".join(f"{'#' * heading.level} {heading.text}" for heading in headings)
     return tree([(heading.level, heading.text) for heading in headings])

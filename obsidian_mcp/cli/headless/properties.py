@@ -82,8 +82,7 @@ def properties(call: DropInCall) -> str:
 
 
 def _print_of_file(call: DropInCall) -> str:
-    entry = call.note()
-    values = call.parse(entry).properties
+    values = call.parse(call.note()).properties
     if not values:
         return "No frontmatter found."
     if name := call.text("name"):

@@ -62,9 +62,7 @@ def _list_tasks(call: DropInCall) -> list[FoundTask]:
     if call.has("daily") and not call.names_file:
         entry = call.vault.periodic.locate("day").entry
         return _list_of_note(call, entry) if entry is not None else []
-    if in_one_file(call):
-        return _list_of_note(call, call.note())
-    return _list_of_vault(call)
+    return _list_of_note(call, call.note()) if in_one_file(call) else _list_of_vault(call)
 
 
 def _list_of_vault(call: DropInCall) -> list[FoundTask]:

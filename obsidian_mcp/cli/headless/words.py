@@ -9,9 +9,6 @@ import sys
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-Verdict = Literal["files", "limits", "app"]
-"""`files`: as the official command. `limits`: with a difference named in specs/headless.md. `app`: needs the app."""
-
 FORMATS: Final = ("json", "tsv", "csv", "md")
 HELP: Final = ("help", "--help", "-h")
 SUGGESTED: Final = 3
@@ -45,7 +42,8 @@ class DropInCommand(NamedTuple):
     words: str
     """Parameters in the order of the official help: `content!` is required, `value!!` is too and may be empty,
     `format=json|tsv` lists values, `case-` is a flag in spite of its name, `+date` is an addition of ours."""
-    verdict: Verdict
+    verdict: Literal["files", "limits", "app"]
+    """`files`: as the official command. `limits`: with a difference in specs/headless.md. `app`: needs the app."""
     answered_by: str
     """Module of this package, with the function behind a point where that has not the command's name; `own` for what
     the program says of itself (in `command`), empty for what needs the app."""
@@ -93,7 +91,7 @@ class DropInCommand(NamedTuple):
 def _rows(file: str) -> list[list[str]]:
     """The cells of every line of a table beside this module, without its title line."""
     with open(f"{os.path.dirname(__file__)}/{file}", encoding="utf-8") as table:  # noqa: PTH120, PTH123  pathlib takes 5 ms
-        return [[cell.strip() for cell in _CELL_END.split(line.rstrip("\n"))] for line in table][1:]
+        return [[cell.strip() for cell in re.split(r"\s\|(?=\s|$)", line.rstrip("\n"))] for line in table][1:]
 
 
 def _commands() -> dict[str, DropInCommand]:
@@ -107,7 +105,6 @@ def _commands() -> dict[str, DropInCommand]:
     return dict(sorted(found.items()))
 
 
-_CELL_END = re.compile(r"\s\|(?=\s|$)")
 KEYS: Final = {name: (placeholder, text) for name, placeholder, text in _rows("keys.txt")}
 """Of every key what stands for its value, empty for a flag, and what the help says of it."""
 COMMANDS: Final = _commands()

@@ -24,7 +24,6 @@ from .call import DropInCall
 from .words import DropInRefused
 
 _CHECKED, _UNCHECKED = ("true", "1", "yes"), ("false", "0", "no")
-TAKEN = "Destination file already exists!"
 TYPES = "types.json"
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\Z")
@@ -39,9 +38,8 @@ def add(call: DropInCall) -> str:
 
 def create(call: DropInCall) -> str:
     path = parsed_path(_new_path(call))
-    content = _content(call, path)
     numbered = os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
-    return make_file(call, path, content, overwrite=call.has("overwrite"), numbered=numbered)
+    return make_file(call, path, _content(call, path), overwrite=call.has("overwrite"), numbered=numbered)
 
 
 def make_file(
@@ -175,7 +173,7 @@ def _relocate(call: DropInCall, source: VaultPath, target: str) -> str:
     try:
         return str(bulk.make(vault, "move_note", plan).target)
     except NoteExists:
-        raise DropInRefused(TAKEN) from None
+        raise DropInRefused("Destination file already exists!") from None
 
 
 def property_remove(call: DropInCall) -> str:
