@@ -132,8 +132,7 @@ def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswe
         return replace(facts, note="Sound and film cannot be shown to a model.")
     data = vault.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
-        text = data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE]
-        return DocumentAnswer(facts, printable(text))
+        return DocumentAnswer(facts, printable(data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE]))
     if kind == "pdf":
         return _pdf(app, facts, data, pages)
     if kind != "image":

@@ -76,8 +76,7 @@ def list_files(
     if sort in ("modified", "size"):
         files.sort(key=attrgetter("mtime_ns" if sort == "modified" else "size"), reverse=True)
     elif sort == "opened":
-        latest = last_open_files(opened.files.config("workspace.json"))
-        ranks = {path: rank for rank, path in enumerate(latest)}
+        ranks = {path: rank for rank, path in enumerate(last_open_files(opened.files.config("workspace.json")))}
         files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
     page, following = page_of(files, offset, limit)
     names = sorted(set(map(normal_form, folders)))

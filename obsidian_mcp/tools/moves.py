@@ -65,8 +65,7 @@ def move_note(
     """Move or rename a note, attachment or folder, or many notes into a folder; links follow, not text."""
     opened = app.vaults.get(vault)
     if not name:
-        entries = bulk.selected(opened, names, query)
-        gather = partial(move.gather, opened, entries, to, update_links=update_links)
+        gather = partial(move.gather, opened, bulk.selected(opened, names, query), to, update_links=update_links)
         moved = bulk.make(opened, "move_note", gather, dry_run=dry_run)
         shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
         return replace(_answer(moved, [], dry_run=dry_run), files=len(moved.moved), moves=shown)

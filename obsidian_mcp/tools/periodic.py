@@ -16,8 +16,6 @@ from .arguments import Argument, VaultName
 from .paging import PAGE
 from .registry import DocumentAnswer, tool
 
-PeriodName = Literal["daily", "weekly", "monthly", "quarterly", "yearly"]
-
 
 @dataclass(frozen=True, slots=True)
 class PeriodicNote:
@@ -38,7 +36,7 @@ class PeriodicNote:
 def daily_note(
     app: App,
     date: Annotated[str, Argument(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")] = "today",
-    period: PeriodName = "daily",
+    period: Literal["daily", "weekly", "monthly", "quarterly", "yearly"] = "daily",
     content: Annotated[str, Argument(description="Markdown to add")] = "",
     position: Annotated[Position, Argument(description="section: at its end")] = "append",
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",

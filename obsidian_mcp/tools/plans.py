@@ -29,8 +29,6 @@ HUNK_BYTES = 60_000
 LINE_CHARACTERS = 4_000
 
 PlanId = Annotated[str, Argument(description="Plan, from obsidian_show_changes")]
-ChangeNumber = Annotated[int, Argument(description="Change of obsidian_history", ge=0)]
-Cursor = Annotated[int, Argument(ge=0)]
 
 
 @tool(title="Show changes", among=VIEW_TOOLS, view="changes")
@@ -44,8 +42,7 @@ def show_changes(
     """Opens a view for the user: what a change would do, to apply or discard per file; or a change made, to undo."""
     opened = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
-        recorded = undo.recall(opened, change) if change else undo.last(opened)
-        return _shown_change(opened, recorded)
+        return _shown_change(opened, undo.recall(opened, change) if change else undo.last(opened))
     if change:
         raise InvalidArguments("Give tool or change, not both.", argument="change")
     plan = _plan(app, opened, tool, arguments)
@@ -121,9 +118,9 @@ def _summary(name: str, files: Sequence[FileChange]) -> str:
 def plan_diff(
     app: App,
     plan: PlanId = "",
-    change: ChangeNumber = 0,
+    change: Annotated[int, Argument(description="Change of obsidian_history", ge=0)] = 0,
     path: Annotated[str, Argument(description="File; without it more files of the change are listed")] = "",
-    cursor: Cursor = 0,
+    cursor: Annotated[int, Argument(ge=0)] = 0,
     vault: str = "",
 ) -> dict[str, Any]:
     """The lines of one file that a change changes, or more of its files."""

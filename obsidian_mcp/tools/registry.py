@@ -390,7 +390,6 @@ REMARKS = frozenset({"note", "widened", "warnings"})
 
 
 _TOOL_NAMES = re.compile(rf"\b{PREFIX}[a-z_]+(?: or {PREFIX}[a-z_]+)*")
-_CLAUSE_END = re.compile(r"(?<=[.;]) ")
 
 
 def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> str:
@@ -406,6 +405,6 @@ def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> 
         ]
         return " or ".join(name for name in names if name in usable or name.startswith(PREFIX))
 
-    first, *clauses = _CLAUSE_END.split(message)
+    first, *clauses = re.split(r"(?<=[.;]) ", message)
     advice = [clause for clause in clauses if all(map(usable_names, _TOOL_NAMES.finditer(clause)))]
     return re.sub(";$", ".", " ".join([first, *(_TOOL_NAMES.sub(usable_names, clause) for clause in advice)]))

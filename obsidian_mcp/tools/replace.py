@@ -21,7 +21,6 @@ from .arguments import Argument, DryRun, Query, VaultName
 from .paging import ChangedFiles, changed_files
 from .registry import tool
 
-_CRLF = re.compile("\r\n")
 MOST_MATCHES = 1_000_000
 """In one note."""
 _LITERAL = re.compile(r"/.+/[dgimsuvy]*", re.DOTALL)
@@ -93,7 +92,7 @@ def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character:
     r"""Return the edits that replace every match in a text; line ends match `\n`, unless `by_character`. Raises:
     ExpressionError for a match that takes too long, InvalidArguments for too many, StorageFailed for too long a
     text."""
-    ends = [] if by_character else [at.start() - number for number, at in enumerate(_CRLF.finditer(body))]
+    ends = [] if by_character else [at.start() - number for number, at in enumerate(re.finditer("\r\n", body))]
     has_groups = "$" in template.replace("$$", "")  # which would bring characters in the place of bytes
     seen = body if has_groups else edits.searched(body, pattern.source)
     text = seen.replace("\r\n", "\n") if ends else seen  # `\n`, `^` and `$` mean the ends of lines

@@ -155,15 +155,12 @@ def _read(key: str, value: Any) -> Any:
             case "align":
                 if value not in get_args(table.Align):
                     raise ValueError(value)
+            case "values" | "row" if isinstance(found := arguments.read_json(value), dict):
+                return {str(name): _cell(item) for name, item in found.items()}
             case "values":
-                found = arguments.read_json(value)
-                if isinstance(found, dict):
-                    return {str(name): _cell(item) for name, item in found.items()}
                 return [_cell(item) for item in found] if isinstance(found, list) else [_cell(value)]
             case "value":
                 return _cell(value)
-            case "row" if isinstance(found := arguments.read_json(value), dict):
-                return {str(name): _cell(item) for name, item in found.items()}
             case "row" | "column":
                 return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
     except ValueError:

@@ -123,8 +123,7 @@ def month(nanoseconds: int) -> str:
 
 def local_time(nanoseconds: int) -> datetime:
     """Return the local time of a file's timestamp, to the microsecond."""
-    microseconds = min(max(nanoseconds // 1000, _FIRST_SECOND * 1_000_000), _LAST_SECOND * 1_000_000)
-    return local(microseconds)
+    return local(min(max(nanoseconds // 1000, _FIRST_SECOND * 1_000_000), _LAST_SECOND * 1_000_000))
 
 
 def nanoseconds(when: datetime) -> int:

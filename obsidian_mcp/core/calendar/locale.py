@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache, lru_cache
@@ -144,11 +144,6 @@ def _languages() -> dict[str, dict[str, Any]]:
     return languages
 
 
-def known_tags() -> Collection[str]:
-    """Return the tags of all languages that have forms."""
-    return _languages().keys()
-
-
 ENGLISH = locale("en")
 """The app's language where nothing says otherwise (PERIODIC-2)."""
 
@@ -174,8 +169,7 @@ def start_of(period: Period, day: date, locale: Locale) -> date:
         case "day":
             return day
         case "week":
-            back = (day.isoweekday() - locale.first_day) % 7
-            return date.fromordinal(max(1, day.toordinal() - back))
+            return date.fromordinal(max(1, day.toordinal() - (day.isoweekday() - locale.first_day) % 7))
         case "month":
             return day.replace(day=1)
         case "quarter":

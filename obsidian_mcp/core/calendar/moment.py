@@ -144,7 +144,6 @@ def parse_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: da
 
 _SYMBOLS = read_symbols("moment")
 """Strict: exact widths; numbers of one digit or two are without a leading zero."""
-_TWO_DIGIT_YEARS = ("YY", "gg", "GG")
 
 Fields = dict[str, Any]
 """Numbers read from a text, by name: year, month, day, week, hour…; `part` of the day and `era` are texts."""
@@ -216,7 +215,7 @@ def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
             fields["weekday"] = place % 7 if place >= 0 else -1
     elif symbol in _SYMBOLS and (field := _SYMBOLS[symbol][0]):
         number = int(re.sub(r"\D+$", "", text))
-        if symbol in _TWO_DIGIT_YEARS:
+        if symbol in ("YY", "gg", "GG"):
             number += 1900 if number > 68 else 2000
         fields[field] = number % 24 if symbol[0] == "k" else number
     elif symbol in _CLOCKS:

@@ -105,8 +105,7 @@ class Graph:
     @_asked_of_all
     def backlinks(self, rows: Rows, path: VaultPath) -> tuple[results.Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
-        keys = keys_of(path)
-        links = [found for found in self._there(rows.links_to(keys)) if found[0] != path]
+        links = [found for found in self._there(rows.links_to(keys_of(path))) if found[0] != path]
         links += ((path, link) for link in rows.links_from(path))
         return tuple(
             results.Reference(source, path, link)
@@ -272,8 +271,7 @@ class Graph:
     @_asked
     def tagged(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
         """Return the files with a tag or a descendant of it, by path; a leading `#` and case are ignored."""
-        key = tags.key(tag).rstrip("/")
-        found = groupby(self._visible(rows.tagged(key)), key=itemgetter(0))
+        found = groupby(self._visible(rows.tagged(tags.key(tag).rstrip("/"))), key=itemgetter(0))
         return tuple(results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in found)
 
     @_asked
@@ -299,8 +297,7 @@ class Graph:
     @_asked
     def by_alias(self, rows: Rows, name: str) -> tuple[VaultPath, ...]:
         """Return the notes that have this alias, compared as file names are."""
-        key = name_key(name.strip())
-        return tuple(sorted({path for path, _ in self._there(rows.aliases(key))}))
+        return tuple(sorted({path for path, _ in self._there(rows.aliases(name_key(name.strip())))}))
 
     def evaluate(self, query: Callable[[Moment], T]) -> Answer[T]:
         """Return what a query over all files gives at one moment of the index, perhaps run again. Raises:

@@ -38,15 +38,12 @@ class LinkGraph:
         return found
 
 
-NodeKind = Literal["note", "file", "missing"]
-
-
 @dataclass(frozen=True, slots=True)
 class Node:
     """A file, or a name that links lead to and no file has."""
 
     path: str
-    kind: NodeKind
+    kind: Literal["note", "file", "missing"]
     links_in: int
     """Files that link to it."""
     links_out: int

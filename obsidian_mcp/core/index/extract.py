@@ -218,7 +218,6 @@ def _one_line(text: str) -> str:
 
 
 _find_days = re.compile(DAY).findall
-_OF_DEPENDENCIES = ("🆔", "⛔", "id::", "dependsOn::")
 
 
 def written_days(line: str) -> tuple[str, str]:
@@ -229,4 +228,4 @@ def written_days(line: str) -> tuple[str, str]:
 
 def names_dependency(line: str) -> bool:
     """Return whether a task in this line can have an id or depend on one."""
-    return any(mark in line for mark in _OF_DEPENDENCIES)
+    return any(mark in line for mark in ("🆔", "⛔", "id::", "dependsOn::"))

@@ -27,8 +27,6 @@ from .rows import IN_LIST, TABLES, stored, to_path
 
 __all__ = ["Busy", "Index", "IndexStatus", "Outdated", "Record", "Replaced", "Stat"]
 
-_KEYED = ("links", "tags", "aliases", "inline_fields")
-"""Tables that are queried by `key`."""
 
 SCHEMA = (
     "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
@@ -39,7 +37,7 @@ SCHEMA = (
         " PRIMARY KEY (file, n)) WITHOUT ROWID"
         for table, row in TABLES.items()
     ),
-    *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in _KEYED),
+    *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in ("links", "tags", "aliases", "inline_fields")),
     "CREATE INDEX files_by_change ON files (changed)",  # else every change would cost a scan of all files
     "CREATE INDEX properties_by_value ON properties (key, value)",
     *search_document.SCHEMA,

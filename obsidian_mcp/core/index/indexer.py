@@ -115,8 +115,7 @@ class Indexer:
     def _begin(self) -> None:
         with self.state:
             self._meanwhile = {}
-        entries = list(self._entries())
-        epoch, outdated = self._compare(entries)
+        epoch, outdated = self._compare(list(self._entries()))
         with self.state:
             self._epoch = epoch
             # Newest first: questions are mostly about what was written last.

@@ -118,8 +118,7 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
     if name in WEEKDAYS:
         if rule.period != "week" or not pattern:
             return None
-        first = start_of("week", at, weeks)
-        day = first + timedelta(days=(WEEKDAYS.index(name) - weeks.first_day) % 7)
+        day = start_of("week", at, weeks) + timedelta(days=(WEEKDAYS.index(name) - weeks.first_day) % 7)
         return write(datetime.combine(day, at.time()), "")
     period: Period = next(period for period in PERIODS if period == name)
     return write(datetime.combine(start_of(period, at.date(), weeks), at.time()), rule.format)
@@ -356,8 +355,7 @@ def _include(run: _Run, link: _Result) -> str:
     text = run.surroundings.include(target)
     if text is None:
         raise run.failure(f"{written}, which it includes, is not in the vault.")
-    inner = replace(run, template=target, including=(*run.including, target), command=None)
-    rendered = _render(text, inner)
+    rendered = _render(text, replace(run, template=target, including=(*run.including, target), command=None))
     properties = frontmatter.read(rendered)
     if properties is not None and properties.error:
         raise run.failure(f"the properties of {written} cannot be read. {properties.error}")

@@ -47,8 +47,7 @@ def read(text: str, template: str, is_known: IsKnown) -> Iterator[str | Command]
         counted = start
         command, end, ending = _read_command(text, start, line, template, is_known)
         opening = text[start + 2 : start + 3]
-        literal = _cut_start(text[position:start], cut)
-        yield _cut_end(literal, opening if opening in "_-" else "")
+        yield _cut_end(_cut_start(text[position:start], cut), opening if opening in "_-" else "")
         yield command
         position, cut = end, ending
     yield _cut_start(text[position:], cut)
