@@ -268,7 +268,7 @@ def explain_missing(folder: Path) -> str:
         or "Check the path given with --vault or in OBSIDIAN_VAULT_PATH; an external or network drive must be "
         "connected, and macOS asks whether a program may read Documents, Desktop and iCloud."
     )
-    return f"The vault folder {shorten(str(folder))!r} {problem}. {advice}"
+    return f"The vault folder '{shorten(str(folder))}' {problem}. {advice}"
 
 
 _UNFILLED: Final = r"\$\{?\w+\}?|%\w+%"

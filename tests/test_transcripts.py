@@ -43,7 +43,7 @@ def run(command: str, vault: Path) -> str:
     assert name == "obsidian-mcp"
     done = forked.run([sys.executable, "-m", "obsidian_mcp", *arguments], env=environment)
     text = (done.stdout + done.stderr).decode().replace(str(vault), "<vault>")
-    text = text.replace(repr(str(NOWHERE.absolute())), repr(NOWHERE.as_posix()))
+    text = text.replace(str(NOWHERE.absolute()), NOWHERE.as_posix())
     for pattern, shown in VARIES:
         text = pattern.sub(shown, text)
     lines = [f"> {line}".rstrip() for line in text.splitlines()]
