@@ -202,9 +202,6 @@ def _cuts(raw: bytes) -> list[int]:
     return cuts
 
 
-# Paths
-
-
 def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
     """Return the error for a path that is taken; `leftover` is the file that the app wrote instead."""
     extra = {} if leftover is None else {"leftover": leftover}

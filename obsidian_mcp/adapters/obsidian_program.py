@@ -81,7 +81,7 @@ class ObsidianProgram(NamedTuple):
             raise OperationTimeout(
                 f"The obsidian command did not answer within {timeout:g} seconds and was stopped. Obsidian may be busy "
                 "or may be waiting for an answer in one of its windows; if this was a change, look whether it was made "
-                "before trying again.",
+                "before trying again."
             ) from error
         return ProgramResult(outputs[0].data, outputs[1].data, process.returncode)
 
@@ -125,9 +125,6 @@ def kill_all(process: subprocess.Popen[bytes]) -> None:
     for descendant in descendants:
         kill(descendant)
     process.kill()
-
-
-# Environment
 
 
 def complete_environment(

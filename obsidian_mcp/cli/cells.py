@@ -25,9 +25,6 @@ _CONTROLS: Final[dict[int, int | str]] = {
 }
 
 
-# Texts
-
-
 def safe(text: str) -> str:
     """Return a text of the same length without what moves the cursor, changes colours or the direction of writing."""
     return text if text.isprintable() else printable(text.translate(_CONTROLS))
@@ -67,9 +64,6 @@ def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
     moved = start - bool(start)
     low, high = int(bool(start)), end - moved
     return shown, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
-
-
-# Values
 
 
 def cell_text(value: Any) -> str:
@@ -138,9 +132,6 @@ def _local_time(text: str) -> str:
     if not iso.read(text):
         return text
     return clock.local(clock.instant(datetime.fromisoformat(text))).isoformat(" ", "minutes")
-
-
-# Rows
 
 
 def align(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:

@@ -117,9 +117,6 @@ class Reading:
         """Words behind the first one that is no option, where these are not read."""
 
 
-# Commands
-
-
 @cache
 def _table(name: str = "commands.json") -> Mapping[str, Any]:
     with open(os.path.join(FOLDER, name), encoding="utf-8") as file:  # noqa: PTH118, PTH123
@@ -199,9 +196,6 @@ def _arguments(
             schema = {"short": table["short"].get(name, ""), "completes": table["completes"].get(name, ""), **schema}
         is_ours = isinstance(given, str) or name not in (above or {}) or "minimum" in given
         yield name, CommandArgument(name, schema, is_checked=is_checked and is_ours)
-
-
-# Words
 
 
 def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> Reading:

@@ -42,9 +42,7 @@ class ChangedBookmark(ListedBookmark):
 
 @tool(title="Bookmarks")
 def list_bookmarks(
-    app: App,
-    text: Annotated[str, Argument(description="Part of target or title")] = "",
-    vault: VaultName = "",
+    app: App, text: Annotated[str, Argument(description="Part of target or title")] = "", vault: VaultName = ""
 ) -> Bookmarks:
     """List the app's bookmarks with their groups."""
     opened = app.vaults.get(vault)

@@ -82,8 +82,7 @@ def get_properties(
 def set_properties(
     app: App,
     properties: Annotated[
-        dict[str, Any],
-        Argument(description='null removes: {"status": "done", "due": null}', min_length=1),
+        dict[str, Any], Argument(description='null removes: {"status": "done", "due": null}', min_length=1)
     ],
     names: list[str] = [],  # noqa: B006  never changed
     query: Query = "",

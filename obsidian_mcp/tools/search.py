@@ -37,7 +37,7 @@ def search(
         str,
         Argument(
             description='1 to 3 distinctive words; if weak, retry with synonyms. "phrase", /regex/, OR, -not, (group), '
-            'file: path: content: tag: line:() section:() task-todo: [property:"exact value"] [due:<next month]',
+            'file: path: content: tag: line:() section:() task-todo: [property:"exact value"] [due:<next month]'
         ),
     ],
     match: Annotated[Match, Argument(description="smart: also word forms, accents, typos, synonyms")] = "smart",

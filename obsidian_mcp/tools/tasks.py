@@ -30,8 +30,7 @@ def list_tasks(
         str, Argument(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, a symbol")
     ] = "",
     due: Annotated[
-        str,
-        Argument(description="As other dates: today, this week, last 7 days, on or after 2026-11-30, none, any"),
+        str, Argument(description="As other dates: today, this week, last 7 days, on or after 2026-11-30, none, any")
     ] = "",
     scheduled: Annotated[str, Argument(description="As due")] = "",
     start: str = "",

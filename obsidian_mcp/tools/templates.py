@@ -40,9 +40,7 @@ class InsertedTemplate:
 
 @tool(title="Templates")
 def list_templates(
-    app: App,
-    template: Annotated[str, Argument(description="Read this one")] = "",
-    vault: VaultName = "",
+    app: App, template: Annotated[str, Argument(description="Read this one")] = "", vault: VaultName = ""
 ) -> TemplateList | DocumentAnswer:
     """List the vault's templates, or read one."""
     from obsidian_mcp.core.operations.periodic_notes import Templates

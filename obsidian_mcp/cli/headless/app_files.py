@@ -25,9 +25,6 @@ def recents(call: DropInCall) -> str:
     return call.join_lines(call.recent(), "No recent files.")
 
 
-# Layout
-
-
 def workspaces(call: DropInCall) -> str:
     active = call.config(WORKSPACES).get("active")
     found = [f"{name} (active)" if name == active else name for name in in_order(_read_workspaces(call))]
@@ -80,9 +77,6 @@ def _tab(leaf: Mapping[str, Any]) -> str:
     state = state if isinstance(state, dict) else {}
     title = state.get("title") or basename(shown_file(leaf))
     return f"[{state.get('type') or 'empty'}] {title}".rstrip()
-
-
-# Bookmarks
 
 
 def bookmarks(call: DropInCall) -> str:

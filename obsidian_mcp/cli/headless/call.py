@@ -278,9 +278,6 @@ def _active_in(layout: Mapping[str, Any]) -> str:
     return ""
 
 
-# Answers
-
-
 def order(text: str) -> tuple[object, str]:
     """The sort key of the app's lists."""
     return collation_key(unicodedata.normalize("NFKC", text)), text

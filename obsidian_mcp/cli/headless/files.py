@@ -138,9 +138,6 @@ def outline(call: DropInCall) -> str:
     return tree([(heading.level, heading.text) for heading in headings])
 
 
-# Links
-
-
 def links(call: DropInCall) -> str:
     found = call.vault.graph.outgoing(call.file().path).value
     shown = {reference.target or f"{reference.link.path} (unresolved)" for reference in found}

@@ -90,9 +90,6 @@ def daily_list(call: DropInCall) -> str:
     return call.join_lines(in_order(entry.path for entry, _ in found))
 
 
-# Templates
-
-
 def _templates(call: DropInCall) -> dict[str, FileEntry]:
     """The templates by their paths below the folder, without `.md`. Raises: DropInRefused."""
     folder = call.vault.periodic.settings.templates.folder.strip("/ ")

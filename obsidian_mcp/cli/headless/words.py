@@ -246,8 +246,6 @@ def edits(one: str, other: str) -> int:
     for line, char in enumerate(one, 1):
         before, row[0] = row[0], line
         for column, candidate in enumerate(other, 1):
-            before, row[column] = (
-                row[column],
-                min(row[column] + 1, row[column - 1] + 1, before + (char != candidate)),
-            )
+            replaced = before + (char != candidate)
+            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, replaced)
     return row[-1]

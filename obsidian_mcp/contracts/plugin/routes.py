@@ -71,9 +71,7 @@ class BridgeContract(dialect.Contract):
         if refusal.reason is Reason.UNAUTHORIZED:
             message += f" {KEY_ADVICE}"
         return json_reply(
-            {"error": refusal.reason.error, "message": message},
-            refusal.reason.status,
-            {**cors, **refusal.headers},
+            {"error": refusal.reason.error, "message": message}, refusal.reason.status, {**cors, **refusal.headers}
         )
 
     async def answer(self, request: HttpRequest, service: ToolService) -> Response:

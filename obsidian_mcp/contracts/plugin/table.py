@@ -14,7 +14,7 @@ PLUGIN_TOOLS = Tools(
             "get_note_outline",
             "create_note",
             "search_notes",
-        ),
+        )
     },
     package="obsidian_mcp.contracts.plugin",
 )

@@ -246,12 +246,5 @@ def _function(receiver: Evaluate | None, name: str, nodes: tuple[Node, ...], com
 
 
 BASES = Language(
-    binary=BINARY,
-    unary=UNARY,
-    lazy=LAZY,
-    name_of=_name,
-    field=field,
-    index=index,
-    call=_call,
-    compile_field=_access,
+    binary=BINARY, unary=UNARY, lazy=LAZY, name_of=_name, field=field, index=index, call=_call, compile_field=_access
 )

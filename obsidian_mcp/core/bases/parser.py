@@ -33,10 +33,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<name>[^\W\d][\w$]*|\$[\w$]*)"
     r"|(?P<operator>\|\||&&|==|!=|<=|>=|\?\?|[-+*/%<>!()\[\].,={}?:&|])|(?P<quote>[\"'])|(?P<end>$))"
 )
-_STRING = {
-    '"': re.compile(r'((?:[^"\\]|\\.)*)"', re.DOTALL),
-    "'": re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL),
-}
+_STRING = {'"': re.compile(r'((?:[^"\\]|\\.)*)"', re.DOTALL), "'": re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)}
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _REGEXP = re.compile(r"/((?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/([A-Za-z]*)")

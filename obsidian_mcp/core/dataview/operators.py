@@ -131,9 +131,6 @@ OPERATORS: dict[str, Operate] = {
 UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": lambda value, _: not is_true(value)}
 
 
-# Indexing
-
-
 def field_of(value: Value, name: str, scope: Scope) -> Value:
     """`value.name` (DV-63 to DV-66). Raises: ExpressionError."""
     if isinstance(value, ObjectRecord | dict):

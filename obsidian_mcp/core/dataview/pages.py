@@ -364,9 +364,6 @@ def run_of(context: Context) -> Run:
     return context
 
 
-# Cells
-
-
 def make_cell(value: Value, context: Context) -> Cell:
     """A value as JSON. Raises: ExpressionError for one that is nested too deep or too large."""
     return cell_of(value, CELLS, context)

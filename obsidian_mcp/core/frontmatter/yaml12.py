@@ -397,7 +397,5 @@ class Mask:
 
 def _uses(text: str, plane: int) -> bool:
     """Whether a text holds a character of a plane, as such or escaped (`\\U000D0041`)."""
-    return (
-        re.search(f"[{chr(plane << 16)}-{chr((plane << 16) + 0xFFFF)}]|\\\\U000{plane:x}", text, re.IGNORECASE)
-        is not None
-    )
+    found = re.search(f"[{chr(plane << 16)}-{chr((plane << 16) + 0xFFFF)}]|\\\\U000{plane:x}", text, re.IGNORECASE)
+    return found is not None

@@ -55,11 +55,7 @@ class Indexer:
     that is held while a question is asked."""
 
     def __init__(
-        self,
-        index: Index,
-        entries: Callable[[], Iterable[FileEntry]],
-        read: Read,
-        stat: Stat | None = None,
+        self, index: Index, entries: Callable[[], Iterable[FileEntry]], read: Read, stat: Stat | None = None
     ) -> None:
         self.index = index
         self.background: Background | None = None

@@ -203,8 +203,7 @@ class Rows(NamedTuple):
             wanted.append("t.first_day <= ? AND t.last_day >= ?")
             values += [days[1], days[0]]
         found = self.connection.execute(
-            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(wanted)})",
-            values,
+            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(wanted)})", values
         )
         return [(to_path(path), TaskFact(*rest)) for path, *rest in found]
 

@@ -31,13 +31,7 @@ LONGEST_COMPARED = 2_000
 MOST_STEPS = 50_000_000
 """Code points of such a text, times those of the note: a second at most, in which no other call is answered."""
 _UNIT = re.compile(r"\.\.\.|-{2,9}|\s{1,99}|(?s:.)")
-_ALIKE = (
-    r"['’‘‚‛′`´]",
-    r"[\"“”„‟«»″]",
-    r"(?>-{2,9}|[-–—−‐‑])",
-    r"(?:\.\.\.|…)",
-    r"\s{1,99}+",
-)
+_ALIKE = (r"['’‘‚‛′`´]", r"[\"“”„‟«»″]", r"(?>-{2,9}|[-–—−‐‑])", r"(?:\.\.\.|…)", r"\s{1,99}+")
 """Characters that are typed for each other, as expressions of short texts that match in one way only."""
 _LONE_LF = re.compile(r"(?<!\r)\n")
 _BLOCK_START = re.compile(r"\A|\n[ \t]*\r?\n(?=\S)")

@@ -124,9 +124,6 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
     return write(datetime.combine(start_of(period, at.date(), weeks), at.time()), rule.format)
 
 
-# Templater
-
-
 @dataclass(frozen=True, slots=True)
 class Target:
     """The note that a template is for, as it is before the template goes in; times are local and without a zone."""

@@ -190,9 +190,6 @@ def without_line_end(text: str, start: int, end: int) -> int:
     return end
 
 
-# Files
-
-
 @dataclass(eq=False)
 class Document:
     """One file, parsed from its text. A matcher reads only the attributes that the query needs, the text last."""

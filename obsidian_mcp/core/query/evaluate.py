@@ -180,9 +180,6 @@ class _Anyplace(_InContent):
         return place.has_content and (self.path.finder.found(place.subject.path) or self.finder.found(place.text))
 
 
-# Tags
-
-
 @dataclass(slots=True, eq=False, repr=False)
 class _Tagged(Condition):
     """The file has a tag, or a part of it has one in its text."""
@@ -214,9 +211,6 @@ def tag_test(leaf: Word | Phrase | Regex) -> tuple[str, Callable[[str], bool]]:
     name = fold(leaf.text).removeprefix("#").rstrip("/")
     below = f"{name}/"
     return name, lambda tag: not name or (folded := fold(tag)) == name or folded.startswith(below)
-
-
-# Combinations
 
 
 @dataclass(slots=True, eq=False, repr=False)

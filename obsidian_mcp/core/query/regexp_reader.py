@@ -18,11 +18,7 @@ MAX_SIZE = 100_000
 Clause = tuple[str, ...]
 """Folded strings of which every matching text contains at least one."""
 
-CLASSES = {
-    "d": "0-9",
-    "w": "0-9A-Za-z_",
-    "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
-}
+CLASSES = {"d": "0-9", "w": "0-9A-Za-z_", "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"}
 _CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _CODE = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]+)\}|c([A-Za-z])")
 _SURROGATES = re.compile(r"u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")

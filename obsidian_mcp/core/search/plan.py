@@ -287,9 +287,6 @@ def _light_terms(read: Sequence[PlanAlternative], lexicon: Lexicon) -> list[Term
     return [term for term in light if term.variants or term.phrases]
 
 
-# Words
-
-
 def is_smart(word: Word) -> bool:
     """Whether a bare word is found by its forms; one with symbols is found as it stands (SEARCH-50)."""
     text = bare(word)

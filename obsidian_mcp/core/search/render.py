@@ -160,9 +160,6 @@ def _near_words(found: Found) -> list[str]:
     return [*near, *tags]
 
 
-# Room
-
-
 def room_for(characters: int, *remarks: str | None) -> int:
     """Characters that an answer has for its hits."""
     return characters - OVERHEAD_CHARACTERS - sum([len(as_json(remark)) for remark in remarks if remark])
@@ -191,9 +188,6 @@ def fitted(hit: Hit, room: int) -> Hit:
         path = VaultPath(path[: len(path) * 3 // 4])
         hit = replace(hit, path=VaultPath(f"{path}…"))
     return hit
-
-
-# Snippets
 
 
 class HitPlace(NamedTuple):

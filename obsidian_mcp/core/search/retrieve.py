@@ -169,9 +169,6 @@ def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
     return bool(leaf.text) and not cased and "\n" not in leaf.text and "\r" not in leaf.text
 
 
-# Texts
-
-
 def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -> Bounds:
     """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42 to 44)."""
     found = Bounds.exact(NOTHING)

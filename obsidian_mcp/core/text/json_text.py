@@ -106,9 +106,6 @@ def _nest(path: Sequence[str], value: Any) -> Any:
     return value
 
 
-# Writing
-
-
 class _Style:
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
@@ -190,9 +187,6 @@ def _line_end(text: str, offset: int) -> int:
 def _end_of_blank(text: str, offset: int = 0) -> int:
     match = _BLANK.match(text, offset)
     return match.end() if match else offset
-
-
-# Reading
 
 
 class _Reader:

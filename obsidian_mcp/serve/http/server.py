@@ -141,10 +141,7 @@ class McpEndpoint(Endpoint):
 
 
 def application(
-    app: App,
-    *,
-    keyed: Mapping[bytes, App] = MappingProxyType({}),
-    contracts: Sequence[Contract] = (),
+    app: App, *, keyed: Mapping[bytes, App] = MappingProxyType({}), contracts: Sequence[Contract] = ()
 ) -> Starlette:
     """Return the server as an ASGI application. `keyed` has the App for the bearer of each API key with a name, by its
     digest; `contracts` are served beside MCP, one of them perhaps at `/mcp`."""

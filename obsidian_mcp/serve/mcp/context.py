@@ -64,9 +64,6 @@ def _progress_report(context: Context) -> ProgressReport | None:
     return report
 
 
-# Failures
-
-
 async def handle_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Serve one message and turn every failure into an MCPError: an AppError with its code and data, -32602 with
     `data.fields` for params of the wrong shape, and -32603 for all else, `sys.exit()` too, which is logged. What comes

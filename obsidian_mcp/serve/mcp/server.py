@@ -117,9 +117,6 @@ def listening() -> SdkServer:
     return SdkServer(server, subscribers.close, subscribers.tools_changed)
 
 
-# Consent
-
-
 async def call_with_consent(
     context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[results.Result]]
 ) -> results.Result | types.InputRequiredResult:

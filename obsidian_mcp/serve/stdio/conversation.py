@@ -53,12 +53,7 @@ class Conversation:
     """Reads lines, has them answered by the dispatcher or the SDK, and writes the answers; for any thread: one lock
     guards everything, and `conclude` waits on it."""
 
-    def __init__(
-        self,
-        dispatcher: Dispatcher,
-        load: Callable[[], SdkServer],
-        drain_timeout: float,
-    ) -> None:
+    def __init__(self, dispatcher: Dispatcher, load: Callable[[], SdkServer], drain_timeout: float) -> None:
         """`load` makes what serves the requests that the dispatcher does not."""
         self._dispatcher = dispatcher
         self._lock = threading.RLock()
