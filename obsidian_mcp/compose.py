@@ -400,6 +400,8 @@ class FolderVaults:
         self._config = config
         self._key = key
         self._is_server = serving
+        if serving:
+            _allow_open_files()
         self._watches = serving and config.watch
         self._lock = threading.Lock()
         self._open: dict[Path, Vault] = {}
@@ -448,7 +450,6 @@ class FolderVaults:
 
     def warm(self) -> None:
         """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
-        _allow_open_files()
         threading.Thread(target=self._prepare, name="warm", daemon=True).start()
 
     def _prepare(self) -> None:
