@@ -230,7 +230,7 @@ _SCALARS = frozenset((NoneType, bool, int, float, str))
 
 
 def plain(value: Any) -> Any:
-    """JSON types of a result: dataclasses become objects; a field that is None or `hits.NOT_SENT` is left out."""
+    """JSON types of a result: records become objects; a field that is None or `hits.NOT_SENT` is left out."""
     members = _members(value.__class__)
     if members is not None:
         return {
@@ -247,9 +247,9 @@ def plain(value: Any) -> Any:
 
 @cache
 def _members(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass that are sent; None for anything else."""
+    """The fields of a dataclass or named tuple that are sent; None for anything else."""
     if not is_dataclass(kind):
-        return None
+        return getattr(kind, "_fields", None)
     return tuple(field.name for field in fields(kind) if field.metadata.get("sent", True))
 
 

@@ -7,8 +7,10 @@ import pkgutil
 import re
 import subprocess
 import sys
+from dataclasses import make_dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,7 +18,12 @@ import obsidian_mcp
 from obsidian_mcp import json_codec, tools
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.tools import entries, registry
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools, plain
+
+
+class Row(NamedTuple):
+    path: str
+    value: object = None
 
 
 @pytest.mark.parametrize("table", [TOOLS, PLUGIN_TOOLS, VIEW_TOOLS, RESEARCH_TOOLS])
@@ -75,3 +82,10 @@ def test_an_answer_with_half_of_a_character_and_no_number_is_json() -> None:  # 
     assert (
         json_codec.encode({"n": [float("nan"), 1.5], "half": "\ud83d"}) == '{"n":[null,1.5],"half":"\ufffd"}'.encode()
     )
+
+
+@pytest.mark.parametrize("kind", [Row, make_dataclass("Row", ["path", ("value", object, None)])])
+def test_a_record_of_either_kind_is_an_object_in_an_answer(kind: type) -> None:
+    assert plain({"rows": [kind("A.md", 7), kind("B.md")]}) == {
+        "rows": [{"path": "A.md", "value": 7}, {"path": "B.md"}]
+    }
