@@ -61,8 +61,16 @@ def bomb() -> bytes:
     return ("---\n" + "\n".join(lines) + "\n---\ntext\n").encode()
 
 
+def tower() -> bytes:
+    """Lists in each other, deeper than Python's functions can call themselves: an alias puts each into the next one."""
+    inner = ['"[[Good]]"', *(f"*a{n}" for n in range(11))]
+    lines = [f"a{n}: &a{n} {'[' * 90}{text}{']' * 90}" for n, text in enumerate(inner)]
+    return ("---\n" + "\n".join(lines) + "\n---\ntext\n").encode()
+
+
 HOSTILE = {
     "yaml bomb": bomb(),
+    "yaml tower": tower(),
     "yaml that holds itself": b"---\na: &a [*a]\nb: &b {c: *b}\n---\n",
     "yaml tags": b"---\na: !!python/object/apply:os.system ['echo zebra']\nb: !!binary AAAA\n---\n",
     "merge keys": b"---\n" + b"".join(b"k%d: &k%d {<<: *k%d}\n" % (n, n, max(n - 1, 0)) for n in range(300)) + b"---\n",

@@ -20,7 +20,7 @@ MAX_YAML = 1_000_000
 MAX_EXPANDED = 2_000_000
 """Maximum code points of all values with every alias expanded."""
 MAX_DEPTH = 100
-"""Deepest nesting of lists and mappings."""
+"""Deepest nesting of lists and mappings, with every alias expanded: whoever walks through a value may recurse."""
 MAX_ALIASES = 100
 """The `yaml` package's `maxAliasCount`: beyond it an anchor is taken for an attack ("billion laughs")."""
 
@@ -145,25 +145,25 @@ _TAGGED: dict[str, tuple[type, ...]] = {
 
 
 class _Anchor:
-    """A value that aliases may repeat, with its expanded size; `weight` counts the expansion of aliases inside it."""
+    """A value that aliases may repeat, with its size and depth, both expanded; `weight` counts the expansion of aliases
+    inside it."""
 
-    __slots__ = ("count", "size", "value", "weight")
+    __slots__ = ("count", "depth", "size", "value", "weight")
 
-    def __init__(self, value: Value, size: int, weight: int) -> None:
-        self.value, self.size, self.weight, self.count = value, size, weight, 0
+    def __init__(self, value: Value, size: int, weight: int, depth: int) -> None:
+        self.value, self.size, self.weight, self.depth, self.count = value, size, weight, depth, 0
 
 
 class _Frame:
     """A list or mapping being read."""
 
-    __slots__ = ("anchor", "awaits_value", "flow", "indent", "key", "line", "seen", "size", "start", "value", "weight")
+    __slots__ = ("anchor", "awaits_value", "depth", "flow", "indent", "key", "mark", "seen", "size", "value", "weight")
 
     def __init__(self, value: list[Value] | dict[str, Value], event: Any, outer: int) -> None:
         self.value = value
         self.anchor: str | None = event.anchor
         self.flow: bool = event.flow_style
-        self.start: int = event.start_mark.index
-        self.line: int = event.start_mark.line
+        self.mark = event.start_mark
         # column of the nearest block collection, which continuation lines must exceed; -1 outside of any
         self.indent: int = outer if self.flow else event.start_mark.column
         self.key = ""
@@ -171,6 +171,7 @@ class _Frame:
         self.seen: set[tuple[type, Scalar]] = set()
         self.size = 1
         self.weight = 0
+        self.depth = 1
 
 
 class _Builder:
@@ -241,7 +242,7 @@ class _Builder:
         size = len(text) + 1
         self._place(value, start, end, size, 1, event)
         if event.anchor:
-            self._anchors[event.anchor] = _Anchor(value, size, 1)
+            self._anchors[event.anchor] = _Anchor(value, size, weight=1, depth=0)
 
     def _alias(self, event: Any) -> None:
         anchor = self._anchors.get(event.anchor)
@@ -251,28 +252,36 @@ class _Builder:
         weight = anchor.count * anchor.weight
         if weight > MAX_ALIASES:
             raise _error(event, f"the anchor '{event.anchor}' is repeated too often")
+        self._nest(anchor.depth, event)
         self._end = event.end_mark.index
         self._place(anchor.value, event.start_mark.index, self._end, anchor.size, weight, event)
 
     def _open(self, event: Any) -> None:
-        if len(self._stack) == MAX_DEPTH:
-            raise _error(event, f"lists and mappings are nested deeper than {MAX_DEPTH}")
+        self._nest(1, event)
         value: Value = {} if type(event) is yaml.MappingStartEvent else []
         self._stack.append(_Frame(value, event, self._stack[-1].indent if self._stack else -1))
 
+    def _nest(self, depth: int, event: Any) -> None:
+        """Note that the value being read contains one of this depth. Raises: InvalidYaml where that is too deep."""
+        if len(self._stack) + depth > MAX_DEPTH:
+            raise _error(event, f"lists and mappings are nested deeper than {MAX_DEPTH}")
+        if self._stack:
+            self._stack[-1].depth = max(self._stack[-1].depth, depth + 1)
+
     def _close(self, event: Any) -> None:
         frame = self._stack.pop()
+        self._nest(frame.depth, event)
         if frame.flow:
             self._end = event.end_mark.index
             outermost = not self._stack or not self._stack[-1].flow
-            if outermost and event.end_mark.line > frame.line:
-                self._check_indent(frame.start, self._end, frame.line, frame.indent, closing="]}")
+            if outermost and event.end_mark.line > frame.mark.line:
+                self._check_indent(frame.mark.index, self._end, frame.mark.line, frame.indent, closing="]}")
             if not self._stack and self._outline is not None:
                 base = self._outline.base
-                self._outline.flow = Span(base + frame.start, base + self._end)
-        self._place(frame.value, frame.start, self._end, frame.size, frame.weight, event)
+                self._outline.flow = Span(base + frame.mark.index, base + self._end)
+        self._place(frame.value, frame.mark.index, self._end, frame.size, frame.weight, event)
         if frame.anchor:
-            self._anchors[frame.anchor] = _Anchor(frame.value, frame.size, frame.weight)
+            self._anchors[frame.anchor] = _Anchor(frame.value, frame.size, frame.weight, frame.depth)
 
     def _place(self, value: Value, start: int, end: int, size: int, weight: int, event: Any) -> None:
         """Put a finished value where it belongs: into the list, as a key, under its key, or at the root."""

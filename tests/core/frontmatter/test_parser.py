@@ -108,6 +108,8 @@ LAUGHS = "a: &a [x]\n" + "\n".join(
     f"{name}: &{name} [{', '.join(['*' + before] * 9)}]" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
+TOWER = "a0: &a0 [x]\n" + "\n".join(f"a{n}: &a{n} {'[' * 90}*a{n - 1}{']' * 90}" for n in range(1, 12))
+
 
 @pytest.mark.parametrize(
     "text",
@@ -120,10 +122,23 @@ LAUGHS = "a: &a [x]\n" + "\n".join(
         LAUGHS,
         "a: &a [" + "x," * 50_000 + "]\n" + "\n".join(f"b{number}: *a" for number in range(99)),
         "a: &a [*a]",
+        TOWER,
         "a" * 1_500_000 + ": 1",
         'a: "' + "\\u" * 200_000,
     ],
-    ids=["brackets", "braces", "dashes", "marks", "indents", "laughs", "copies", "itself", "length", "escapes"],
+    ids=[
+        "brackets",
+        "braces",
+        "dashes",
+        "marks",
+        "indents",
+        "laughs",
+        "copies",
+        "itself",
+        "tower",
+        "length",
+        "escapes",
+    ],
 )
 def test_hostile_yaml_is_an_error_with_a_line(text: str) -> None:
     # FM-19; a hang or a RecursionError would fail here
