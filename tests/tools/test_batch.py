@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments, NoteNotFound, StaleEtag
 from obsidian_mcp.tools.registry import call, list_tools
 from tests.conftest import app_on
@@ -321,3 +324,25 @@ def test_a_batch_leaves_what_its_calls_leave_one_by_one_or_nothing(
     finally:
         whole.vaults.close()
         single.vaults.close()
+
+
+def test_a_batch_of_moves_looks_at_the_whole_folder_as_often_as_one_move_does(
+    app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # BATCH-02, WATCH-10
+    whole: list[str] = []
+    scan = VaultFolder.scan
+
+    def counted(files: VaultFolder, folder: str = "", *more: Any) -> Iterator[DiskFile]:
+        whole.extend([] if folder else ["scan"])
+        return scan(files, folder, *more)
+
+    monkeypatch.setattr(VaultFolder, "scan", counted)
+    run(app, "search", query="x")  # which lists the folder for the first time
+    whole.clear()
+    batch(app, ("move_note", {"name": "Alpha", "to": "One"}))
+    once = len(whole)
+    pairs = ("One", "Two"), ("Two", "Six"), ("Six", "Ten")
+    batch(app, *(("move_note", {"name": old, "to": new}) for old, new in pairs))
+
+    assert len(whole) == 2 * once

@@ -279,6 +279,10 @@ class DraftVault(Vault):
     def _changes(self) -> Changes:
         return _DraftChanges(self.files, self.journal, self.policy, self._listing, None, None)
 
+    def look_everywhere(self) -> None:
+        """As `refresh`: a whole scan for each call of a batch would find what the first one found."""
+        self.refresh()
+
     def close(self) -> None:
         """Close the copy of the index; the journal stays open for the vault."""
         self.close_index()
