@@ -571,8 +571,9 @@ def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(
     assert watcher.drain() is None
 
 
-# WATCH-06: a folder that is still watched after it left the vault ends a thread of watchdog's when it is deleted
-def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_deleted(root: Path) -> None:
+@pytest.fixture
+def left_and_deleted(root: Path) -> Iterator[tuple[Watcher, Vault]]:
+    """A watched vault which the folder A left, after which another one at its place was deleted."""
     (root / "A").mkdir()
     (root / "A" / "a.md").write_bytes(b"1")
     watcher = Watcher(Disk(root).root)
@@ -588,31 +589,30 @@ def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_
         eventually(lambda: listed(vault) == ["A/b.md"])
         shutil.rmtree(root / "A")
         eventually(lambda: not listed(vault))
-        shutil.rmtree(root.parent / "Trash")
-        (root / "new.md").write_bytes(b"3")
-        eventually(lambda: listed(vault) == ["new.md"])
-        eventually(lambda: watcher.mode == "events")
-        assert listed(vault) == ["new.md"]
+        yield watcher, vault
+
+
+# WATCH-06: a folder that is still watched after it left the vault ends a thread of watchdog's when it is deleted
+def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_deleted(
+    root: Path, left_and_deleted: tuple[Watcher, Vault]
+) -> None:
+    watcher, vault = left_and_deleted
+    shutil.rmtree(root.parent / "Trash")
+    (root / "new.md").write_bytes(b"3")
+
+    eventually(lambda: listed(vault) == ["new.md"])
+    eventually(lambda: watcher.mode == "events")
+    assert listed(vault) == ["new.md"]
 
 
 # WATCH-06
-def test_watching_ends_after_a_folder_left_the_vault_and_another_at_its_place_was_deleted(root: Path) -> None:
-    (root / "A").mkdir()
-    (root / "A" / "a.md").write_bytes(b"1")
-    watcher = Watcher(Disk(root).root)
-    with vault_of(root, watcher) as vault:
-        watcher.start()
-        eventually(lambda: watcher.mode == "events")
-        (root / "A").rename(root.parent / "Trash")
-        eventually(lambda: not listed(vault))
-        (root / "A").mkdir()
-        (root / "A" / "b.md").write_bytes(b"2")
-        eventually(lambda: listed(vault) == ["A/b.md"])
-        shutil.rmtree(root / "A")
-        eventually(lambda: not listed(vault))
+def test_watching_ends_after_a_folder_left_the_vault_and_another_at_its_place_was_deleted(
+    left_and_deleted: tuple[Watcher, Vault],
+) -> None:
+    watcher, _ = left_and_deleted
+    watcher.stop()
 
-        watcher.stop()
-        assert watcher.mode == "scans"
+    assert watcher.mode == "scans"
 
 
 # WATCH-06, SAFE-16
