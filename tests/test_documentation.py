@@ -207,12 +207,30 @@ def test_every_link_of_a_document_leads_somewhere(document: Path) -> None:
             assert (document.parent / target).exists(), target
 
 
+@pytest.fixture(scope="module")
+def code() -> list[str]:
+    """The files of Python, each with a slash in front."""
+    folders = ("obsidian_mcp", "tests", "benchmarks", "packaging")
+    return [f"/{file.relative_to(ROOT).as_posix()}" for folder in folders for file in (ROOT / folder).rglob("*.py")]
+
+
 def test_every_file_that_the_map_names_exists() -> None:
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     named = re.findall(r"`([\w./-]+(?:/|\.\w+))`", text) + re.findall(r"\b(?:specs|docs)/\w+\.md", text)
 
     assert len(named) > 10
     assert [name for name in named if not ((ROOT / name).exists() or (ROOT / "obsidian_mcp" / name).exists())] == []
+
+
+@pytest.mark.parametrize(
+    "document",
+    [*DOCUMENTS, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "specs").glob("*.md"))],
+    ids=lambda path: path.name,
+)
+def test_every_file_of_code_that_a_document_names_exists(document: Path, code: list[str]) -> None:
+    named = re.findall(r"`([\w./-]+\.py)`", document.read_text(encoding="utf-8").replace("NOUN", "tasks"))
+
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in code)] == []
 
 
 def test_the_readme_leads_to_every_document() -> None:
