@@ -134,7 +134,7 @@ def test_file_operations_are_within_their_budget(server: RawServer) -> None:
             ("delete_note", {"name": f"Moved {number}", "permanent": True}),
         ]:
             message = {"name": f"obsidian_{tool}", "arguments": arguments}
-            figures.append(seconds(lambda: answered(server, message)))  # noqa: B023
+            figures.append(seconds(lambda: assert_answered(server, message)))  # noqa: B023
             if tool == "read_note":
                 reads.append(figures[-1])
     assert reported("reads", reads, READ) < READ
@@ -154,7 +154,7 @@ def test_searches_are_within_their_budget(server: RawServer) -> None:
     figures = []
     for query in queries:
         message = {"name": "obsidian_search", "arguments": {"query": query}}
-        figures.append(seconds(lambda: answered(server, message)))  # noqa: B023
+        figures.append(seconds(lambda: assert_answered(server, message)))  # noqa: B023
     assert reported("search", figures, SEARCH) < SEARCH
 
 
@@ -166,7 +166,7 @@ def test_a_search_during_the_first_build_is_answered_in_time(vault: Path, match:
         server.initialize()
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
         try:
-            figures = [seconds(lambda: answered(server, message)) for _ in range(3)]
+            figures = [seconds(lambda: assert_answered(server, message)) for _ in range(3)]
             answer = server.call("tools/call", message)["result"]["structuredContent"]["data"]
         finally:
             for process in busy:
@@ -183,12 +183,12 @@ def test_a_vault_of_two_thousand_notes_is_whole_soon_after_the_first_call(tmp_pa
     message = {"name": "obsidian_graph", "arguments": {"question": "orphans"}}
     with starter(vault, tmp_path, indexed=False)() as server:
         server.initialize()
-        figure = seconds(lambda: answered(server, message))
+        figure = seconds(lambda: assert_answered(server, message))
         answer = server.call("tools/call", message)["result"]["structuredContent"]["data"]
     assert "incomplete" not in answer
     assert reported("index of 2 000 notes at the first call", [figure], FIRST_BUILD) < FIRST_BUILD
 
 
-def answered(server: RawServer, message: dict[str, Any]) -> None:
+def assert_answered(server: RawServer, message: dict[str, Any]) -> None:
     answer = server.call("tools/call", message)
     assert "result" in answer, answer

@@ -53,8 +53,8 @@ def test_the_document_takes_the_requests_that_the_envelope_takes() -> None:
     assert SCHEMAS["EnvelopeRequest"] == EnvelopeRequest.model_json_schema()
 
 
-def conforms(answer: Any, operation: dict[str, Any]) -> None:
-    """The answer's status and body are ones that the document has for the operation."""
+def assert_conforms(answer: Any, operation: dict[str, Any]) -> None:
+    """Check that the answer's status and body are ones that the document has for the operation."""
     described = operation["responses"].get(str(answer.status_code))
     assert described is not None, (answer.status_code, answer.text)
     schema = described["content"]["application/json"]["schema"]
@@ -112,7 +112,7 @@ def test_whatever_is_asked_the_answer_is_one_of_the_document(
     if path == "/mcp" and "jsonrpc" in answer.text and "ok" not in answer.json():
         return  # JSON-RPC, which is not OpenAPI's business
     if answer.status_code != 202:
-        conforms(answer, described)
+        assert_conforms(answer, described)
 
 
 def test_a_path_with_a_line_break_is_nowhere(served: TestClient) -> None:
