@@ -80,12 +80,13 @@ def test_a_write_keeps_owner_group_and_mode(note: Path) -> None:
 @needs("times of creation")
 def test_a_write_keeps_the_time_of_creation(note: Path) -> None:
     """FILE-02. The order by date of creation was lost with every edit."""
-    before = born(note)
+    before, changed = born(note), note.stat().st_mtime_ns
     while time.time() < before + 0.05:  # a new file would be younger
         threading.Event().wait(0.01)
     for data, expected in ((b"new", b"old"), (b"newer", None)):
         Disk(note.parent).write("n.md", data, expected)
         assert abs(born(note) - before) < 0.001
+        assert note.stat().st_mtime_ns > changed
 
 
 def born(path: Path) -> float:

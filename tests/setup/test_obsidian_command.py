@@ -82,6 +82,7 @@ def test_another_command_of_that_name_stays(way: Way, tmp_path: Path) -> None:
         install_command(way.system, way.running(), [])
     with pytest.raises(ClientConfigRefused):
         uninstall_command(way.system, way.running())
+    assert not is_our_link(way.link)
     assert way.link.read_text(encoding="utf-8") == "#!/bin/sh\n"
 
 
