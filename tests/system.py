@@ -53,6 +53,11 @@ def _names(name: str) -> Callable[[Path], bool]:
     return can
 
 
+def _takes_bytes(folder: Path) -> bool:
+    """Whether a name may be any bytes. On Windows, where names are texts, these are none."""
+    return _names(os.fsdecode(b"a\xff"))(folder)
+
+
 def _tells_case(folder: Path) -> bool:
     (folder / "a").touch()
     return not (folder / "A").exists()
@@ -107,7 +112,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "names that end in a space": _names("a "),
     "names with a backslash": _names("a\\b"),
     "names with control characters": _names("a\x01b"),
-    "names that are not UTF-8": _names("a\udcff"),
+    "names that are not UTF-8": _takes_bytes,
     "names that differ in case": _tells_case,
     "removing open files": _removes_open_files,
     "moving folders with open files": _moves_open_folders,

@@ -26,7 +26,7 @@ from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits, Snippet
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests import forked
 from tests.examples import examples
-from tests.system import needs
+from tests.system import can, needs
 
 COLOURS = re.compile("\x1b\\[[0-9;]*m")
 HITS = Hits(
@@ -194,7 +194,7 @@ def test_what_would_steer_the_terminal_is_shown_and_not_obeyed(basic: Path) -> N
     (basic / "Evil.md").write_text(
         "okapi \x1b[2J\x1b]0;title\x07 \x9b31m \u202egnp.exe \x00\r\n", encoding="utf-8", newline="\n"
     )
-    if os.name == "posix":
+    if can("names with control characters"):
         (basic / "Evil \x1b[31m okapi\n.md").write_text("text", encoding="utf-8")
     shown = on_terminal(basic, "okapi")
 

@@ -165,13 +165,11 @@ def test_a_vault_is_named_by_the_name_the_app_shows_before_or_after_the_command(
     other = tmp_path / "Second vault"
     other.mkdir()
     (other / "Only here.md").touch()
-    registry = tmp_path / "config" / "obsidian" / "obsidian.json"
-    registry.parent.mkdir(parents=True)
-    registry.write_text(json.dumps({"vaults": {"a": {"path": str(other), "ts": 1}}}), encoding="utf-8")
+    for folder in (tmp_path / "config", basic.parent / "Library/Application Support"):  # the latter on macOS
+        (folder / "obsidian").mkdir(parents=True)
+        registry = {"vaults": {"a": {"path": str(other), "ts": 1}}}
+        (folder / "obsidian" / "obsidian.json").write_text(json.dumps(registry), encoding="utf-8")
     folders = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "APPDATA": str(tmp_path / "config")}
-    if sys.platform == "darwin":
-        (tmp_path / "Library/Application Support").mkdir(parents=True)
-        registry.parent.rename(basic.parent / "Library/Application Support/obsidian")
 
     before = run("--vault", "second vault", "list", **folders)
     after = run("list", "--vault", "second vault", **folders)

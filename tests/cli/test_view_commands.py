@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import stat
-import sys
 import webbrowser
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from obsidian_mcp.cli.main import run
 from tests.serve.mcp.test_resources import PIXEL
+from tests.system import can
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +100,7 @@ def test_without_a_name_the_page_is_the_users_own_and_is_opened(
     file = Path(capsys.readouterr().out.strip())
     assert opened == [file.as_uri()]
     assert data_of(file.read_text(encoding="utf-8"))["title"] == "Home"
-    if sys.platform != "win32":
+    if can("permissions of POSIX"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
@@ -20,6 +19,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.tools.registry import Outcome, call, plain
 from tests.conftest import app_on
 from tests.examples import examples
+from tests.system import can
 
 LONG = 400_000
 """Characters of the longest line."""
@@ -46,8 +46,8 @@ TEXTS: dict[str, bytes] = {
 }
 DEEP = [
     "狐" * 80,
-    "\x01\x02" * 100 if os.name == "posix" else "q" * 200,
-    '"\\'[: 2 if os.name == "posix" else 0] * 100 or "q",
+    "\x01\x02" * 100 if can("names with control characters") else "q" * 200,
+    '"\\'[: 2 if can("names with a backslash") else 0] * 100 or "q",
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.serve.raw import MODERN, RawServer
+from tests.system import can, needs
 
 SPOILT: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "in quotation marks": (lambda vault: [f'"{vault}"'], "Its path was given with quotation marks inside"),
@@ -30,11 +30,11 @@ def test_a_spoilt_path_is_explained_to_the_client_and_in_its_log(
     vault = Path(shutil.move(basic, tmp_path / "my own vault"))
     own = {"OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"), "OBSIDIAN_MCP_STATE": str(tmp_path / "state")}
     with RawServer([sys.executable, "-m", "obsidian_mcp", "--vault", *words(vault)], env=own) as server:
-        explains(server, said)
+        assert_explained(server, said)
         assert str(vault) in server.stderr()
 
 
-def explains(server: RawServer, said: str) -> None:
+def assert_explained(server: RawServer, said: str) -> None:
     """Check that a server says what is wrong with its vault wherever a client or a person looks."""
     assert said in server.initialize()["result"]["instructions"]
     assert said in server.call("server/discover", {"_meta": MODERN})["result"]["instructions"]
@@ -67,23 +67,23 @@ def test_a_path_that_is_no_vault_is_explained_and_ends_nothing(tmp_path: Path, w
     given = [word.replace("{folder}", str(tmp_path)) for word in words]
     own = {name: str(tmp_path / name) for name in ("OBSIDIAN_MCP_CACHE", "OBSIDIAN_MCP_STATE", "HOME", "APPDATA")}
     with RawServer([sys.executable, "-m", "obsidian_mcp", *given], env={**own, "OBSIDIAN_VAULT_PATH": ""}) as server:
-        explains(server, said)
+        assert_explained(server, said)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
+@needs("permissions of POSIX")
 def test_a_folder_that_may_not_be_read_is_explained(tmp_path: Path) -> None:  # CLI-21
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o300)
     own = {name: str(tmp_path / name) for name in ("OBSIDIAN_MCP_CACHE", "OBSIDIAN_MCP_STATE")}
-    plain = ["setpriv", "--bounding-set=-all"] if os.geteuid() == 0 else []
+    plain = [] if can("permissions that bind us") else ["setpriv", "--bounding-set=-all"]
     if plain and shutil.which("setpriv") is None:
         pytest.skip("root reads every folder, and setpriv is not there to hinder it")
     command = [*plain, sys.executable, "-m", "obsidian_mcp", "--vault"]
     with RawServer([*command, str(closed)], env=own) as server:
-        explains(server, "may not be read")
+        assert_explained(server, "may not be read")
     closed.chmod(0)
     with RawServer([*command, str(closed / "below")], env=own) as server:
-        explains(server, "cannot be reached (Permission denied)")
+        assert_explained(server, "cannot be reached (Permission denied)")
 
 
 def test_a_vault_that_appears_later_is_served_from_then_on(basic: Path, tmp_path: Path) -> None:  # CLI-21

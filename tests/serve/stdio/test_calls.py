@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import Any
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
+from tests.serve.raw import MODERN, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.vault_server import slow, started
+from tests.system import can
 
 READ = "obsidian_read_note"
 HOST_META = {"claudecode/toolUseId": "toolu_1", "example.com/deep": {"a": [1, None, True]}}
@@ -31,7 +31,7 @@ def vault(basic: Path) -> Path:
             "05020027a5e1a10000000049454e44ae426082"
         )
     )
-    if sys.platform == "linux":  # elsewhere names of files are Unicode
+    if can("names that are not UTF-8"):
         (basic / os.fsdecode(b"bad \xff name.md")).write_text("text\n", encoding="utf-8", newline="\n")
     return basic
 
@@ -217,7 +217,7 @@ def test_quick_calls_do_not_wait_behind_slow_ones(vault: Path) -> None:
         server.send(*[tool_call(f"slow {number}", "dig", {"steps": 100_000}) for number in range(10)])
         begun = time.monotonic()
         assert "result" in server.call("tools/call", ALPHA)
-        assert time.monotonic() - begun < PATIENCE / 3
+        assert time.monotonic() - begun < 10
         server.send(*[notification("notifications/cancelled", {"requestId": f"slow {number}"}) for number in range(10)])
         assert "result" in server.call("tools/call", ALPHA)
         assert server.close() == 0
