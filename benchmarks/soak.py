@@ -149,7 +149,17 @@ def soak(vault: Path, clients: int, seconds: float, pause: float, calls: int = 0
             raise RuntimeError(line + log.read().decode())
         found = Soak()
         url = line.rpartition(" ")[2].strip()
-        asyncio.run(_run(found, url, paths(count), clients, seconds, pause, calls, process.pid))
+        running = _run(
+            found,
+            url,
+            paths(count),
+            clients=clients,
+            seconds=seconds,
+            pause=pause,
+            calls=calls,
+            process=process.pid,
+        )
+        asyncio.run(running)
         process.terminate()
         process.wait(60)
     finally:
@@ -164,6 +174,7 @@ async def _run(
     found: Soak,
     url: str,
     notes: Sequence[str],
+    *,
     clients: int,
     seconds: float,
     pause: float,
