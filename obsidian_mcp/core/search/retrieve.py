@@ -13,6 +13,7 @@ from operator import and_
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.index import search_document
+from obsidian_mcp.core.index.rows import IN_LIST
 from obsidian_mcp.core.query import nodes
 from obsidian_mcp.core.query.document import Document, Structure
 from obsidian_mcp.core.query.nodes import Phrase, Regex, ScopedQuery, SearchField, Word
@@ -89,10 +90,10 @@ def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> Abs
     from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import; the index alone answers most searches
 
     matcher, truncated, found = Matcher(query), flagged(snapshot, search_document.TRUNCATED), set()
-    sql = "SELECT file, text, structure FROM texts"
+    sql, values = "SELECT file, text, structure FROM texts", list[str]()
     if len(files) * 4 <= len(snapshot.table.paths) * 3:
-        sql += f" WHERE file IN ({', '.join(map(str, files))})"
-    rows = (row for row in snapshot.rows.connection.execute(sql) if row[0] in files)
+        sql, values = f"{sql} WHERE file {IN_LIST}", [json.dumps(list(files))]
+    rows = (row for row in snapshot.rows.connection.execute(sql, values) if row[0] in files)
     for done, (number, text, packed) in enumerate(rows, 1):
         if not done % REPORTED_TEXTS:
             report_progress(done, len(files), "Searching")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -60,6 +61,21 @@ def test_a_search_without_a_result_says_which_words_no_note_has() -> None:  # SE
     assert (answer.total, answer.widened) == (0, f"{retry} No note has zebroid, quagga. Words of this vault: zebras.")
     with indexed({"House.md": ""}) as vault:
         assert search_of(vault).find(Request("quagga", "exact")).widened is None
+
+
+def test_the_texts_of_any_files_are_read_by_the_same_statement() -> None:  # SEARCH-29
+    """SQLite's statements are kept for their text: one that names the files takes memory for each set of them."""
+    read: set[str] = set()
+
+    def note(statement: str) -> None:
+        if "structure FROM texts" in statement:
+            read.add(re.sub(r"'[^']*'", "?", statement))  # SQLite shows the values in it
+
+    with indexed({f"{n}.md": "owl" if n % 3 else "Heron" for n in range(30)}) as vault:
+        vault.indexer.query(lambda rows: rows.connection.set_trace_callback(note))
+        totals = [search_of(vault).find(Request(f"match-case:{word}", "exact")).total for word in ("owl", "Heron")]
+
+    assert (totals, len(read)) == ([20, 10], 1)
 
 
 def test_files_with_some_of_the_words_come_after_those_with_all() -> None:  # SEARCH-51, SEARCH-86
