@@ -59,7 +59,7 @@ class Matcher:
         return self._test.holds(place) and (place.has_content or next(self._test.places(place), None) is not None)
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
-        """The places to show of a file, in order and each once, none if its path matched; None without a match."""
+        """The places to show of a note, in order and each once, none if its path matched; None without a match."""
         if not self.matches(subject):
             return None
         return tuple(sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end")))[:MAX_SPANS]

@@ -188,9 +188,9 @@ class Weighted(NamedTuple):
 
 def weighted_terms(snapshot: Snapshot, terms: Sequence[Term]) -> list[Weighted]:
     """Return some terms with their weights; other words weigh no more than those that they stand for (SEARCH-87)."""
-    everything, rarities = len(snapshot.table.paths), list[float]()
     if len(terms) == 1:
         return [Weighted(0, terms[0], OTHER if terms[0].instead_of else 1.0)]
+    everything, rarities = len(snapshot.table.paths), list[float]()
     for term in terms:  # the rarer, the more
         known = snapshot.text_counts.get(term.text) if term.is_part else None
         count = _count(snapshot, term.expression) if known is None else known
