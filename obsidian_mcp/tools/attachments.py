@@ -141,7 +141,7 @@ def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswe
 
 
 def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
-    size, mime = media.size_of(data), media.type_of(data)
+    size, mime = media.picture_size(data), media.picture_type(data)
     fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
     shown = data if fits else app.media().shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)

@@ -157,7 +157,7 @@ def test_a_large_image_is_shrunk_to_what_hosts_take(app: App, basic: Path, width
     assert outcome.data["shrunk"] is True
     assert (outcome.data["width"], outcome.data["height"]) == (width, height)
     assert len(outcome.picture.image) <= 700_000
-    size = media.size_of(outcome.picture.image)
+    size = media.picture_size(outcome.picture.image)
     assert size is not None
     assert max(size) <= 2000
     assert abs(size[0] / size[1] - width / height) < 0.05 * width / height
@@ -180,9 +180,9 @@ def test_the_size_is_read_from_every_kind_of_image(kind: str) -> None:
     out = io.BytesIO()
     image.new("RGB", (321, 123)).save(out, kind)
 
-    assert media.size_of(out.getvalue()) == (321, 123)
+    assert media.picture_size(out.getvalue()) == (321, 123)
     for length in range(40):
-        media.size_of(out.getvalue()[:length])  # whatever it says of a torn file, it does not fail
+        media.picture_size(out.getvalue()[:length])  # whatever it says of a torn file, it does not fail
 
 
 def test_the_text_of_a_pdf_comes_page_by_page(app: App) -> None:

@@ -51,7 +51,7 @@ def is_text(path: str, data: bytes) -> bool:
 # Pictures, by the first bytes of their files
 
 
-def type_of(data: bytes) -> str | None:
+def picture_type(data: bytes) -> str | None:
     """MIME type by the first bytes, of the kinds that hosts show."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
@@ -62,10 +62,10 @@ def type_of(data: bytes) -> str | None:
     return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
 
 
-def size_of(data: bytes) -> tuple[int, int] | None:
+def picture_size(data: bytes) -> tuple[int, int] | None:
     """Width and height in pixels; None where they cannot be told."""
     try:
-        match type_of(data):
+        match picture_type(data):
             case "image/png":
                 width, height = struct.unpack(">II", data[16:24])
             case "image/gif":
