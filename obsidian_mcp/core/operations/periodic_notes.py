@@ -131,8 +131,16 @@ class Templates:
         body = vault.read_text(target).text.body if target else ""
         parsed = parser.parse(body)
         modified = local_time(target.mtime_ns) if target else now
-        system_path, tags = str(vault.files.root / path), tuple(parsed.all_tags)
-        about = Target(path, now, modified, modified, system_path, body, tags, parsed.properties)
+        about = Target(
+            path,
+            now,
+            created=modified,
+            modified=modified,
+            system_path=str(vault.files.root / path),
+            content=body,
+            tags=tuple(parsed.all_tags),
+            properties=parsed.properties,
+        )
         catalog = vault.catalog
         surroundings = Surroundings(
             lambda path: catalog.at(VaultPath(path.strip("/"))) is not None, self._included, self._settings.locale
