@@ -171,9 +171,9 @@ class Config(Immutable):
 
     @property
     def has_vault(self) -> bool:
-        """Whether the default vault is named, and its folder can be read."""
+        """Whether the default vault is named, and its folder can be read: no file takes a separator at its end."""
         named = self.named_vaults
-        return bool(named) and all(named) and os.access(os.path.join(named[0], "."), os.R_OK | os.X_OK)  # noqa: PTH118
+        return bool(named) and all(named) and os.access(os.path.join(named[0], ""), os.R_OK | os.X_OK)  # noqa: PTH118
 
     @property
     def offers_views(self) -> bool:
