@@ -104,16 +104,16 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
     """Serve the vaults on stdio, or a plugin's tools; return the exit status. `start_log` is called when the first
     messages are answered. Raises: InvalidArguments, PolicyInvalid."""
     settings = options.config()
+    if settings.bridge or settings.key:
+        from obsidian_mcp import compose
+
+        settings = compose.limit_to_key(settings)
     if settings.tools != "all":
         from obsidian_mcp.tools.entries import profile
 
         profile(settings.tools)  # one without tools is refused before the first message is read
-    if settings.bridge or settings.key:
-        from obsidian_mcp import compose
-
-        if settings.bridge:
-            return compose.serve_plugin(settings, start_log)
-        settings = compose.limit_to_key(settings)
+    if settings.bridge:
+        return compose.serve_plugin(settings, start_log)
     from obsidian_mcp.serve import stdio
     from obsidian_mcp.serve.dispatch import VaultDispatcher
 

@@ -319,6 +319,15 @@ def test_a_wrong_option_ends_the_start_and_says_what_there_is(vault: Path, argum
         assert "Traceback" not in server.stderr()
 
 
+def test_a_key_whose_tools_are_for_http_only_ends_the_start(vault: Path, tmp_path: Path) -> None:
+    # DISPATCH-07, TOOL-25
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f'[keys.phone]\nsha256 = "{"0" * 64}"\ntools = "research"\n', encoding="utf-8")
+    with started(vault, "--key", "phone", OBSIDIAN_MCP_POLICY=str(policy)) as server:
+        assert server.wait() != 0
+        assert "offered over HTTP only" in server.stderr()
+
+
 def test_a_wrong_variable_ends_the_start_and_is_named(vault: Path) -> None:
     # DISPATCH-07
     with started(vault, OBSIDIAN_MCP_TIMEOUT="soon") as server:
