@@ -589,8 +589,18 @@ class FolderVaults:
             return _meaning(self._config, indexer, vault, cache / f"vectors{allowed.fingerprint}", is_server=is_server)
 
         journal = SqliteJournal(self._config.state / cache.name, process="" if self._is_server else ONE_SHOT)
-        dirty, now = watcher or Scanning(), calendar(self._config)
-        vault = Vault(folder.name, disk, dirty, journal, open_index, allowed, app, through_app, now, begin_background)
+        vault = Vault(
+            folder.name,
+            disk,
+            watcher or Scanning(),
+            journal,
+            open_index,
+            allowed,
+            app=app,
+            through_app=through_app,
+            calendar=calendar(self._config),
+            begin_background=begin_background,
+        )
         try:
             if watcher is not None:
                 watcher.start()

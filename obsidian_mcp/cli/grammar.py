@@ -181,8 +181,8 @@ def get(name: str) -> Subcommand | None:
     required = row.get("required", schema.get("required", ()))
     first = () if required else tuple(of_tool)[:1]
     places = [key for key in of_tool if key in required or key in first or key == "content"]
-    text = {"text": told.get("description"), **row}
-    return Subcommand(name, text, arguments, places, required, entry.name if entry else "")
+    row = {"text": told.get("description"), **row}
+    return Subcommand(name, row, arguments, places=places, required=required, tool=entry.name if entry else "")
 
 
 def _arguments(
@@ -210,7 +210,7 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
         dashes, name, value = _split(word)
         if not dashes:
             if stops:
-                return Reading(options, placed, None, (word, *left))
+                return Reading(options, placed, rest=(word, *left))
             placed.append(word)
             continue
         if dashes == "-":

@@ -96,10 +96,10 @@ def install(
         raise _left_alone(content.path, error) from error
     stands = entries.servers(client, after)[name]
     if content.data is not None and after == text:
-        return ConfigChange(client, content.path, name, stands, "unchanged", text, after)
+        return ConfigChange(client, content.path, name, stands, "unchanged", before=text, after=after)
     action: Action = "added" if existing is None else "replaced" if foreign else "updated"
     backup = None if dry_run else files.replace(content, after)
-    return ConfigChange(client, content.path, name, stands, action, text, after, backup)
+    return ConfigChange(client, content.path, name, stands, action, before=text, after=after, backup=backup)
 
 
 def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = False) -> ConfigChange:
@@ -110,7 +110,7 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
     text = content.text
     existing = _servers(client, content).get(name)
     if existing is None:
-        return ConfigChange(client, content.path, name, {}, "absent", text, text)
+        return ConfigChange(client, content.path, name, {}, "absent", before=text, after=text)
     if not _is_ours(existing):
         raise ClientConfigRefused(
             f"The server {name!r} of {client.title} is another program ({' '.join(command_of(existing))}), so it was "
@@ -124,9 +124,9 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
     if before is None and entries.write(client, "", name, existing) == text:
         if not dry_run:
             files.delete(content)
-        return ConfigChange(client, content.path, name, existing, "removed", text, "", deleted=True)
+        return ConfigChange(client, content.path, name, existing, "removed", before=text, after="", deleted=True)
     backup = None if dry_run else files.replace(content, after)
-    return ConfigChange(client, content.path, name, existing, "removed", text, after, backup)
+    return ConfigChange(client, content.path, name, existing, "removed", before=text, after=after, backup=backup)
 
 
 def list_configured(client: McpClient, system: System) -> list[Configured]:

@@ -72,7 +72,7 @@ def batch(
         (opened.check if dry_run else opened.commit)("batch", operations)
     changed = list(dict.fromkeys(normal_form(one.disk) for one in operations))
     diff = shown_diff(map(_lines, operations)) if dry_run else None
-    return Batch(len(calls), results, len(changed), *first_of(changed, FILES_SHOWN), diff)
+    return Batch(len(calls), results, len(changed), *first_of(changed, FILES_SHOWN), diff=diff)
 
 
 def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:

@@ -142,7 +142,7 @@ def edit_canvas(
     shown = shown_diff([diff(path, text.body, made.body)]) if dry_run else None
     kept = "" if before is None else before.etag
     etag = kept if dry_run else etag_of(data)
-    return CanvasChange(path, changed, etag, list(made.ids), True if before is None else None, shown)
+    return CanvasChange(path, changed, etag, list(made.ids), created=before is None or None, diff=shown)
 
 
 def _apply(vault: Vault, body: str, wanted: list[canvas_edits.CanvasOperation]) -> canvas_edits.EditedCanvas:

@@ -118,9 +118,9 @@ def get_links(
         for refs, context in zip(lines, contexts, strict=True)
     ]
     count = count_fitting(shown, linking)
-    totals = (len(outgoing_links), len(incoming))
-    following, notice = next_offset(offset, count, max(totals)), outgoing.notice or backlinks.notice
-    return Links(entry.path, shown[:count], linking[:count], *totals, following, notice)
+    totals = {"outgoing_total": len(outgoing_links), "backlinks_total": len(incoming)}
+    following, notice = next_offset(offset, count, max(totals.values())), outgoing.notice or backlinks.notice
+    return Links(entry.path, shown[:count], linking[:count], **totals, next_offset=following, incomplete=notice)
 
 
 def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:

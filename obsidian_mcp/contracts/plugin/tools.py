@@ -89,8 +89,8 @@ def read_note(
         content = "\n".join(f"{first + i}: {line}" for i, line in enumerate(content.split("\n")))
     truncated = max_chars is not None and max_chars < len(content)
     shown = content[:max_chars] if truncated else content
-    last = _last_line(lines, whole_span, len(body))
-    return ReadSection(heading.text, heading.level, shown, heading.line + 1, last, truncated)
+    first, last = heading.line + 1, _last_line(lines, whole_span, len(body))
+    return ReadSection(heading.text, heading.level, shown, start_line=first, end_line=last, truncated=truncated)
 
 
 def _heading(parsed: parser.Note, name: str, level: int) -> Heading:

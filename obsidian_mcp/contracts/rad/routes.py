@@ -76,8 +76,7 @@ class Rad(Contract):
         except AppError as error:
             problem = error.message
         else:
-            answer = {"success": True, "tool": name, "output": outcome.whole(), **_stamp(started, session)}
-            return json_reply(answer)
+            return json_reply({"success": True, "tool": name, "output": outcome.whole(), **_stamp(started, session)})
         return json_reply(failure(name, problem, started, session))
 
 
