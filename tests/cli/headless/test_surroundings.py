@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.cli import main
-from tests.system import needs
 
 from .conftest import Ran, Run
 
@@ -82,18 +81,19 @@ def test_content_comes_from_standard_input_as_it_is(
     assert (vault / "In.md").read_bytes() == given.read_bytes()
 
 
-@needs("POSIX shell")
 def test_the_output_is_copied_where_there_is_a_clipboard(
     vault: Path, ran: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-19."""
+    """HEADLESS-19: the stand-in for a program of the system is a script; Windows finds the batch file that runs it."""
     program, copied = tmp_path / "bin" / "xsel", tmp_path / "copied"
     program.parent.mkdir()
     monkeypatch.setenv("PATH", str(program.parent))
     answer = ran("read", "path=Folder/Gamma.md", "--copy")
     assert answer == Ran("plain body [[Alpha]] [[Ghost]]\n", "There is no clipboard here; nothing was copied.\n", 0)
-    program.write_text(f"#!/bin/sh\n/bin/cat > '{copied}'\n", encoding="utf-8", newline="\n")
+    script = f"import pathlib, sys\npathlib.Path({str(copied)!r}).write_bytes(sys.stdin.buffer.read())\n"
+    program.write_text(f"#!{sys.executable}\n{script}", encoding="utf-8", newline="\n")
     program.chmod(stat.S_IRWXU)
+    program.with_suffix(".cmd").write_text(f'@"{sys.executable}" "{program}"\n', encoding="utf-8")
     assert ran("read", "path=Folder/Gamma.md", "--copy").err == ""
     assert copied.read_text(encoding="utf-8") == "plain body [[Alpha]] [[Ghost]]\n"
     assert vault.exists()
