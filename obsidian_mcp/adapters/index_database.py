@@ -16,6 +16,7 @@ from pathlib import Path
 from obsidian_mcp.core.index import index
 from obsidian_mcp.core.index.database import PATIENCE, Busy, Connection, Replaced
 from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.errors import StorageFailed
 
 IDLE_READERS = 4
 """Connections kept open for reading; more are opened when more threads read at once."""
@@ -132,6 +133,9 @@ class IndexDatabase:
     def begin_anew(self) -> None:
         with self._write, self._state:
             self._starts = 0
+            self._close_all()
+            if self.file is not None and not self._closed and not remove_database(self.file):
+                raise StorageFailed("The index is open in another program, such as a server; end that and try again.")
             self._replace(self.epoch, _damage("to be begun anew"))
 
     def close(self) -> None:
@@ -316,11 +320,10 @@ def _reason(error: sqlite3.DatabaseError | OSError) -> str:
 
 def _identity(file: Path) -> tuple[int, int] | None:
     """Return device and inode, which differ for two files at one path; None if there is no file."""
-    try:
+    with contextlib.suppress(OSError):
         found = file.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        return found.st_dev, found.st_ino
+    return None
 
 
 def _parts(file: Path) -> list[Path]:
@@ -329,8 +332,10 @@ def _parts(file: Path) -> list[Path]:
     return [file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm"), file]
 
 
-def remove_database(file: Path) -> None:
-    """Remove a database, best effort: on Windows a file that another process has open stays."""
-    for part in _parts(file):
-        with contextlib.suppress(OSError):
+def remove_database(file: Path) -> bool:
+    """Remove a database; return whether it could be: on Windows a file that another process has open stays."""
+    with contextlib.suppress(OSError):
+        for part in _parts(file):
             part.unlink(missing_ok=True)
+        return True
+    return False

@@ -43,7 +43,7 @@ class Database(Protocol):
         """A transaction, alone among all processes, waited for up to `patience` seconds. Raises: Replaced, Busy."""
 
     def begin_anew(self) -> None:
-        """Leave the present file, whatever is in it, and go on with an empty one."""
+        """Go on with an empty file. Raises: StorageFailed where another program has the present one open (Windows)."""
 
     def copied(self) -> Database:
         """Return a database in memory with what is committed now. Raises: Replaced, Busy."""

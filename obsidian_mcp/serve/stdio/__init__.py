@@ -34,8 +34,7 @@ GRACE_SECONDS: Final = 5.0
 READ_FIRST_SECONDS: Final = 0.5
 """How long importing may wait for answers to what came before."""
 IMPORT_SWITCH_SECONDS: Final = 0.001 if sys.platform == "win32" else 0.0005
-"""How long importing may keep the thread waiting that answers the first messages. Windows counts whole milliseconds:
-for less than one the waiting thread spins, and importing the SDK took 54 s instead of 2."""
+"""How long importing may keep the thread waiting that answers first messages; below 1 ms it spins on Windows."""
 
 
 def run(
