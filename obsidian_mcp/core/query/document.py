@@ -50,13 +50,14 @@ class Structure:
         self._numbers = array("I", numbers)
         self._parts: dict[Scope, Parts] = {}
 
-    def _columns(self, kind: int) -> list[array[int]]:
-        """Starts and ends of top-level blocks and of list items, each item without the items below it (kind 0,
-        QUERY-41); starts and levels of the headings that begin sections (1); marks (code points), starts and ends of
-        task items, without the items below them (2, QUERY-43)."""
-        counts = self._numbers[1:4]
-        first, size = 4 + 2 * sum(counts[:kind]), counts[kind]
-        return [self._numbers[first + n * size : first + (n + 1) * size] for n in range(3 if kind == _TASKS else 2)]
+    def _column(self, kind: int, n: int) -> array[int]:
+        """A column: starts (0) and ends (1) of top-level blocks and of list items, each item without the items below it
+        (kind 0, QUERY-41); starts and levels of the headings that begin sections (1); marks (code points), starts and
+        ends of task items, without the items below them (2, QUERY-43)."""
+        numbers = self._numbers
+        size = numbers[kind + 1]
+        first = 4 + 2 * sum(numbers[1 : kind + 1]) + n * size
+        return numbers[first : first + size]
 
     def pack(self) -> bytes:
         """Return the structure as bytes."""
@@ -72,12 +73,12 @@ class Structure:
     def _edges(self, scope: Scope) -> Sequence[Sequence[int]]:
         match scope:
             case "block":
-                return self._columns(_BLOCKS)
+                return self._column(_BLOCKS, 0), self._column(_BLOCKS, 1)
             case "section":
                 return self._sections()
             case "section-tree":
                 return self._section_trees()
-        marks, *edges = self._columns(_TASKS)
+        marks, *edges = [self._column(_TASKS, n) for n in range(3)]
         if scope == "task":
             return edges
         chosen = [(mark == _OPEN) == (scope == "task-todo") for mark in marks]
@@ -85,7 +86,7 @@ class Structure:
 
     def _sections(self) -> tuple[array[int], array[int]]:
         """Starts and ends of the sections, each from a heading to the next one (QUERY-42)."""
-        starts, _ = self._columns(_HEADINGS)
+        starts = self._column(_HEADINGS, 0)
         if not starts or starts[0]:
             starts = _NONE + starts  # an empty text is one empty section, as it is one empty line
         ends = starts[1:]
@@ -96,7 +97,7 @@ class Structure:
     def _section_trees(self) -> tuple[array[int], array[int]]:
         """The sections with those below them: each ends at the next heading that is not below its own (QUERY-42)."""
         starts, ends = self._sections()
-        _, levels = self._columns(_HEADINGS)
+        levels = self._column(_HEADINGS, 1)
         if len(levels) < len(starts):
             levels = _LOWEST + levels
         open_headings: list[tuple[int, int]] = []  # level and start of later headings that can end a section
@@ -145,40 +146,35 @@ def _blocks(note: Note) -> list[Span]:
     return found
 
 
-def parts_within(parts: Parts, start: int, end: int, text: str, must: First | None) -> Iterator[Span]:
-    """Yield the parts in which `must` begins, as far as they lie in `text[start:end]`, without their line ends."""
+def parts_within(parts: Parts, start: int, end: int, text: str, must: First, place: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the parts in which `must` begins, as far as they lie in `text[start:end]`, without their
+    line ends; `place` is where it begins first."""
     starts, ends, reach = parts
-    if not text and starts and must is None:
-        yield Span(0, 0)
+    if not text and starts:
+        yield 0, 0
         return
-    at = bisect_right(reach, start)
+    at = bisect_right(reach, place)
     end = min(end, reach[-1]) if starts else start
     while at < len(starts) and starts[at] < end:
         low = max(starts[at], start)
         high = without_line_end(text, low, min(ends[at], end))
-        place = low if must is None else must(text, low, end)
-        if place < 0:
+        if place < low and (place := must(text, low, end)) < 0:
             return
-        if place >= high:
-            at = max(at + 1, bisect_right(reach, place))
-            continue
-        if low < high:
-            yield Span(low, high)
-        at += 1
+        if place < high:
+            yield low, high
+        at = max(at + 1, bisect_right(reach, place))
 
 
-def lines_within(start: int, end: int, text: str, must: First | None) -> Iterator[Span]:
-    """Yield the lines of `text[start:end]` without their ends in which `must` begins (QUERY-40)."""
-    while start <= end:
-        if must is not None:
-            place = must(text, start, end)
-            if place < 0:
-                return
-            start = max(start, text.rfind("\n", start, place) + 1)
-        stop = text.find("\n", start, end)
+def lines_within(start: int, end: int, text: str, must: First, place: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the lines of `text[start:end]` in which `must` begins, without their line ends; `place` is
+    where it begins first (QUERY-40)."""
+    while place >= 0:
+        start = max(start, text.rfind("\n", start, place) + 1)
+        stop = text.find("\n", place, end)
         stop = end if stop < 0 else stop
-        yield Span(start, without_line_end(text, start, stop))
+        yield start, without_line_end(text, start, stop)
         start = stop + 1
+        place = must(text, start, end) if start <= end else -1
 
 
 def without_line_end(text: str, start: int, end: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
@@ -75,8 +76,9 @@ class RegExp(NamedTuple):
             raise self._timeout() from None
         return found.start() if found else -1
 
-    def found(self, text: str) -> bool:
-        """Return whether a text matches. Raises: OperationTimeout."""
+    def found(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
+        """Return whether `text[start:end]`, by itself, matches. Raises: OperationTimeout."""
+        text = text[start:end]
         # A search for a plain string is several times faster than most expressions.
         for clause in self.clauses:
             if not any(substring(part, match_case=False).search(text) for part in clause):

@@ -97,11 +97,9 @@ def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> Abs
     for done, (number, text, packed) in enumerate(rows, 1):
         if not done % REPORTED_TEXTS:
             report_progress(done, len(files), "Searching")
-        is_whole = number not in truncated
-        document = StoredDocument(
-            snapshot, number, text if is_whole else whole_text(snapshot, number), packed if is_whole else b""
-        )
-        if matcher.matches(document):
+        if number in truncated:
+            text, packed = whole_text(snapshot, number), b""
+        if matcher.matches(StoredDocument(snapshot, number, text, packed)):
             found.add(number)
     return found
 

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.query.document import Document, Scope, Structure, lines_within, parts_within, structure_of
-from obsidian_mcp.core.query.evaluate import Matcher, first_of
+from obsidian_mcp.core.query.evaluate import LiteralFinder, Matcher
 from obsidian_mcp.core.query.parser import parse as parse_query
-from obsidian_mcp.core.text.analysis import fold
-from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.analysis import fold, substring
 from tests.core.search.naive_search import PlainFile
 from tests.examples import examples
 
 from .test_evaluate import WORDS, files
 
+ANYWHERE = LiteralFinder(substring("", match_case=False)).first
 SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-todo", "task-done")
 
 
@@ -38,17 +38,20 @@ def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
 @examples(200)
 def test_only_the_parts_with_a_word_are_looked_at(plain: PlainFile, word: str) -> None:
     """QUERY-40 to QUERY-43"""
-    text, must = plain.text, first_of(fold(word))
+    text, must = plain.text, LiteralFinder(substring(word, match_case=False)).first
+    place = must(text, 0, len(text))
 
-    def with_word(parts: Iterable[Span]) -> list[Span]:
-        return [part for part in parts if fold(word) in fold(part.slice(text))]
+    def with_word(parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [part for part in parts if fold(word) in fold(text[slice(*part)])]
 
     structure = structure_of(parse(text))
-    assert list(lines_within(0, len(text), text, must)) == with_word(lines_within(0, len(text), text, None))
+    assert list(lines_within(0, len(text), text, must, place)) == with_word(
+        lines_within(0, len(text), text, ANYWHERE, 0)
+    )
     for scope in SCOPES:
         parts = structure.parts(scope)
-        expected = with_word(parts_within(parts, 0, len(text), text, None))
-        assert list(parts_within(parts, 0, len(text), text, must)) == expected
+        expected = with_word(parts_within(parts, 0, len(text), text, ANYWHERE, 0))
+        assert (list(parts_within(parts, 0, len(text), text, must, place)) if place >= 0 else []) == expected
 
 
 def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
@@ -56,7 +59,7 @@ def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     structure = structure_of(parse(text))
 
     def shown(scope: Scope) -> list[str]:
-        return [span.slice(text) for span in parts_within(structure.parts(scope), 0, len(text), text, None)]
+        return [text[slice(*part)] for part in parts_within(structure.parts(scope), 0, len(text), text, ANYWHERE, 0)]
 
     assert shown("block")[1:] == ["# One #t/", "text #b", "## Two", "- [ ] x", "- [-] y", "# Three"]
     assert [part.split("\n")[0] for part in shown("section")] == ["---", "# One #t/", "## Two", "# Three"]
