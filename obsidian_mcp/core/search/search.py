@@ -107,17 +107,16 @@ class Search:
         has found. Raises: QueryInvalid, InvalidArguments for an order by a property that no note has, OperationTimeout,
         StorageFailed."""
         filters, query = self._filters(), _parsed(request, named)
+        search = partial(self._search, request, query, named, filters, by=by)
         if self._indexer.is_first_build and query is not None and named is None:
             # First the files are scanned for what is searched for (INDEX-46).
             scanned = self._indexer.scan(unindexed.weigher(query, request, self._languages[1]))
             is_whole = not self._indexer.is_first_build
-            search = partial(self._search, request, query, named, filters, scanned.notice, is_whole, by)
-            if (found := self._indexer.query(search)).total:
+            if (found := self._indexer.query(partial(search, notice=scanned.notice, is_whole=is_whole))).total:
                 return found
         freshness = self._indexer.freshen()
         notice = freshness.notice if freshness.pending else None
-        search = partial(self._search, request, query, named, filters, notice, not freshness.pending, by)
-        return self._indexer.query(search)
+        return self._indexer.query(partial(search, notice=notice, is_whole=not freshness.pending))
 
     def alike(self, path: VaultPath, text: str, most: int) -> tuple[list[VaultPath], str | None]:
         """Visible files most like one, by vectors or words, and a sentence if the index is not whole (SEARCH-90)."""
@@ -145,10 +144,11 @@ class Search:
         query: Node | None,
         named: Sequence[VaultPath] | None,
         filters: IgnoreFilters,
+        rows: Rows,
+        *,
+        by: Facet | None,
         notice: str | None,
         is_whole: bool,
-        by: Facet | None,
-        rows: Rows,
     ) -> Hits | Grouped:
         """Plan, retrieve, rank and render. `query` None: only the app can read it."""
         state = self._current(rows, filters)
