@@ -10,12 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
-
 from obsidian_mcp import logger
 from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.errors import AppError
 
+from .journal import acquire_lock
 from .worker import Worker
 
 BATCH_FILES: Final = 4
@@ -35,7 +34,7 @@ class EmbeddingWorker(Worker):
         """Start the worker, which is to be woken when notes were indexed."""
         super().__init__("embedding", self._embed)
         self._meaning = meaning
-        self._lock = FileLock(lock, timeout=0)
+        self._lock = lock
         self.wake()
         self.start()
 
@@ -47,14 +46,14 @@ class EmbeddingWorker(Worker):
             self._meaning.prepare()
             if is_woken and self.rest(SETTLE_SECONDS):
                 return None
-            with self._lock:
+            with acquire_lock(self._lock):
                 pending = self._meaning.pending()
                 for at in range(0, len(pending), BATCH_FILES):
                     begun = time.monotonic()
                     self._meaning.embed(pending[at : at + BATCH_FILES])
                     if self.rest(time.monotonic() - begun):  # as long as it took, for everything else
                         return None
-        except Timeout:
+        except TimeoutError:
             return SHARE_SECONDS
         except AppError as error:
             logger(__name__).info("%s", error.message)

@@ -11,17 +11,13 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from obsidian_mcp import logger
 from obsidian_mcp.core.files.ports import Author, Recorded, Step
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 KEEP_DAYS = 60
 KEEP_CHANGES = 200
@@ -33,7 +29,7 @@ PRUNE_EVERY = 100
 LOCK_SECONDS = 10.0
 """A writer waits this long for another one: a change takes milliseconds, a large move some seconds."""
 POLL_SECONDS = 0.002
-"""Interval at which a waiting writer tries the lock; another process holds it for some milliseconds."""
+"""Interval at which a waiting program tries the lock; another one holds it for some milliseconds."""
 ETAG_DIGITS = 16
 FULL_BYTES = 100_000
 """A disk with less free space is called full when it refuses a write."""
@@ -73,6 +69,27 @@ def digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
+def acquire_lock(file: Path | str, patience: float = 0.0) -> contextlib.closing[sqlite3.Connection]:
+    """Return the lock of a file, which is made, held until it is closed or the process dies. It is a lock of SQLite's,
+    which is loaded anyway and knows each system. Raises: TimeoutError after `patience` seconds, OSError."""
+    end = time.monotonic() + patience
+    try:
+        connection = sqlite3.connect(file, timeout=0, isolation_level=None)
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from error
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = OFF")  # nothing is written
+            connection.execute("BEGIN EXCLUSIVE")
+            return contextlib.closing(connection)
+        except sqlite3.Error as error:
+            is_held = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            if not is_held or time.monotonic() >= end:
+                connection.close()
+                raise (TimeoutError if is_held else OSError)(str(error)) from error
+        time.sleep(POLL_SECONDS)
+
+
 class SqliteJournal:
     """`Journal` (core/files/ports.py, which documents the methods) in a folder, which is created; for threads and
     processes."""
@@ -96,35 +113,33 @@ class SqliteJournal:
         self._connection: sqlite3.Connection | None = None
         self._closed = False
         self._writers = threading.RLock()
-        """Held by the thread that changes the vault: the file lock does not distinguish threads."""
+        """Held by the thread that changes the vault."""
+        self._is_held = False
+        """Whether that thread holds the lock between programs, too."""
         self._mutex = threading.RLock()
         """Guards the connection, so that the history can be read while another thread changes the vault."""
 
-    @cached_property
-    def _lock(self) -> BaseFileLock:
-        from filelock import FileLock  # here: it takes 12 ms to import, and only writers need it
-
-        return FileLock(self._folder / "write.lock", timeout=self._patience, mode=0o600, thread_local=False)
-
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        from filelock import Timeout
-
         if not self._writers.acquire(timeout=self._patience):
             raise self._too_long()
         try:
-            if self._lock.is_locked:  # by this thread
+            if self._is_held:
                 yield
                 return
             try:
                 self._make_folder()
-                held = self._lock.acquire(poll_interval=POLL_SECONDS)
-            except Timeout as error:
+                held = acquire_lock(self._folder / "write.lock", self._patience)
+            except TimeoutError as error:
                 raise self._too_long() from error
             except OSError as error:
                 raise _failure(error, self._folder) from error
             with held:
-                yield
+                self._is_held = True
+                try:
+                    yield
+                finally:
+                    self._is_held = False
         finally:
             self._writers.release()
 

@@ -105,12 +105,12 @@ class _Output(threading.Thread):
 def _not_started(program: str, error: OSError) -> AppError:
     if isinstance(error, PermissionError):
         return PermissionDenied(
-            f"The system does not let us start {program!r}. Make it executable, or allow it in the sandbox that this "
+            f"The system does not let us start '{program}'. Make it executable, or allow it in the sandbox that this "
             "server runs in.",
             program=program,
         )
     return AppCommandFailed(
-        f"The obsidian command {program!r} cannot be started ({error.strerror}). {INSTALL_HINT}", program=program
+        f"The obsidian command '{program}' cannot be started ({error.strerror}). {INSTALL_HINT}", program=program
     )
 
 
@@ -227,18 +227,18 @@ def _split_command(
             program = program[:-4] + ".com"  # the .exe detaches from its output: every answer would be empty
         if program.lower().endswith((".bat", ".cmd")):
             raise AppCommandFailed(
-                f"OBSIDIAN_MCP_CLI names the batch file {program!r}. Windows would read the text of notes as commands "
+                f"OBSIDIAN_MCP_CLI names the batch file '{program}'. Windows would read the text of notes as commands "
                 "there: name Obsidian.com, which lies beside Obsidian.exe.",
                 program=program,
             )
     if is_ours(program):
         raise AppCommandFailed(
-            f"OBSIDIAN_MCP_CLI names {configured!r}, which is a link to this program. Name the app's obsidian command.",
+            f"OBSIDIAN_MCP_CLI names '{configured}', which is a link to this program. Name the app's obsidian command.",
             program=program,
         )
     if not is_program(program):
         raise AppCommandFailed(
-            f"OBSIDIAN_MCP_CLI names {configured!r}, and there is no such program. Give the full path of the "
+            f"OBSIDIAN_MCP_CLI names '{configured}', and there is no such program. Give the full path of the "
             "obsidian command.",
             program=configured,
         )

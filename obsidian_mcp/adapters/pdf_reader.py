@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,6 +20,7 @@ from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import stored
 
 from .index_workers import NICENESS
+from .journal import acquire_lock
 from .media import INSTALL
 from .worker import Worker
 
@@ -79,21 +80,18 @@ class PdfReader:
             raise
 
     def _read_all(self) -> None:
-        """Raises: Timeout while another program reads."""
+        """Raises: TimeoutError while another program reads, OSError."""
         if self._indexer.pdfs.next() is None:
             return
-        from filelock import FileLock, Timeout
-
         file = self._indexer.index.database.file
-        lock: AbstractContextManager[object] = FileLock(f"{file}-pdf", timeout=0) if file else nullcontext()
         try:
-            with lock:
+            with acquire_lock(f"{file}-pdf") if file else nullcontext():
                 while not self._worker.is_stopping and (entry := self._indexer.pdfs.next()) is not None:
                     is_read = not self._indexer.index.stale([entry])
                     record = None if is_read else self._read(entry)
                     if not self._worker.is_stopping:
                         self._indexer.pdfs.store(entry, record)
-        except Timeout:
+        except TimeoutError:
             self._indexer.pdfs.forget_read()
             raise
         finally:

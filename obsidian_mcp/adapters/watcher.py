@@ -37,7 +37,7 @@ REPORT_SECONDS = 2.0
 """A change that a scan has found is reported within this time, or the system has lost sight of its folder."""
 
 WAKE_SECONDS = 0.2
-"""On Windows watchdog's thread looks so often whether it is to end, and the end of the server waits for it."""
+"""On Windows watchdog reports changes when none has come for so long."""
 
 REMOTE = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "afpfs",
@@ -127,7 +127,6 @@ class Watcher:
                 before = threading.enumerate()
                 observer = Observer(timeout=WAKE_SECONDS)
                 observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
-                observer.daemon = True
                 observer.start()
                 started = [thread for thread in threading.enumerate() if isinstance(thread, BaseThread)]
             _check_room(observer)
@@ -148,7 +147,7 @@ class Watcher:
         self._notify()
 
     def stop(self) -> None:
-        """Stop to watch; waits at most 2 s for the thread of watchdog."""
+        """Stop to watch."""
         with self._lock:
             self._stopped = True
             observer, self._observer, self._live = self._observer, None, False
@@ -278,11 +277,12 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 def _end(observer: BaseObserver) -> None:
-    """Stop an observer, and wait at most 2 s for its thread. After a folder left the vault and another one at its place
-    was deleted, watchdog misses it (7.1: a KeyError); nothing is reported any more then, and its thread stays idle."""
+    """Let go of an observer's folder; its threads end by themselves. After a folder left the vault and another one at
+    its place was deleted, watchdog misses it (7.1: a KeyError); they stay idle then."""
     with contextlib.suppress(KeyError):
-        observer.stop()
-        observer.join(2)
+        for emitter in list(observer.emitters):
+            emitter.stop()
+    threading.Thread(target=observer.stop, name="watcher-end", daemon=True).start()
 
 
 def _check_room(observer: BaseObserver) -> None:

@@ -46,7 +46,9 @@ def batch(options: Options, command: Subcommand, given: Mapping[str, Any]) -> No
     try:
         text = read_standard_input() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidArguments(f"{file!r} cannot be read: {error}.", argument="file") from error
+        raise InvalidArguments(
+            f"'{file}' cannot be read: {getattr(error, 'strerror', '') or error}.", argument="file"
+        ) from error
     calls = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():

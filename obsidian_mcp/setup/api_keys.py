@@ -99,4 +99,4 @@ def _vault(config: Config, named: str) -> str:
         return named
     if (folder := expand_home(named)).is_dir():
         return str(folder.absolute())
-    raise InvalidArguments(f"There is no vault {named!r}. Give its folder, or one of {', '.join(served) or 'none'}.")
+    raise InvalidArguments(f"There is no vault '{named}'. Give its folder, or one of {', '.join(served) or 'none'}.")

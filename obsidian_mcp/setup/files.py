@@ -34,23 +34,23 @@ def read(path: Path) -> ConfigFile:
     """Raises: ClientConfigRefused for what is there and is no readable UTF-8 file."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ClientConfigRefused(f"{str(path)!r} is not a file. Move it out of the way and try again.")
+            raise ClientConfigRefused(f"'{path}' is not a file. Move it out of the way and try again.")
         data = path.read_bytes()
         data.decode("utf-8")
     except FileNotFoundError:
         if path.is_symlink():
             raise ClientConfigRefused(
-                f"{str(path)!r} is a symbolic link that leads nowhere. Mend or remove the link and try again."
+                f"'{path}' is a symbolic link that leads nowhere. Mend or remove the link and try again."
             ) from None
         return ConfigFile(path, None)
     except UnicodeDecodeError as error:
         raise ClientConfigRefused(
-            f"The file {str(path)!r} is not UTF-8 text (byte {error.start}), so it was left as it is. Save it as UTF-8 "
+            f"The file '{path}' is not UTF-8 text (byte {error.start}), so it was left as it is. Save it as UTF-8 "
             "in an editor and try again."
         ) from error
     except OSError as error:
         raise ClientConfigRefused(
-            f"The file {str(path)!r} cannot be read: {error.strerror}. Check its permissions and try again."
+            f"The file '{path}' cannot be read: {error.strerror}. Check its permissions and try again."
         ) from error
     return ConfigFile(path, data)
 
@@ -67,7 +67,7 @@ def replace(before: ConfigFile, text: str) -> Path | None:
             if backup is not None:
                 patiently(backup.unlink)
             raise ClientConfigRefused(
-                f"Another program changed {str(path)!r} at the same moment, so it was left as it is. Try again."
+                f"Another program changed '{path}' at the same moment, so it was left as it is. Try again."
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         disk = Disk(target.parent)
@@ -118,6 +118,6 @@ def _back_up(path: Path, data: bytes) -> Path:
 
 def _unwritable(path: Path, error: OSError) -> ClientConfigRefused:
     return ClientConfigRefused(
-        f"The file {str(path)!r} cannot be written: {error.strerror}. It was left as it is. Check the permissions of "
+        f"The file '{path}' cannot be written: {error.strerror}. It was left as it is. Check the permissions of "
         "the file and its folder, and close programs that hold it open."
     )

@@ -116,7 +116,7 @@ def install_command(system: System, running: Running, known: Sequence[KnownVault
     line = command_line(running)
     if len(line) > 1:
         raise InvalidArguments(
-            f"{' '.join(line)!r} cannot be linked. Install the program first, for example with uv tool install."
+            f"'{' '.join(line)}' cannot be linked. Install the program first, for example with uv tool install."
         )
     link = link_path(system, running)
     if is_our_link(link):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812  an argument is called date
@@ -394,6 +393,8 @@ def _random(vault: Vault, folder: str) -> FileEntry:
     ]
     if not found:
         raise NoteNotFound(f"There is no note{f' below {folder!r}' if inside else ''} to choose from.", folder=folder)
+    import secrets  # no other read needs it
+
     return secrets.choice(found)
 
 

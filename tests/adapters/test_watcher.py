@@ -669,6 +669,28 @@ def test_now_and_then_a_scan_looks_for_what_was_never_reported(
     assert watcher.scan_due() == 1
 
 
+@needs("inotify")
+def test_the_end_waits_for_no_thread_of_watchdogs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WATCH-02. On Windows such a thread takes up to a fifth of a second."""
+    joined: list[str] = []
+
+    def join(thread: threading.Thread, timeout: float | None = None) -> None:
+        joined.append(threading.current_thread().name)
+        threading.Thread.join(thread, timeout)
+
+    watcher = Watcher(root)
+    watcher.start()
+    eventually(lambda: watcher.mode == "events")
+    monkeypatch.setattr("watchdog.observers.api.EventEmitter.join", join, raising=False)
+    monkeypatch.setattr("watchdog.observers.api.EventDispatcher.join", join, raising=False)
+
+    watcher.stop()
+
+    assert watcher.mode == "scans"
+    assert threading.current_thread().name not in joined
+    eventually(lambda: "watcher-end" in joined)
+
+
 def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Any] = []
 

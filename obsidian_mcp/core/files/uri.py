@@ -86,4 +86,4 @@ def _name_below(root: Path, written: str, raw: str) -> str:
         above = name_key(folder.as_posix().removeprefix("//?/")) + "/"
         if name_key(path[: len(above)]) == above and len(path) > len(above):
             return path[len(above) :]
-    raise PermissionDenied(f"{raw!r} is no file of the vault, whose folder is {str(root)!r}.", path=path)
+    raise PermissionDenied(f"{raw!r} is no file of the vault, whose folder is '{root}'.", path=path)

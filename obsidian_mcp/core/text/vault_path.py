@@ -45,7 +45,7 @@ def parse(raw: str, *, subject: str = "name") -> VaultPath:
     path = unicodedata.normalize("NFC", raw.translate(_SPACES)).replace("\\", "/").strip()
     if path.startswith("/") or _DRIVE.match(path):
         raise PermissionDenied(
-            f"{raw!r} is an absolute path or begins with a drive letter. Give the path inside the vault, for example "
+            f"{path!r} is an absolute path or begins with a drive letter. Give the path inside the vault, for example "
             "'Projects/Alpha.md'.",
             path=raw,
         )

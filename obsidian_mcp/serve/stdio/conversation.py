@@ -169,7 +169,8 @@ class Conversation:
         if isinstance(message, InvalidMessage):
             logger(__name__).warning("refused a line: %s", message.reason)
             if message.answer is not None:
-                self._put(message.answer)
+                with self._lock:
+                    self.writer.put(jsonrpc.encode(message.answer))
         elif "method" not in message:
             with self._lock:
                 if message["id"] is not None:
@@ -289,10 +290,6 @@ class Conversation:
         with self._lock:
             self._failure = error
             self._hang_up()
-
-    def _put(self, message: Message) -> None:
-        with self._lock:
-            self.writer.put(jsonrpc.encode(message))
 
     def _put_answer(self, request_id: RequestId, line: bytes) -> None:
         """Write the answer to a request, b"" for none; with those of its batch where it came in one."""

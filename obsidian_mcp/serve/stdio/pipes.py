@@ -91,7 +91,8 @@ class Reader:
         self._ended = True
 
     def _run(self) -> None:
-        wait = self._waiting() if takes_turns(self._fd) and _is_fifo(self._output) else None
+        is_fifo = stat.S_ISFIFO(os.fstat(self._output).st_mode)
+        wait = self._waiting() if is_fifo and takes_turns(self._fd) else None
         data = b"-"
         while data:
             self._may_read.wait()
@@ -218,14 +219,10 @@ def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
         os.close(replacement)
         return os.open(os.devnull, os.O_RDWR)
     private = os.dup(fd)  # above the standard ones, because `replacement` has the first that was free
-    os.dup2(replacement, fd)
+    os.dup2(replacement, fd)  # on Windows, the handle that children inherit, too
     os.close(replacement)
     if sys.platform == "win32":
-        import ctypes
-
         msvcrt.setmode(private, os.O_BINARY)
-        # Children inherit the Win32 handle, not the descriptor of the C runtime: STD_INPUT_HANDLE is -10, output -11.
-        ctypes.windll.kernel32.SetStdHandle(-10 - fd, ctypes.c_void_p(msvcrt.get_osfhandle(fd)))
     return private
 
 
@@ -238,26 +235,18 @@ def takes_turns(fd: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
-def _is_fifo(fd: int) -> bool:
-    return stat.S_ISFIFO(os.fstat(fd).st_mode)
-
-
 def _write_without_blocking(fd: int, line: bytes) -> memoryview:
     """Return what is left to write. Raises: OSError where the reader has gone."""
     rest = memoryview(line)
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
     # What polls as writable takes PIPE_BUF bytes without blocking.
-    while rest and _poll_for_writing(fd):
+    while rest and any(events for _, events in poll.poll(0)):
         try:
             rest = rest[os.write(fd, rest[: select.PIPE_BUF]) :]
         except BlockingIOError:
             break
     return rest
-
-
-def _poll_for_writing(fd: int) -> int:
-    poll = select.poll()
-    poll.register(fd, select.POLLOUT)
-    return sum(events for _, events in poll.poll(0))
 
 
 def _read(fd: int) -> bytes:

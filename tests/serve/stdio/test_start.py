@@ -107,6 +107,7 @@ NEEDED_LATER = SLOW_TO_IMPORT | {
     *(
         "contextlib",
         "contextvars",
+        "ctypes",
         "datetime",
         "fcntl",
         "heapq",
@@ -161,8 +162,10 @@ def test_the_first_answers_need_little_of_the_standard_library_and_nothing_else(
 
 
 @pytest.mark.parametrize("era", ["handshake", "2026"])
-def test_a_session_of_a_thousand_calls_never_loads_the_sdk(vault: Path, era: str) -> None:
+def test_a_session_of_a_thousand_calls_and_an_edit_never_loads_the_sdk(vault: Path, era: str) -> None:
     # DISPATCH-04: a process prints its modules when it ends
+    note = {"name": "Alpha", "operation": "append", "content": "more"}
+    edit = {"name": "obsidian_edit_note", "arguments": note}
     code = (
         "import runpy, sys; sys.argv[1:] = ['--vault', sys.argv[1]]\n"
         "try: runpy.run_module('obsidian_mcp', run_name='__main__')\n"
@@ -176,10 +179,11 @@ def test_a_session_of_a_thousand_calls_never_loads_the_sdk(vault: Path, era: str
         assert server.call("tools/list", meta)["result"]["tools"]
         server.send(*[request(number, "tools/call", {**READ, **meta}) for number in range(1000)])
         assert all("result" in answer for answer in server.read_answers(1000).values())
+        assert not server.call("tools/call", {**edit, **meta})["result"].get("isError")
         assert server.close() == 0
         loaded = set(server.stderr().partition("loaded: ")[2].split())
     assert "obsidian_mcp" in loaded
-    assert not loaded & {"mcp", "mcp_types", "pydantic_settings", "pydantic", "starlette", "anyio"}
+    assert not loaded & {"mcp", "mcp_types", "pydantic_settings", "pydantic", "starlette", "anyio", "asyncio", "ssl"}
 
 
 PROBES: dict[str, list[Message]] = {
