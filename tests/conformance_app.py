@@ -1,16 +1,14 @@
 """The HTTP server with the fixtures that the official conformance suite calls by name.
 
 Access control, routes, sessions, error middleware and the vault's tools are the program's own; only what has a name
-`test_…` is made here, as the suite's scenarios describe it. Run as `python -m tests.conformance_app VAULT`; it prints
-its URL.
+`test_…` is made here, as the suite's scenarios describe it.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -26,10 +24,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Pro
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.dispatch import Dispatcher
-from obsidian_mcp.serve.http import listener, server
+from obsidian_mcp.serve.http import server
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools.registry import Tool
-from tests.conftest import app_on
 
 Context = ServerRequestContext[Any, Any]
 Result = t.CallToolResult | t.InputRequiredResult
@@ -539,24 +536,13 @@ class AllBut(frozenset[str]):
         return not super().__contains__(method)
 
 
-def main() -> None:
-    app = app_on(Path(sys.argv[1]))
+@contextmanager
+def with_the_fixtures() -> Iterator[None]:
+    """Every HTTP server that is made meanwhile has the fixtures."""
     with (
         patch.object(server, "session_manager", with_fixtures),  # handlers of the SDK, so that all else goes there, too
         patch.object(Dispatcher, "serves", lambda _, message: message["method"] in ("initialize", "ping")),
         patch.object(Dispatcher, "handshake_methods", AllBut()),
         patch.object(Dispatcher, "modern_methods", AllBut(("initialize", "ping"))),
     ):
-        run(app)
-
-
-def run(app: App) -> None:
-    served = server.application(app)
-    sockets = listener.listen("127.0.0.1", [0])
-    print(listener.address(sockets[0]), flush=True)
-    listener.Listener(served, drain=5, on_stop=served.state.stop).run(sockets)
-    app.vaults.close()
-
-
-if __name__ == "__main__":
-    main()
+        yield

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
@@ -191,7 +192,8 @@ def test_a_note_of_a_gigabyte_is_neither_loaded_nor_in_the_way(app: App, root: P
     ],
     ids=range(15),
 )
-def test_a_hostile_query_ends_in_time(app: App, root: Path, query: str) -> None:
+def test_a_hostile_query_ends_in_time(app: App, root: Path, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regexp, "SECONDS", 0.2)
     (root / "Hostile.md").write_bytes(b"a" * 5_000 + b"!\n")
     code, _ = answered(app, "search", query=query)
     assert code in ("", "QUERY_INVALID", "TIMEOUT")

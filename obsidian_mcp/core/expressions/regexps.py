@@ -1,4 +1,4 @@
-"""Regular expressions of JavaScript in functions, with `REGEXP_SECONDS` for a match and no state (EXPR-26)."""
+"""Regular expressions of JavaScript in functions, with `regexp.SECONDS` for a match and no state (EXPR-26)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from obsidian_mcp.core.query.regexp import SECONDS as REGEXP_SECONDS
+from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.query.regexp import InvalidRegExp, limited, translate
 from obsidian_mcp.core.query.regexp import RegExp as Compiled
 from obsidian_mcp.core.text.text import Span
@@ -83,7 +83,7 @@ class RegExpValue:
                 found = limited(partial(pattern.search, text, at))
             except TimeoutError:
                 raise ExpressionError(
-                    f"The regular expression /{self.source[:100]}/ ran for more than {REGEXP_SECONDS:g} s "
+                    f"The regular expression /{self.source[:100]}/ ran for more than {regexp.SECONDS:g} s "
                     "and was stopped."
                 ) from None
             if found is None:

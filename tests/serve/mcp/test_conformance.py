@@ -8,11 +8,9 @@ writes them anew.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.tools.registry import TOOLS
+from tests.conformance_app import with_the_fixtures
 from tests.generated import advice, check_text
 from tests.serve.npm import FOREIGN, missing, problem_of
 from tests.serve.serving import serving
@@ -43,29 +42,20 @@ def npm_packages() -> None:
 @pytest.fixture(scope="session")
 def old_sdk() -> None:
     if not OLD_PYTHON.exists() or problem_of((str(OLD_PYTHON), "-c", "import mcp"), FOREIGN):
-        venv = (sys.executable, "-m", "venv", ".venv")
-        pip = (str(OLD_PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", OLD_SDK)
+        venv = (sys.executable, "-m", "venv", "--without-pip", ".venv")
+        pip = (
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            ".venv",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            OLD_SDK,
+        )
         if problem := problem_of(venv, FOREIGN) or problem_of(pip, FOREIGN):
             pytest.skip(f"{OLD_SDK} could not be installed: {problem}")
-
-
-@contextmanager
-def conformance_app(vault: Path) -> Iterator[str]:
-    """The URL of the server with the suite's fixtures, in a process of its own."""
-    environ = {**os.environ, "PYTHONPATH": str(FOREIGN.parents[1]), "PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.conformance_app", str(vault)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environ,
-    )
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().decode().strip()
-    finally:
-        process.terminate()
-        process.wait(20)
-        process.stdout.close()
 
 
 def run_suite(url: str, revision: str, *more: str) -> tuple[int, str]:
@@ -84,24 +74,25 @@ def unexpected(report: str) -> list[str]:
 
 @pytest.mark.usefixtures("npm_packages")
 def test_the_server_fails_the_suite_only_for_want_of_its_fixtures(app: App, update: bool) -> None:
-    for revision in REVISIONS:
-        baseline = FOREIGN / f"baseline-{revision}.yml"
-        with serving(app) as url:
+    with serving(app) as url:
+        for revision in REVISIONS:
+            baseline = FOREIGN / f"baseline-{revision}.yml"
             if update:
                 _, report = run_suite(url, revision, "--expected-failures", str(EMPTY))
                 lines = ["server:", *(f"  - {name}" for name in unexpected(report))]
                 check_text(baseline, "\n".join(lines) + "\n", update=True)
             status, report = run_suite(url, revision, "--expected-failures", str(baseline))
-        assert status == 0, f"{report}\nIf this is intended: {advice(baseline)}"
+            assert status == 0, f"{report}\nIf this is intended: {advice(baseline)}"
 
 
 @pytest.mark.usefixtures("npm_packages")
-def test_with_the_suites_fixtures_nothing_fails(basic: Path) -> None:
-    for revision in REVISIONS:
-        with conformance_app(basic) as url:
+@pytest.mark.filterwarnings("ignore")  # fixtures use what the SDK calls deprecated
+def test_with_the_suites_fixtures_nothing_fails(app: App) -> None:
+    with with_the_fixtures(), serving(app) as url:
+        for revision in REVISIONS:
             status, report = run_suite(url, revision, "--expected-failures", str(EMPTY))
-        assert status == 0, report
-        assert report.partition("=== SUMMARY ===")[2].count("✓") > 20
+            assert status == 0, report
+            assert report.partition("=== SUMMARY ===")[2].count("✓") > 20
 
 
 def seen_by(command: Sequence[str]) -> dict[str, Any]:
