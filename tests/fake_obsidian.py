@@ -36,14 +36,15 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
 from urllib.parse import unquote
+
+TYPE_CHECKING = False  # nothing is imported that most calls do not need: tests start this hundreds of times
+if TYPE_CHECKING:
+    from typing import Any
 
 DOWN = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
 DISABLED = "Command line interface is not enabled. Please turn it on in Settings > General > Advanced."
@@ -54,6 +55,15 @@ NOISE = (
 TRAVERSAL = "TypeError: Cannot read properties of null (reading 'getParentPrefix')"
 NO_FILE = "No active file. Use file=<name> or path=<path> to specify a file."
 LINK = re.compile(r"\[\[([^\]|#\n]+)[^\]\n]*\]\]")
+
+
+def command_line() -> tuple[str, ...]:
+    """What starts this program: compiled, as the import of this module has left it, where Python keeps that."""
+    from importlib.util import cache_from_source
+
+    compiled = cache_from_source(__file__)
+    is_kept = Path(compiled).exists() and not sys.dont_write_bytecode
+    return (sys.executable, "-I", "-S", compiled if is_kept else __file__)
 
 
 class Refusal(Exception):
@@ -270,7 +280,7 @@ def delete(call: Call) -> str:
         return f"Deleted permanently: {path}"
     trash = call.vault.root / ".trash" / path
     trash.parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(call.vault.root / path, trash)
+    (call.vault.root / path).replace(trash)
     return f"Moved to trash: {path}"
 
 
@@ -486,6 +496,8 @@ def answer(call: Call) -> str:
 
 def hang(knobs: dict[str, Any]) -> None:
     if hold := knobs.get("hold"):
+        import subprocess
+
         code = "import sys, time; held = open(sys.argv[1], 'w'); held.write('x'); held.flush(); time.sleep(600)"
         subprocess.Popen([sys.executable, "-I", "-S", "-c", code, hold])  # keeps our stdout and stderr open as well
     time.sleep(600)
@@ -504,11 +516,10 @@ def framed(text: str, knobs: dict[str, Any]) -> bytes:
     return printed[: knobs.get("cut")]
 
 
-class Printed(NamedTuple):
-    stdout: bytes
-    stderr: str
-    status: int
-    """Below 0: killed by that signal."""
+class Printed:
+    def __init__(self, stdout: bytes, stderr: str, status: int) -> None:
+        """A status below 0: killed by that signal."""
+        self.stdout, self.stderr, self.status = stdout, stderr, status
 
 
 def unreached(knobs: dict[str, Any], arguments: list[str]) -> Printed | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +38,6 @@ from obsidian_mcp.tools.registry import call
 from tests import fake_obsidian
 from tests.conftest import FIXTURES
 
-FAKE = Path(__file__).parent.parent / "fake_obsidian.py"
 CHANGES = ["create", "append", "move", "delete"]
 """Commands that change a note."""
 NO_ANSWER: list[tuple[dict[str, Any], type[AppError]]] = [
@@ -210,7 +208,7 @@ def environment(folder: Path, root: Path, **knobs: Any) -> dict[str, str]:
         "HOME": str(folder),
         "PATH": os.defpath,
         "FAKE_OBSIDIAN": str(knob_file),
-        "OBSIDIAN_MCP_CLI": f"{sys.executable} -I -S {FAKE}",
+        "OBSIDIAN_MCP_CLI": " ".join(fake_obsidian.command_line()),
         "OBSIDIAN_MCP_ASSUME_RUNNING": "1",
         "OBSIDIAN_MCP_CACHE": str(folder / "cache"),
         "OBSIDIAN_MCP_STATE": str(folder / "state"),

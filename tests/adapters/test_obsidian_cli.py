@@ -39,8 +39,6 @@ from tests.system import needs
 
 from .app_desk import NO_ANSWER
 
-FAKE = Path(__file__).parent.parent / "fake_obsidian.py"
-
 ALPHA = "---\nstatus: draft\nrating: 5\n---\n# Alpha\nSee [[Beta]] and [[Beta]], [[Nowhere]].\n#work/now done\n"
 NOTES = {
     "Alpha.md": ALPHA,
@@ -85,7 +83,7 @@ class Desk:
         settings = {"vault": str(self.vault), "log": str(self.folder / "calls.jsonl"), **knobs}
         knob_file.write_text(json.dumps(settings), encoding="utf-8")
         program = ObsidianProgram(
-            (sys.executable, "-I", "-S", str(FAKE)),
+            fake_obsidian.command_line(),
             this_environment({"FAKE_OBSIDIAN": str(knob_file), "PATH": os.defpath, **(environment or {})}),
         )
         return ObsidianCommand(program, vault, timeout, running=running)
