@@ -15,6 +15,7 @@ import pytest
 from obsidian_mcp.cli import grammar, main
 from obsidian_mcp.cli.completion import completions
 from obsidian_mcp.tools.registry import TOOLS
+from tests import forked
 from tests.system import can
 
 COMMANDS = {name: command for name in grammar.names() if (command := grammar.get(name)) is not None}
@@ -163,8 +164,8 @@ def test_a_loop_keeps_its_lines_and_an_open_pipe_is_not_waited_for(vault: Path) 
     try:
         for name in ("Alpha", "Home"):
             edit = [*program, "edit", name, "append", f"one of {name}"]
-            subprocess.run(edit, stdin=reading, stdout=subprocess.DEVNULL, check=True, timeout=60)
-        subprocess.run([*program, "daily", "2026-11-20"], stdin=reading, timeout=60, check=False)
+            assert forked.start(edit, stdin=reading, stdout=subprocess.DEVNULL, env=os.environ).wait(60) == 0
+        forked.start([*program, "daily", "2026-11-20"], stdin=reading, env=os.environ).wait(60)
         assert os.read(reading, 100) == b"Alpha\nHome\n"
     finally:
         os.close(reading)
@@ -218,15 +219,12 @@ def test_completion_knows_what_stands_where(vault: Path) -> None:
 def shell_words(shell: str, line: str, typed: str) -> str:
     """What the program offers to a shell that sends a line as it was typed."""
     place = typed if shell in ("fish", "powershell") else str(len(shlex.split(line)) - 1)
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-m", "obsidian_mcp"],
         env={**os.environ, "_OBSIDIAN_MCP_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": place},
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-        timeout=60,
     )
-    return done.stdout
+    assert done.returncode == 0
+    return done.stdout.decode()
 
 
 def test_a_path_of_backslashes_is_a_vault_for_powershell(vault: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import json
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.doctor import Finding
 from obsidian_mcp.setup.install import install
 from obsidian_mcp.setup.system import System
+from tests import forked
 from tests.system import SYSTEM_ENVIRONMENT
 
 from .computer import computer, files_below, home_variables
@@ -367,7 +367,7 @@ def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: 
     environ = {**SYSTEM_ENVIRONMENT, **home_variables(system.home), "PATH": "/usr/bin:/bin"}
     command = [sys.executable, "-m", "obsidian_mcp", "doctor", "--vault", str(basic)]
 
-    healthy = subprocess.run([*command, "--json"], env=environ, capture_output=True, timeout=60, check=False)
+    healthy = forked.run([*command, "--json"], env=environ)
     assert healthy.returncode == 0
     report = json.loads(healthy.stdout)
     assert report["healthy"] is True
@@ -375,7 +375,7 @@ def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: 
     assert any(finding["subject"] == f"Vault {basic.name}" for finding in report["findings"])
 
     (system.home / ".claude.json").write_text("{", encoding="utf-8")
-    broken = subprocess.run(command, env=environ, capture_output=True, timeout=60, check=False)
+    broken = forked.run(command, env=environ)
     assert broken.returncode == 1
     assert b"problem  Claude Code: The file" in broken.stdout
     assert b"\x1b" not in broken.stdout

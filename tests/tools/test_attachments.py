@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import struct
-import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from obsidian_mcp.errors import (
     StorageFailed,
 )
 from obsidian_mcp.tools.registry import Outcome, call
+from tests import forked
 from tests.conftest import app_on
 from tests.serve.mcp.test_resources import PIXEL, started
 from tests.system import can
@@ -370,9 +370,10 @@ def test_a_client_gets_an_image_it_can_show(app: App, basic: Path) -> None:
 def test_the_command_line_writes_an_image_to_a_file_and_its_facts_as_json(app: App, basic: Path) -> None:
     own = {"OBSIDIAN_MCP_CACHE": str(basic.parent / "c"), "OBSIDIAN_MCP_STATE": str(basic.parent / "s"), "PATH": ""}
     command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic), "attachments", "pixel.png"]
-    image = subprocess.run(command, env=own, capture_output=True, check=True)
-    facts = subprocess.run([*command, "--json"], env=own, capture_output=True, check=True)
+    image = forked.run(command, env=own)
+    facts = forked.run([*command, "--json"], env=own)
 
+    assert image.returncode == facts.returncode == 0
     assert image.stdout == PIXEL
     assert base64.b64decode(json.loads(facts.stdout)["base64"]) == PIXEL
 

@@ -7,6 +7,7 @@ their own.
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
 from obsidian_mcp.serve.stdio import GRACE_SECONDS
+from tests import forked
 from tests.generated import ROOT
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.test_jsonrpc import BROKEN
@@ -391,9 +393,8 @@ def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
     with ours, theirs:
         theirs.setblocking(False)
         ours.settimeout(PATIENCE)
-        process = subprocess.Popen(
-            PROBE, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL, cwd=ROOT
-        )
+        wires = theirs.fileno()
+        process = forked.start(PROBE, stdin=wires, stdout=wires, stderr=subprocess.DEVNULL, env=os.environ)
         theirs.close()
         with process, ours.makefile("rwb") as wire:
             calls = [tool_call(number, "big") for number in range(1, 6)]
