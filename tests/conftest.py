@@ -89,6 +89,21 @@ def each_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.F
 
 
 @pytest.fixture
+def disk_of_macos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs a test once, on the second disk of `each_disk`: for tests that would take too long twice."""
+    OtherDisk(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def macos_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder on that disk, for a vault that the tests of a file share."""
+    folder = tmp_path_factory.mktemp("macos")
+    with pytest.MonkeyPatch.context() as patch:
+        OtherDisk(folder, patch)
+        yield folder
+
+
+@pytest.fixture
 def vault_copy(tmp_path: Path) -> VaultCopy:
     """Copies a fixture vault to a fresh folder."""
 

@@ -15,6 +15,7 @@ import io
 import os
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +29,9 @@ BY_ONE_PATH = (
 )  # fmt: skip
 """Functions of `os` whose first argument is a path."""
 
+OPENING = ("call", "open", "listdir", "scandir")
+"""Functions that macOS refuses in a private folder; `call` is that of Python."""
+
 Matches = Callable[[str, str], bool]
 """Whether a file that has the first name is found by the second one."""
 
@@ -36,6 +40,7 @@ def decomposed(name: str) -> str:
     return unicodedata.normalize("NFD", name)
 
 
+@cache
 def fold(name: str) -> str:
     return decomposed(decomposed(name).casefold())
 
@@ -57,14 +62,15 @@ def found_on_windows(name: str, wanted: str) -> bool:
     return wanted in (name.casefold(), short_name(name).casefold())
 
 
-_io_open = io.open
-
-
-def _open(path: Any, mode: str = "r", *arguments: Any, **named: Any) -> Any:
+def _naming_the_locale(opening: Callable[..., Any]) -> Callable[..., Any]:
     """As `open`; a library that names no encoding means the locale's, and its warning is none of ours."""
-    if "b" not in mode and len(arguments) < 2:
-        named.setdefault("encoding", "locale")
-    return _io_open(path, mode, *arguments, **named)
+
+    def call(path: Any, mode: str = "r", *arguments: Any, **named: Any) -> Any:
+        if "b" not in mode and len(arguments) < 2:
+            named.setdefault("encoding", "locale")
+        return opening(path, mode, *arguments, **named)
+
+    return call
 
 
 class OtherDisk:
@@ -84,13 +90,15 @@ class OtherDisk:
         """
         if not can("names that differ in case"):  # this system's own disk is one of these
             return
+        self.private: Path | None = None
+        """A folder that the person has not allowed this program to use, as macOS asks for Documents."""
         self._root = os.path.realpath(root)
         self._matches, self._stored, self._renames_case = matches, stored, renames_case
         self._rename, self._lstat, self._listdir, self._readlink = os.rename, os.lstat, os.listdir, os.readlink
         for name in BY_ONE_PATH:
             if function := getattr(os, name, None):
                 monkeypatch.setattr(os, name, self._with_its_name(function))
-        opened = self._with_its_name(_open)
+        opened = self._with_its_name(_naming_the_locale(io.open))
         monkeypatch.setattr(io, "open", opened)
         monkeypatch.setattr(builtins, "open", opened)
         monkeypatch.setattr(os, "rename", self.rename)
@@ -105,28 +113,32 @@ class OtherDisk:
         text = os.fsdecode(path)
         if folder is not None:
             text = os.path.join(self._readlink(f"/proc/self/fd/{folder}"), text)
-        below = os.path.relpath(os.path.abspath(text), self._root)
-        if below == "." or below.startswith(".."):
+        text = os.path.abspath(text)
+        if not text.startswith(f"{self._root}{os.sep}"):
             return None
-        spelled = self._root
-        for part in below.split(os.sep):
-            spelled = os.path.join(spelled, self._spelling(spelled, part))
-        return spelled
+        return self._spelled(text)
 
-    def _spelling(self, folder: str, name: str) -> str:
-        there: list[str] = []
+    def _spelled(self, path: str) -> str:
+        """Return a path below the root as the disk spells it; most files are there by the name that is asked for."""
         try:
-            self._lstat(os.path.join(folder, name))
+            self._lstat(path)
         except OSError:
-            with contextlib.suppress(OSError):
-                there = self._listdir(folder)
+            pass
         else:
-            return name
-        return next((entry for entry in there if self._matches(entry, name)), self._stored(name))
+            return path
+        folder, name = os.path.split(path)
+        if folder != self._root:
+            folder = self._spelled(folder)
+        there: list[str] = []
+        with contextlib.suppress(OSError):
+            there = self._listdir(folder)
+        return os.path.join(folder, next((entry for entry in there if self._matches(entry, name)), self._stored(name)))
 
     def _with_its_name(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(path: Any = ".", *arguments: Any, dir_fd: int | None = None, **named: Any) -> Any:
             if (spelled := self.path(path, dir_fd)) is not None:
+                if self.private and Path(spelled).is_relative_to(self.private) and function.__name__ in OPENING:
+                    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), spelled)
                 path, dir_fd = os.fsencode(spelled) if isinstance(path, bytes) else spelled, None
             return function(path, *arguments, **named, **({} if dir_fd is None else {"dir_fd": dir_fd}))
 

@@ -21,6 +21,8 @@ from tests.conftest import app_on
 from tests.examples import examples
 from tests.vaults import contents, write_files
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 Call = tuple[str, dict[str, Any]]
 
 

@@ -12,6 +12,8 @@ from obsidian_mcp.errors import NoteNotFound, SectionNotFound
 from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 
 def run(app: App, tool: str = "edit_bookmarks", /, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).whole()

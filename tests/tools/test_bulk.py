@@ -21,6 +21,8 @@ from obsidian_mcp.tools import history
 from obsidian_mcp.tools.registry import TOOLS, Tool, call
 from tests.vaults import contents
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).whole()

@@ -12,6 +12,8 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.tools.registry import call
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 
 def exclude(vault: Path, filters: Sequence[str]) -> None:
     (vault / ".obsidian").mkdir(exist_ok=True)

@@ -22,6 +22,8 @@ from obsidian_mcp.tools.registry import call
 from tests.examples import examples
 from tests.vaults import contents
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 QUICK = examples(30, suppress_health_check=list(HealthCheck))
 
 NEWLINES = st.sampled_from([b"\n", b"\r\n"])

@@ -15,6 +15,8 @@ from tests.conftest import app_on
 from tests.findability import notes, unpack
 from tests.generated import ROOT, check_text
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 VECTORS = ROOT / "specs/vectors"
 SCORE = VECTORS / "findability.md"
 ROWS = [tuple(line.split("\t")) for line in (VECTORS / "findability.tsv").read_text(encoding="utf-8").splitlines()[1:]]
@@ -34,9 +36,9 @@ yet, 243 (95.3 %) were found; of sets that were written later and asked once,
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+def vault(macos_folder: Path) -> Iterator[App]:
     """An App on the whole vault, in its index."""
-    app = app_on(unpack(tmp_path_factory.mktemp("findability") / "vault"))
+    app = app_on(unpack(macos_folder / "vault"))
     app.vaults.get().indexer.begin()
     app.vaults.get().indexer.complete()
     yield app

@@ -18,6 +18,8 @@ from tests.conftest import app_on
 from tests.tools.conftest import Opened
 from tests.vaults import contents, write_files
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 ANNA = "---\naliases: [Anna Berg]\n---\nA person.\n"
 
 

@@ -12,6 +12,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 BAD = b"""\
 ---
 title: caf\xe9

@@ -19,6 +19,8 @@ from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
 from tests.examples import examples
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 BASE = 'filters:\n  and:\n    - file.hasTag("work")\nviews:\n  - type: table\n    name: All\n'
 
 

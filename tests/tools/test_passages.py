@@ -15,6 +15,8 @@ from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 NOTE = """---
 title: Of herons
 ---

@@ -19,6 +19,8 @@ from obsidian_mcp.tools.research import MOST_CHARACTERS
 from tests.conftest import app_on
 from tests.serve.serving import serving
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:

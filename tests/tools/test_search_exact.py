@@ -33,6 +33,8 @@ from tests.examples import examples
 
 from .conftest import Opened
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT.parent / "shared" / "data" / "vaults"
 VECTORS = ROOT / "specs" / "vectors"
@@ -158,7 +160,7 @@ SHELVES = [(FIXTURES / "basic", 60), (FIXTURES / "same_name", 20), (findability.
 
 
 @pytest.fixture(scope="module")
-def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Shelf]]:
+def shelves(macos_folder: Path) -> Iterator[dict[str, Shelf]]:
     """Filled as they are asked for."""
     made: dict[str, Shelf] = {}
     yield made
@@ -263,13 +265,13 @@ def queries(shelf: Shelf) -> st.SearchStrategy[str]:
 
 @pytest.mark.parametrize(("vault", "count"), SHELVES, ids=[vault.name for vault, _ in SHELVES])
 def test_exact_results_are_those_of_a_plain_scan(
-    vault: Path, count: int, shelves: dict[str, Shelf], tmp_path_factory: pytest.TempPathFactory
+    vault: Path, count: int, shelves: dict[str, Shelf], macos_folder: Path
 ) -> None:
     # SEARCH-40
     if not vault.is_dir():
         pytest.skip("the vaults of other people are not here (../shared/data/vaults)")
     if vault.name not in shelves:
-        place = tmp_path_factory.mktemp("copies") / vault.name
+        place = macos_folder / vault.name
         copy = findability.unpack(place) if vault == findability.BUNDLES else Path(shutil.copytree(vault, place))
         app = indexed(copy)
         shelves[vault.name] = Shelf(app, list(read(app)))

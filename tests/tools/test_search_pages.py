@@ -21,6 +21,8 @@ from tests.conftest import app_on
 from tests.examples import examples
 from tests.system import can
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 LONG = 400_000
 """Characters of the longest line."""
 LONGER = 5_000_000
@@ -52,9 +54,9 @@ DEEP = [
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+def hostile(macos_folder: Path) -> Iterator[App]:
     """A vault whose names and texts are as long and as odd as they can be."""
-    root = tmp_path_factory.mktemp("hostile") / "v"
+    root = macos_folder / "v"
     root.mkdir()
     for name, text in TEXTS.items():
         (root / name).write_bytes(text)

@@ -26,6 +26,8 @@ from tests.serve.mcp.test_resources import started
 from tests.tools.conftest import Opened
 from tests.tools.test_attachments import pdf
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 pypdf = pytest.importorskip("pypdf", reason="the extra media is not installed")
 
 FILES: dict[str, str | bytes] = {

@@ -14,6 +14,8 @@ from obsidian_mcp.tools.registry import call
 from tests.conftest import VaultCopy, app_on
 from tests.tools.conftest import Opened
 
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
     return call(app, f"obsidian_{tool}", arguments).data
