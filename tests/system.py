@@ -6,6 +6,7 @@ import ctypes
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -82,6 +83,11 @@ def _is_sparse(folder: Path) -> bool:
     return (folder / "file").stat().st_blocks * 512 < 1 << 24
 
 
+def _sockets_are_files(_: Path) -> bool:
+    with socket.socket() as any_socket:
+        return stat.S_ISSOCK(os.fstat(any_socket.fileno()).st_mode)
+
+
 def _knows_birth(folder: Path) -> bool:
     """Whether a file keeps its time of creation when it is written into (Wine gives it the time of the last change)."""
     (folder / "a").write_bytes(b"")
@@ -118,6 +124,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "moving folders with open files": _moves_open_folders,
     "sparse files": _is_sparse,
     "times of creation": _knows_birth,
+    "sockets among its files": _sockets_are_files,
     "forks": _has(os, "fork"),
     "list of processes": lambda _: processes.answer(lambda: psutil.Process().children(), None) is not None,
     "signals between processes": _has(signal, "SIGKILL"),

@@ -22,7 +22,7 @@ KINDS = {rule.rpartition("-")[0] for rule in RULES}
 def named_in(folder: str, *endings: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Every mention of rules in files below a folder: the file, and what `NAMED` matches."""
     for path in (ROOT / folder).rglob("*"):
-        if path.suffix in endings and not {".venv", "node_modules"} & set(path.parts):
+        if path.suffix in endings and not {".venv", "node_modules", ".python_modules"} & set(path.parts):
             for named in NAMED.finditer(path.read_text(encoding="utf-8", errors="replace")):
                 if named["kind"] in KINDS:
                     yield str(path.relative_to(ROOT)), named

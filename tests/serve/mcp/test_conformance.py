@@ -8,6 +8,7 @@ writes them anew.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ MODULES = FOREIGN / "node_modules"
 NODE = MODULES / "node" / "bin" / "node"
 SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 OLD_SDK = "mcp==1.30.0"
-OLD_PYTHON = FOREIGN / ".venv" / "bin" / "python"
+OLD_PACKAGES = FOREIGN / ".python_modules"
 EMPTY = FOREIGN / "baseline-empty.yml"
 REVISIONS = ["2025-11-25", "2026-07-28"]
 
@@ -41,20 +42,9 @@ def npm_packages() -> None:
 
 @pytest.fixture(scope="session")
 def old_sdk() -> None:
-    if not OLD_PYTHON.exists() or problem_of((str(OLD_PYTHON), "-c", "import mcp"), FOREIGN):
-        venv = (sys.executable, "-m", "venv", "--without-pip", ".venv")
-        pip = (
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            ".venv",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            OLD_SDK,
-        )
-        if problem := problem_of(venv, FOREIGN) or problem_of(pip, FOREIGN):
+    if not (OLD_PACKAGES / "mcp").exists():
+        pip = (sys.executable, "-m", "pip", "install", "--quiet", "--target", str(OLD_PACKAGES), OLD_SDK)
+        if problem := problem_of(pip, FOREIGN):
             pytest.skip(f"{OLD_SDK} could not be installed: {problem}")
 
 
@@ -95,8 +85,9 @@ def test_with_the_suites_fixtures_nothing_fails(app: App) -> None:
             assert report.partition("=== SUMMARY ===")[2].count("✓") > 20
 
 
-def seen_by(command: Sequence[str]) -> dict[str, Any]:
-    done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=FOREIGN)
+def seen_by(command: Sequence[str], **environ: str) -> dict[str, Any]:
+    more = {**os.environ, **environ}
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=FOREIGN, env=more)
     assert done.returncode == 0, done.stderr.decode()
     return dict(json.loads(done.stdout))
 
@@ -124,4 +115,5 @@ def test_the_typescript_sdks_client_works(app: App, basic: Path) -> None:
 def test_the_python_sdks_older_client_works(app: App, basic: Path) -> None:
     home = (basic / "Home.md").read_text(encoding="utf-8")
     with serving(app, keys=("secret",)) as url:
-        check_client(seen_by([str(OLD_PYTHON), "client.py", f"{url}/mcp", "secret"]), home)
+        command = [sys.executable, "client.py", f"{url}/mcp", "secret"]
+        check_client(seen_by(command, PYTHONPATH=str(OLD_PACKAGES)), home)

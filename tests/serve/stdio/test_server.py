@@ -386,7 +386,7 @@ def test_ten_thousand_calls_are_answered_to_a_client_that_writes_first_and_reads
         assert server.wait() == 0
 
 
-@needs("signals between processes")
+@needs("sockets among its files")
 def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
     # PIPE-06: as a host does that shares its event loop's descriptors with us
     ours, theirs = socket.socketpair()
