@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-import sys
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +40,7 @@ from .nodes import (
     moment,
     number,
 )
-from .regexp import translate
+from .regexp import END, translate
 
 MAX_SPANS = 100_000
 """Most places that are listed of one file (semantics 5.5)."""
@@ -77,11 +76,11 @@ class Place:
 
     subject: Document
     start: int = 0
-    end: int = sys.maxsize
+    end: int = END
 
     @property
     def is_whole(self) -> bool:
-        return self.end == sys.maxsize
+        return self.end == END
 
     @property
     def has_content(self) -> bool:
@@ -114,7 +113,7 @@ class Condition(Protocol):
 class Finder(Protocol):
     """Searches a text. Raises: OperationTimeout."""
 
-    def found(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
+    def found(self, text: str, start: int = 0, end: int = END) -> bool:
         """Whether it is in `text[start:end]`, by itself."""
 
     def spans(self, text: str) -> Iterable[tuple[int, int]]: ...
@@ -126,7 +125,7 @@ class LiteralFinder(NamedTuple):
 
     pattern: regex.Pattern[str]
 
-    def found(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
+    def found(self, text: str, start: int = 0, end: int = END) -> bool:
         # A phrase also sees what stands before `start`, from where no word goes on into a part.
         return self.pattern.search(text, start, end, False) is not None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
@@ -22,6 +21,8 @@ SECONDS = 1.0
 """Longest search for one match of a regular expression in one text."""
 LEAST_SECONDS = 0.001
 """Shortest limit of one attempt: `regex` takes 0 for no time at all."""
+END = 2**31 - 1
+"""Behind the end of every text: the largest place that `regex` takes on Windows."""
 Found = TypeVar("Found")
 
 _IN_WORDS = (
@@ -76,7 +77,7 @@ class RegExp(NamedTuple):
             raise self._timeout() from None
         return found.start() if found else -1
 
-    def found(self, text: str, start: int = 0, end: int = sys.maxsize) -> bool:
+    def found(self, text: str, start: int = 0, end: int = END) -> bool:
         """Return whether `text[start:end]`, by itself, matches. Raises: OperationTimeout."""
         text = text[start:end]
         # A search for a plain string is several times faster than most expressions.
