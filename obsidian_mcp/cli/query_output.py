@@ -56,8 +56,8 @@ def remarks(data: Mapping[str, Any]) -> str:
 
 
 def _split_groups(data: Mapping[str, Any], offset: int) -> Iterator[tuple[Mapping[str, Any], Rows]]:
-    """Each group that has rows on the page, with these; the whole answer, without a key, where nothing is grouped."""
-    if not data.get("groups"):
+    """Each group that has rows on the page, with these; the whole answer, without a key, where there are none."""
+    if not data.get("groups") or not data["rows"]:
         yield data, data["rows"]
         return
     rows, end, start = iter(data["rows"]), offset + len(data["rows"]), 0

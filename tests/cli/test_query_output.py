@@ -50,6 +50,14 @@ def test_rows_of_a_later_page_stand_under_their_own_group() -> None:
     assert render({**GROUPED, "rows": [["A", 1]]}, "markdown").count("###") == 1
 
 
+def test_a_page_behind_the_last_row_has_the_titles_and_summaries_of_the_whole() -> None:
+    """QUERIES-08"""
+    page = {**GROUPED, "rows": [], "summaries": {"note.price": {"Sum": 6}}}
+    assert render(page, "table", offset=9) == "Name  Price\nSum of Price: 6\n"
+    assert render(page, "csv", offset=9) == "group,Name,Price\n"
+    assert render(page, "markdown", offset=9) == "| Name | Price |\n| --- | --- |\n\nSum of Price: 6\n"
+
+
 def test_markdown_escapes_pipes_and_line_ends() -> None:
     """QUERIES-08"""
     assert render(PLAIN, "markdown") == (
