@@ -34,7 +34,9 @@ class Immutable:
     """Values that are copied with changes. Named tuples would be compiled at every start, and import `typing`."""
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with other values of these names."""
+        """Return a copy with other values of these names. Raises: TypeError for a name that there is not."""
+        if unknown := changes.keys() - vars(self).keys():
+            raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
         copy = object.__new__(type(self))
         vars(copy).update(vars(self), **changes)
         return copy

@@ -198,6 +198,15 @@ def test_a_home_folder_that_the_system_made_up_is_not_taken(monkeypatch: pytest.
     assert config.Config(("~Notes",)).named_vaults == ("~Notes",)
 
 
+def test_a_configuration_is_copied_with_names_that_it_has_only() -> None:
+    # POL-14: a misspelled limit would be none
+    limited = config.Config(environ={}).replace(read_only=True, scope="Work")
+
+    assert (limited.read_only, limited.scope, limited.tools) == (True, "Work", "all")
+    with pytest.raises(TypeError, match="Config has no read_onyl"):
+        limited.replace(read_onyl=False)
+
+
 def test_a_file_of_the_user_is_attached_by_its_path(run: Run, basic: Path, tmp_path: Path) -> None:
     # CLI-15
     picture = tmp_path / "wheel of brass.png"
