@@ -56,9 +56,8 @@ class JsonRpc(Dialect):
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
-            return json_reply(
-                jsonrpc.error(None, jsonrpc.PARSE_ERROR, "Parse error", {"detail": refusal.message}), 400, cors
-            )
+            failed = jsonrpc.error(None, jsonrpc.PARSE_ERROR, "Parse error", {"detail": refusal.message})
+            return json_reply(failed, 400, cors)
         return json_reply(refusal.body, refusal.reason.status, {**cors, **refusal.headers})
 
     async def answer(self, request: HttpRequest, service: ToolService) -> Response:
@@ -116,9 +115,8 @@ class JsonRpc(Dialect):
             case "tools/call":
                 return await self._call(request_id, params, service)
             case _:
-                return jsonrpc.error(
-                    request_id, jsonrpc.METHOD_NOT_FOUND, f"Method not found: {shorten(method, MOST_NAME)}"
-                )
+                problem = f"Method not found: {shorten(method, MOST_NAME)}"
+                return jsonrpc.error(request_id, jsonrpc.METHOD_NOT_FOUND, problem)
         return jsonrpc.result(request_id, answer)
 
     async def _call(self, request_id: Any, params: Any, service: ToolService) -> dict[str, Any]:
@@ -129,12 +127,8 @@ class JsonRpc(Dialect):
         if arguments is not None and not isinstance(arguments, dict):
             return jsonrpc.error(request_id, jsonrpc.INVALID_PARAMS, 'Invalid params: "arguments" must be an object')
         if service.find(name) is None:
-            return jsonrpc.error(
-                request_id,
-                jsonrpc.INVALID_PARAMS,
-                f"Unknown tool: {shorten(name, MOST_NAME)}",
-                {"errorCode": "UNKNOWN_TOOL"},
-            )
+            unknown = f"Unknown tool: {shorten(name, MOST_NAME)}"
+            return jsonrpc.error(request_id, jsonrpc.INVALID_PARAMS, unknown, {"errorCode": "UNKNOWN_TOOL"})
         try:
             outcome = await service.call(name, arguments or {})
         except AppError as problem:
