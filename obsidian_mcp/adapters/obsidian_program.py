@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -216,6 +215,8 @@ def _split_command(
 ) -> tuple[str, ...]:
     words = [configured]
     if not is_program(configured) and any(character.isspace() for character in configured):
+        import shlex  # most computers have no such setting
+
         words = shlex.split(configured, posix=platform != "win32")  # else a backslash of a path would be an escape
         words = [word.strip('"') for word in words] if platform == "win32" else words
     program = words[0] if words else configured

@@ -11,7 +11,6 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
-from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.vault.changes import PlannedChange, stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -125,6 +124,8 @@ def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
 
 
 def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
+    from obsidian_mcp.core.operations import bulk, move  # the other edits do without eight modules
+
     def plan() -> PlannedChange:
         before = vault.read_note(entry)
         if etag and etag != before.etag:

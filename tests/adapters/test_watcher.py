@@ -669,7 +669,6 @@ def test_now_and_then_a_scan_looks_for_what_was_never_reported(
     assert watcher.scan_due() == 1
 
 
-@needs("inotify")
 def test_the_end_waits_for_no_thread_of_watchdogs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """WATCH-02. On Windows such a thread takes up to a fifth of a second."""
     joined: list[str] = []

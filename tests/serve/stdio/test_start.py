@@ -184,6 +184,7 @@ def test_a_session_of_a_thousand_calls_and_an_edit_never_loads_the_sdk(vault: Pa
         loaded = set(server.stderr().partition("loaded: ")[2].split())
     assert "obsidian_mcp" in loaded
     assert not loaded & {"mcp", "mcp_types", "pydantic_settings", "pydantic", "starlette", "anyio", "asyncio", "ssl"}
+    assert not loaded & {"shlex", "secrets", "obsidian_mcp.core.operations.move"}  # what other calls need
 
 
 PROBES: dict[str, list[Message]] = {
