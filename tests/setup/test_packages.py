@@ -40,21 +40,29 @@ def bundle(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture
-def staged(tmp_path: Path) -> Path:
-    done = bundle("--stage", str(tmp_path / "extension"))
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension's files, which no test changes."""
+    folder = tmp_path_factory.mktemp("built") / "extension"
+    done = bundle("--stage", str(folder))
     assert done.returncode == 0, done.stderr
-    return tmp_path / "extension"
+    return folder
+
+
+@pytest.fixture
+def staged(built: Path, tmp_path: Path) -> Path:
+    """A copy of them, for a test that starts what is in it."""
+    return Path(shutil.copytree(built, tmp_path / "extension"))
 
 
 def read(folder: Path) -> Any:
     return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
 
 
-def test_the_extension_says_what_the_program_says_of_itself(staged: Path) -> None:  # PACK-01
-    manifest = read(staged)
+def test_the_extension_says_what_the_program_says_of_itself(built: Path) -> None:  # PACK-01
+    manifest = read(built)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = tomllib.loads((staged / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = tomllib.loads((built / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert (manifest["manifest_version"], manifest["server"]["type"]) == ("0.4", "uv")
     assert (manifest["version"], needed["version"]) == (__version__, __version__)
@@ -64,14 +72,14 @@ def test_the_extension_says_what_the_program_says_of_itself(staged: Path) -> Non
     assert needed["requires-python"] == project["requires-python"]
 
 
-def test_the_extension_holds_the_whole_package_and_nothing_of_this_computer(staged: Path) -> None:
+def test_the_extension_holds_the_whole_package_and_nothing_of_this_computer(built: Path) -> None:
     package = ROOT / "obsidian_mcp"
     expected = {path.relative_to(ROOT) for path in package.rglob("*.py")}
 
-    assert {path.relative_to(staged) for path in (staged / "obsidian_mcp").rglob("*.py")} == expected
-    assert not list(staged.rglob("__pycache__"))
+    assert {path.relative_to(built) for path in (built / "obsidian_mcp").rglob("*.py")} == expected
+    assert not list(built.rglob("__pycache__"))
     for name in ("manifest.json", "pyproject.toml", "server.py"):
-        assert str(ROOT) not in (staged / name).read_text(encoding="utf-8")
+        assert str(ROOT) not in (built / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("switch", "writes"), [("false", True), ("true", False)])
