@@ -265,8 +265,8 @@ class _Builder:
         """Note that the value being read contains one of this depth. Raises: InvalidYaml where that is too deep."""
         if len(self._stack) + depth > MAX_DEPTH:
             raise _error(event, f"lists and mappings are nested deeper than {MAX_DEPTH}")
-        if self._stack:
-            self._stack[-1].depth = max(self._stack[-1].depth, depth + 1)
+        if self._stack and depth >= self._stack[-1].depth:
+            self._stack[-1].depth = depth + 1
 
     def _close(self, event: Any) -> None:
         frame = self._stack.pop()
