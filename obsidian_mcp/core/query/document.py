@@ -162,7 +162,7 @@ def parts_within(parts: Parts, start: int, end: int, text: str, must: First, pla
             return
         if place < high:
             yield low, high
-        at = max(at + 1, bisect_right(reach, place))
+        at = at + 1 if place < high else max(at + 1, bisect_right(reach, place))
 
 
 def lines_within(start: int, end: int, text: str, must: First, place: int) -> Iterator[tuple[int, int]]:
