@@ -77,7 +77,7 @@ def run(line: str) -> int:
         SERVING & set(words)
         or "doctor" in words
         or words[:2] == ["semantic", "setup"]
-        or all(word.startswith(("-", "/")) for word in words)
+        or all(word.startswith("-") or Path(word).is_absolute() for word in words)
     ):
         words.append("--help")
     return main.run(words)
