@@ -212,14 +212,15 @@ def test_what_a_program_prints_and_its_status_come_back_as_they_are() -> None:
     assert (outcome.stdout, outcome.stderr, outcome.status) == (b"\xff\r\n", b"oh", 3)
 
 
-def test_a_program_that_left_while_another_keeps_its_output_open_is_given_up_at_the_limit() -> None:
+def test_a_program_that_left_while_another_keeps_its_output_open_is_given_up_at_the_limit(tmp_path: Path) -> None:
     # PROG-04: the app's own binary starts the app, which inherits the pipes, and leaves.
-    code = (
-        "import subprocess, sys; subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'])"
-    )
+    end = tmp_path / "end"
+    other = f"import pathlib, time\nwhile not pathlib.Path({str(end)!r}).exists(): time.sleep(0.02)"
+    code = "import subprocess, sys; subprocess.Popen([sys.executable, '-I', '-S', '-c', sys.argv[1]])"
 
     with pytest.raises(OperationTimeout):
-        ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run([code], 0.5)
+        ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run([code, other], 0.5)
+    end.touch()  # Windows ends no program with the one that started it
 
 
 def test_a_pipe_that_another_program_keeps_open_is_not_closed_under_its_reader(tmp_path: Path) -> None:
