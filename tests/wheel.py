@@ -25,7 +25,8 @@ ROOT = Path(__file__).parents[1]
 WHEEL_KB = 1_115
 """Most kilobytes of the wheel."""
 ENVIRONMENT_MB = 60
-"""Most megabytes of the wheel unpacked with everything that it needs, without compiled files."""
+"""Most megabytes of the wheel unpacked with everything that it needs, without compiled files: 54.7 on Linux, about 58.5
+on Windows, where pywin32 comes with mcp."""
 HELP_RATIO = 6.0
 """Most times that `--help` may take of what a bare Python takes."""
 IMPORT_RATIO = 2.5
