@@ -54,6 +54,11 @@ def _names(name: str) -> Callable[[Path], bool]:
     return can
 
 
+def _tells_normal_forms(folder: Path) -> bool:
+    (folder / "\u00fc").touch()
+    return not (folder / "u\u0308").exists()
+
+
 def _takes_bytes(folder: Path) -> bool:
     """Whether a name may be any bytes. On Windows, where names are texts, these are none."""
     return _names(os.fsdecode(b"a\xff"))(folder)
@@ -78,9 +83,10 @@ def _moves_open_folders(folder: Path) -> bool:
 
 
 def _is_sparse(folder: Path) -> bool:
+    """Whether a file is made long at once. Windows, which tells no blocks, reserves room but writes nothing."""
     with (folder / "file").open("wb") as file:
         file.truncate(1 << 24)
-    return (folder / "file").stat().st_blocks * 512 < 1 << 24
+    return int(getattr((folder / "file").stat(), "st_blocks", 0)) * 512 < 1 << 24
 
 
 def _sockets_are_files(_: Path) -> bool:
@@ -120,11 +126,13 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "names with control characters": _names("a\x01b"),
     "names that are not UTF-8": _takes_bytes,
     "names that differ in case": _tells_case,
+    "names that differ in their normal form": _tells_normal_forms,
     "removing open files": _removes_open_files,
     "moving folders with open files": _moves_open_folders,
     "sparse files": _is_sparse,
     "times of creation": _knows_birth,
     "sockets among its files": _sockets_are_files,
+    "time zones of processes": _has(time, "tzset"),
     "forks": _has(os, "fork"),
     "list of processes": lambda _: processes.answer(lambda: psutil.Process().children(), None) is not None,
     "signals between processes": _has(signal, "SIGKILL"),

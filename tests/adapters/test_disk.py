@@ -556,7 +556,7 @@ def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
     assert len(list(Path("/dev/fd").iterdir())) == open_before
 
 
-@pytest.mark.parametrize("relative_calls", [pytest.param(True, marks=needs("calls relative to an open folder")), False])
+@pytest.mark.parametrize("relative_calls", {can("calls relative to an open folder"), False})
 def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> None:
     # FILE-08
     disk = Disk(tmp_path, relative_calls=relative_calls)

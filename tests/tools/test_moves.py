@@ -328,7 +328,7 @@ def test_a_name_of_255_bytes_is_created_moved_and_brought_back(opened: Opened, n
         assert {path: before[path] for path in ("Home.md", f"{name}.md")}.items() <= contents(folder).items()
 
 
-@needs("names that differ in case")
+@needs("names that differ in their normal form")
 def test_a_folder_moves_in_both_normal_forms(opened: Opened) -> None:
     # MOVE-05: as a sync program between macOS and Linux leaves them
     app = opened({"Ü/a.md": "[[Ü/b]]", "U\u0308/b.md": "", "U\u0308/Deep/c.md": "", "d.md": "[[Ü/b]] [[Ü/Deep/c]]"})
