@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
 from obsidian_mcp.errors import InvalidArguments
+from tests.serve import plain_http
 from tests.serve.raw import RawServer
 from tests.system import EndingSignal, ending_signals
 
@@ -53,7 +53,7 @@ def test_a_server_over_http_ends_in_order_around_a_thread_in_compiled_code(basic
     with RawServer([sys.executable, "-c", BUSY, "http", "--port", "0", "--vault", str(basic)]) as server:
         server.wait_for_log("listening on")
         url = server.stderr().split()[-1]
-        assert httpx.get(f"{url}/health").json()["status"] == "ok"  # it has said so before it handles signals
+        assert plain_http.get(f"{url}/health").json()["status"] == "ok"  # it has said so before it handles signals
         server.signal(sig.sent)
         assert server.wait() == 0
 

@@ -17,6 +17,7 @@ from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.call_order import CallOrder, Turn
 from obsidian_mcp.serve.dispatch import VaultDispatcher
 from tests.conftest import app_on
+from tests.serve import plain_http
 from tests.serve.raw import initialize_params, notification, request, tool_call
 from tests.serve.serving import serving
 from tests.serve.vault_server import slow, started
@@ -178,7 +179,7 @@ def test_in_a_batch_a_call_that_waits_too_long_is_told_so(app: App, gate: Gate) 
     with serving(hasty, gate.bridge) as url:
         calls = [("hold", {}), (READ, {"name": "Alpha"})]
         batch = [request(name, "tools/call", {"name": name, "arguments": given}) for name, given in calls]
-        answers = httpx.post(f"{url}/mcp", json=batch, timeout=30).json()
+        answers = plain_http.post(f"{url}/mcp", json=batch, timeout=30).json()
         gate.open.set()
     assert [answer["result"]["isError"] for answer in answers] == [True, True]
     assert all("longer than 0.3 s" in answer["result"]["content"][0]["text"] for answer in answers)
@@ -205,7 +206,7 @@ def test_a_batch_over_http_takes_effect_in_order(app: App, log: Path) -> None:
         for number in range(MARKS):
             batch.append(request(f"write {number}", "tools/call", append(number)))
             batch.append(request(f"read {number}", "tools/call", {"name": READ, "arguments": {"name": "Log"}}))
-        answers = httpx.post(f"{url}/mcp", json=batch).json()
+        answers = plain_http.post(f"{url}/mcp", json=batch).json()
     for number in range(MARKS):
         assert marks(answers[2 * number + 1]["result"]["content"][1]["text"])[: number + 1] == list(range(number + 1))
     assert marks(log.read_text(encoding="utf-8")) == list(range(MARKS))
@@ -216,7 +217,10 @@ HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-versio
 
 def test_in_a_session_over_http_a_call_waits_for_the_write_before_it(app: App, log: Path, gate: Gate) -> None:
     # TOOL-15
-    with serving(app, gate.bridge) as url, httpx.Client(base_url=url, headers=HEADERS, timeout=30) as client:
+    with (
+        serving(app, gate.bridge) as url,
+        httpx.Client(base_url=url, headers=HEADERS, timeout=30, verify=False) as client,
+    ):
 
         def call(session: str, name: str, arguments: dict[str, Any]) -> str:
             message = request(1, "tools/call", {"name": name, "arguments": arguments})

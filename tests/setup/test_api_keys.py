@@ -13,6 +13,7 @@ from obsidian_mcp import config
 from obsidian_mcp.cli import main
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.setup import doctor
+from tests.serve import plain_http
 from tests.serve.serving import started
 
 BEFORE = """# my rules
@@ -163,7 +164,6 @@ def test_a_command_is_held_to_the_limits_of_a_key(file: Path, run: Run, tmp_path
 @pytest.mark.usefixtures("file")
 def test_the_server_asks_for_the_keys_of_the_file_and_listens_elsewhere_with_them(run: Run, tmp_path: Path) -> None:
     # DOOR-10
-    import httpx
 
     (tmp_path / "policy").write_text("", encoding="utf-8")
     _, key, _ = run("keys", "add", "phone", "--scope", "Journal")
@@ -172,8 +172,8 @@ def test_the_server_asks_for_the_keys_of_the_file_and_listens_elsewhere_with_the
         local = url.replace("0.0.0.0", "127.0.0.1")
         call = f"{local}/bridge/v1/tools/obsidian_search/call"
         body = {"arguments": {"query": "heron"}}
-        without = httpx.post(call, json=body, timeout=30)
-        held = httpx.post(call, json=body, timeout=30, headers={"authorization": f"Bearer {key.strip()}"}).text
+        without = plain_http.post(call, json=body, timeout=30)
+        held = plain_http.post(call, json=body, timeout=30, headers={"authorization": f"Bearer {key.strip()}"}).text
 
     assert without.status_code == 401
     assert "Day.md" in held

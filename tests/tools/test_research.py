@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -17,6 +16,7 @@ from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.tools.registry import list_tools
 from obsidian_mcp.tools.research import MOST_CHARACTERS
 from tests.conftest import app_on
+from tests.serve import plain_http
 from tests.serve.serving import serving
 
 pytestmark = pytest.mark.usefixtures("disk_of_macos")
@@ -46,7 +46,7 @@ def app(vault: Path) -> Iterator[App]:
 
 def ask(url: str, method: str, **params: Any) -> Any:
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return httpx.post(f"{url}/mcp", json=message, timeout=30).json()
+    return plain_http.post(f"{url}/mcp", json=message, timeout=30).json()
 
 
 def answer(url: str, tool: str, **arguments: str) -> Any:

@@ -7,13 +7,13 @@ import random
 import socket
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.pages import document
+from tests.serve import plain_http
 from tests.serve.serving import serving
 
 REQUESTS = 600
@@ -106,6 +106,6 @@ def test_nothing_that_is_sent_makes_the_server_fail(
                     continue
                 assert not status.startswith(b"HTTP/1.1 5"), sent
                 statuses.add(status)
-        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        assert plain_http.get(f"{url}/health").json()["status"] == "ok"
     assert not [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
     assert {b"HTTP/1.1 200", b"HTTP/1.1 400", b"HTTP/1.1 404", b"HTTP/1.1 405", b"HTTP/1.1 413"} <= statuses

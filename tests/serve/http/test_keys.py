@@ -229,7 +229,7 @@ async def test_a_session_of_one_key_is_no_session_of_another(url: str) -> None:
         "method": "initialize",
         "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
     }
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(verify=False) as http:
         session = (await http.post(f"{url}/mcp", json=hello, headers=headers)).headers["mcp-session-id"]
         ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
         own = await http.post(f"{url}/mcp", json=ping, headers={**headers, "mcp-session-id": session})
@@ -244,7 +244,7 @@ async def test_a_session_of_one_key_is_no_session_of_another(url: str) -> None:
 @asynccontextmanager
 async def session(url: str, key: str, **given: Any) -> AsyncIterator[Client]:
     async with (
-        httpx.AsyncClient(headers={"x-api-key": key}, timeout=30) as http,
+        httpx.AsyncClient(headers={"x-api-key": key}, timeout=30, verify=False) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http), **given) as client,
     ):
         yield client

@@ -31,6 +31,7 @@ from obsidian_mcp.contracts.rad import tools as rad_tools
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve.http import auth, listener
+from tests.serve import plain_http
 from tests.serve.serving import serving, started
 from tests.system import IN_ITS_GROUP, SYSTEM_ENVIRONMENT, EndingSignal, can, ending_signals
 
@@ -96,7 +97,7 @@ def test_several_ports_serve_the_same(basic: Path) -> None:
     # LIFE-01
     with started(basic, "--port", "0", "--port", "0", "--port", "0") as (_, urls):
         assert len(set(urls)) == 3
-        hashes = {httpx.get(f"{url}/bridge/v1/tools").json()["hash"] for url in urls}
+        hashes = {plain_http.get(f"{url}/bridge/v1/tools").json()["hash"] for url in urls}
         assert len(hashes) == 1
 
 
@@ -107,7 +108,7 @@ def test_a_signal_ends_the_process_cleanly(basic: Path, sig: EndingSignal) -> No
         idle = connect(url)
         half = connect(url)
         half.sendall(b"POST /mcp HTTP/1.1\r\nhost: 127")
-        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        assert plain_http.get(f"{url}/health").json()["status"] == "ok"
         process.send_signal(sig.sent)
         assert process.wait(10) == 0
         assert process.stderr is not None
@@ -134,8 +135,8 @@ def test_an_open_door_is_refused_at_the_start(basic: Path) -> None:
 def test_with_a_key_the_server_listens_where_it_is_told(basic: Path) -> None:
     with started(basic, "--host", "0.0.0.0", "--port", "0", BURLYMCP_API_KEY="k") as (_, (url,)):
         local = url.replace("0.0.0.0", "127.0.0.1")
-        assert httpx.get(f"{local}/bridge/v1/health").status_code == 401
-        assert httpx.get(f"{local}/bridge/v1/health", headers={"X-Api-Key": "k"}).status_code == 200
+        assert plain_http.get(f"{local}/bridge/v1/health").status_code == 401
+        assert plain_http.get(f"{local}/bridge/v1/health", headers={"X-Api-Key": "k"}).status_code == 200
 
 
 def test_calls_in_flight_are_answered_before_the_end(app: App, gate: Gate) -> None:
@@ -180,7 +181,7 @@ def test_an_event_stream_does_not_hold_up_the_end(app: App) -> None:
 
 
 def begin_session(url: str) -> str:
-    answer = httpx.post(
+    answer = plain_http.post(
         f"{url}/mcp",
         json={
             "jsonrpc": "2.0",
@@ -257,7 +258,7 @@ def test_a_client_that_reads_on_keeps_its_connection_and_one_that_stops_loses_it
         assert len(everything(reading, 50_000_000)) >= 50_000_000
         end = time.monotonic() + 5 * listener.STALL_SECONDS
         while time.monotonic() < end:
-            assert httpx.get(f"{url}/health").status_code == 200
+            assert plain_http.get(f"{url}/health").status_code == 200
         assert len(everything(stopped)) < 50_000_000
     with warnings.catch_warnings():  # asyncio on Windows leaves the socket of an aborted connection to the collector
         warnings.simplefilter("ignore", ResourceWarning)
@@ -293,7 +294,7 @@ def test_a_client_that_does_not_read_its_answer_holds_up_no_other(app: App, gate
     with serving(app, gate.bridge) as url, connect(url) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(request("/bridge/v1/tools/big/call", '{"arguments":{"size":20000000}}'))
-        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        assert plain_http.get(f"{url}/health").json()["status"] == "ok"
         assert len(everything(connection, 50_000)) >= 50_000
 
 
@@ -309,13 +310,13 @@ def test_a_client_that_leaves_in_mid_call_harms_nobody(app: App, gate: Gate) -> 
         half.sendall(WAIT[:-5])
         half.close()
         gate.open.set()
-        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        assert plain_http.get(f"{url}/health").json()["status"] == "ok"
 
 
 def test_a_refused_body_does_not_hide_its_answer(app: App) -> None:
     # LIFE-04, DOOR-06
     big = b"a" * 5_000_000
-    with serving(app) as url, httpx.Client(base_url=url) as client:
+    with serving(app) as url, httpx.Client(base_url=url, verify=False) as client:
         for path, status in (("/bridge/v1/tools/x/call", 413), ("/v1/mcp", 200), ("/mcp", 200), ("/mcp/v1/stdio", 413)):
             for _ in range(3):
                 answer = client.post(path, content=big, headers={"content-type": "application/json"})
@@ -352,7 +353,11 @@ def test_sixty_four_clients_at_once_lose_no_answer(app: App) -> None:
 
 def test_answers_do_not_wait_for_acknowledgements(app: App) -> None:
     closing = {"connection": "close"}
-    with serving(app) as url, httpx.Client(base_url=url) as kept, httpx.Client(base_url=url, headers=closing) as closed:
+    with (
+        serving(app) as url,
+        httpx.Client(base_url=url, verify=False) as kept,
+        httpx.Client(base_url=url, headers=closing, verify=False) as closed,
+    ):
         kept.get("/bridge/v1/health")
         took: dict[str, list[float]] = {"kept": [], "closed": []}
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -391,10 +396,10 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
     try:
         url = process.stdout.readline().decode().strip()
         arguments = {"a": 5, "b": 3}
-        bridge = httpx.post(f"{url}/bridge/v1/tools/add/call", json={"arguments": arguments}, timeout=60).json()
-        rad = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "add", "input": arguments}).json()
+        bridge = plain_http.post(f"{url}/bridge/v1/tools/add/call", json={"arguments": arguments}, timeout=60).json()
+        rad = plain_http.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "add", "input": arguments}).json()
         assert json.loads(bridge["content"][0]["text"]) == rad["output"] == {"sum": 8}
-        own = httpx.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "echo", "input": {"content": "x"}}).json()
+        own = plain_http.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "echo", "input": {"content": "x"}}).json()
         assert own["output"]["echo"] == {"content": "x"}  # RAD-01: the contract's own tools as well
         process.terminate()
         assert process.wait(10) == 0 or not can("signals between processes")
@@ -494,7 +499,7 @@ def test_bytes_that_are_no_request_harm_nobody(app: App) -> None:
             answer = everything(connection)
             assert b" 500 " not in answer.split(b"\r\n")[0]
             connection.close()
-        assert httpx.get(f"{url}/health").json()["status"] == "ok"
+        assert plain_http.get(f"{url}/health").json()["status"] == "ok"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the program curl is not installed")

@@ -20,6 +20,7 @@ from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve.mcp import subscriptions
 from obsidian_mcp.tools.registry import TOOLS
 from tests.contracts.plugin.test_routes import odd_tools
+from tests.serve import plain_http
 from tests.serve.mcp_session import McpSession
 from tests.serve.serving import serving
 
@@ -92,7 +93,7 @@ async def test_a_locked_server_lets_the_sdks_client_in_with_the_key(app: App) ->
 
 
 def begin(url: str, **headers: str) -> httpx.Response:
-    return httpx.post(f"{url}/mcp", json=INITIALIZE, headers={**BOTH, **headers})
+    return plain_http.post(f"{url}/mcp", json=INITIALIZE, headers={**BOTH, **headers})
 
 
 def test_a_session_lives_until_it_is_deleted(url: str) -> None:
@@ -103,12 +104,14 @@ def test_a_session_lives_until_it_is_deleted(url: str) -> None:
     assert begun.headers["access-control-allow-origin"] == "*"
     assert "Mcp-Session-Id" in begun.headers["access-control-expose-headers"]
 
-    ready = httpx.post(f"{url}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session)
+    ready = plain_http.post(
+        f"{url}/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session
+    )
     assert ready.status_code == 202
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    assert httpx.post(f"{url}/mcp", json=ping, headers=session).status_code == 200
-    assert httpx.delete(f"{url}/mcp", headers=session).status_code == 200
-    assert httpx.post(f"{url}/mcp", json=ping, headers=session).status_code == 404
+    assert plain_http.post(f"{url}/mcp", json=ping, headers=session).status_code == 200
+    assert plain_http.delete(f"{url}/mcp", headers=session).status_code == 200
+    assert plain_http.post(f"{url}/mcp", json=ping, headers=session).status_code == 404
 
 
 def test_the_subscriptions_of_a_session_end_with_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,9 +144,9 @@ def test_a_session_that_ends_before_the_sdk_is_loaded_for_its_stream_stays_ended
     headers = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"]}
     with ThreadPoolExecutor() as pool:
         stream = pool.submit(httpx.get, f"{url}/mcp", headers=headers, timeout=30)
-        assert httpx.delete(f"{url}/mcp", headers=headers, timeout=30).status_code == 200
+        assert plain_http.delete(f"{url}/mcp", headers=headers, timeout=30).status_code == 200
         assert stream.result(30).status_code in (200, 404)
-    assert httpx.get(f"{url}/mcp", headers=headers).status_code == 404
+    assert plain_http.get(f"{url}/mcp", headers=headers).status_code == 404
 
 
 def modern(method: str, revision: str = "2026-07-28", **params: Any) -> dict[str, Any]:
@@ -164,15 +167,15 @@ def modern(method: str, revision: str = "2026-07-28", **params: Any) -> dict[str
 def test_a_probe_binds_nothing(url: str, revisions: list[str]) -> None:
     # DISPATCH-02, HTTP-04
     for revision in revisions:
-        probe = httpx.post(f"{url}/mcp", **modern("server/discover", revision))
+        probe = plain_http.post(f"{url}/mcp", **modern("server/discover", revision))
         assert probe.status_code == (200 if revision == "2026-07-28" else 400)
         assert revision == "2026-07-28" or probe.json()["error"]["code"] == -32022
     session = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"]}
     call: dict[str, Any] = {"name": "obsidian_list_files", "arguments": {}}
     for method, params in (("tools/list", {}), ("tools/call", call)):
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        assert httpx.post(f"{url}/mcp", json=message, headers=session).json()["result"]
-        assert httpx.post(f"{url}/mcp", **modern(method, **params)).json()["result"]["resultType"] == "complete"
+        assert plain_http.post(f"{url}/mcp", json=message, headers=session).json()["result"]
+        assert plain_http.post(f"{url}/mcp", **modern(method, **params)).json()["result"]["resultType"] == "complete"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +185,7 @@ def test_a_probe_binds_nothing(url: str, revisions: list[str]) -> None:
 def test_headers_that_contradict_the_message_are_refused(url: str, change: dict[str, str]) -> None:
     # HTTP-04
     call = modern("tools/call", name="obsidian_list_files", arguments={})
-    answer = httpx.post(f"{url}/mcp", json=call["json"], headers={**call["headers"], **change})
+    answer = plain_http.post(f"{url}/mcp", json=call["json"], headers={**call["headers"], **change})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32020)
 
 
@@ -216,7 +219,7 @@ def test_an_unknown_session_is_404(url: str) -> None:
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     for method in ("POST", "GET", "DELETE"):
         body: Any = {"json": ping} if method == "POST" else {}
-        answer = httpx.request(method, f"{url}/mcp", headers={**BOTH, "mcp-session-id": "unknown"}, **body)
+        answer = plain_http.request(method, f"{url}/mcp", headers={**BOTH, "mcp-session-id": "unknown"}, **body)
         assert answer.status_code == 404, method
 
 
@@ -226,7 +229,7 @@ def test_an_unknown_session_is_404(url: str) -> None:
 )
 def test_a_malformed_message_in_a_session_is_told_as_without_one(url: str, body: bytes, code: int) -> None:
     session = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"]}
-    answer = httpx.post(f"{url}/mcp", content=body, headers={**session, "content-type": "application/json"})
+    answer = plain_http.post(f"{url}/mcp", content=body, headers={**session, "content-type": "application/json"})
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == code
 
@@ -246,7 +249,7 @@ def test_a_request_with_a_wrong_id_or_params_is_refused_and_not_taken_for_a_noti
     # HTTP-11, MSG-04
     session = {"mcp-session-id": begin(url).headers["mcp-session-id"]} if revision < "2026" else {}
     headers = {**BOTH, **session, "mcp-protocol-version": revision, "mcp-method": "ping"}
-    answer = httpx.post(f"{url}/mcp", json={"jsonrpc": "2.0", "method": "ping", **members}, headers=headers)
+    answer = plain_http.post(f"{url}/mcp", json={"jsonrpc": "2.0", "method": "ping", **members}, headers=headers)
     error = answer.json()["error"]
     assert (answer.status_code, answer.json()["id"], error["code"]) == (400, 7 if code == -32602 else None, code)
     assert problem in error["message"]
@@ -256,7 +259,7 @@ def test_a_message_of_a_session_may_begin_with_a_byte_order_mark(url: str) -> No
     # HTTP-06
     headers = {**BOTH, "content-type": "application/json", "mcp-session-id": begin(url).headers["mcp-session-id"]}
     body = b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
-    assert '"result":{}' in httpx.post(f"{url}/mcp", content=body, headers=headers).text
+    assert '"result":{}' in plain_http.post(f"{url}/mcp", content=body, headers=headers).text
 
 
 def test_a_client_that_wants_to_resume_a_stream_gets_a_new_one(url: str) -> None:
@@ -275,7 +278,7 @@ def test_a_client_that_wants_plain_json_gets_no_session(url: str) -> None:
 
 
 def test_an_unknown_revision_in_the_header_is_told_the_known_ones(url: str) -> None:
-    answer = httpx.post(
+    answer = plain_http.post(
         f"{url}/mcp",
         json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
         headers={**BOTH, "mcp-protocol-version": "1999-01-01"},
