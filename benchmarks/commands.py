@@ -7,7 +7,6 @@ notes in FOLDER, and writes commands.md.
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -134,6 +133,8 @@ completion on a machine where Python alone takes 16.
 
 def _seconds(command: Sequence[str], server: Server, environment: Mapping[str, str]) -> float:
     """Seconds of the processor, which other work of the machine does not change as it does the time of day."""
+    import resource  # not on Windows, where reports are read all the same
+
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(  # noqa: S603  ours
         command, env={**os.environ, **server.env, **environment}, capture_output=True, check=True, timeout=60
