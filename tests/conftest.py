@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import shutil
@@ -43,6 +44,11 @@ gc.set_threshold(20_000, 10, 20)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write every generated file anew, and test nothing else")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(asyncio, "ProactorEventLoop"):  # it leaves the socket of a connection that the client reset open
+        config.addinivalue_line("filterwarnings", "ignore:unclosed (transport <_Proactor|<socket):ResourceWarning")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
