@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
 import psutil
 
-log = logging.getLogger(__name__)
+from obsidian_mcp import logger
+
 T = TypeVar("T")
 
 
@@ -27,7 +27,7 @@ def answer(question: Callable[[], T], otherwise: T) -> T:
 
 @cache
 def _log_once(kind: str, text: str) -> None:
-    log.warning("The system does not say which processes run or disks are there (%s: %s).", kind, text)
+    logger(__name__).warning("The system does not say which processes run or disks are there (%s: %s).", kind, text)
 
 
 def processes() -> Sequence[psutil.Process]:

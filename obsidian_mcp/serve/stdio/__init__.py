@@ -73,6 +73,7 @@ def run(
 def _prepare(conversation: Conversation, prepare: Callable[[Conversation], None], dispatcher: Dispatcher) -> None:
     """Import what calls need, and begin to open the default vault, while the first messages are answered."""
     import gc
+    import typing  # noqa: F401  whole first: `dataclasses` takes what another thread has of it from sys.modules
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(IMPORT_SWITCH_SECONDS)

@@ -181,7 +181,9 @@ def test_a_session_of_a_thousand_calls_and_an_edit_never_loads_the_sdk(vault: Pa
         assert all("result" in answer for answer in server.read_answers(1000).values())
         assert not server.call("tools/call", {**edit, **meta})["result"].get("isError")
         assert server.close() == 0
-        loaded = set(server.stderr().partition("loaded: ")[2].split())
+        order = server.stderr().partition("loaded: ")[2].split()
+    assert order.index("typing") < order.index("dataclasses"), "a thread could find half of typing"
+    loaded = set(order)
     assert "obsidian_mcp" in loaded
     assert not loaded & {"mcp", "mcp_types", "pydantic_settings", "pydantic", "starlette", "anyio", "asyncio", "ssl"}
     assert not loaded & {"shlex", "secrets", "obsidian_mcp.core.operations.move"}  # what other calls need
