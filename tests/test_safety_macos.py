@@ -13,7 +13,7 @@ import pytest
 from obsidian_mcp.app import App
 from tests.conftest import app_on
 from tests.disks import OtherDisk
-from tests.system import needs
+from tests.system import can, needs
 from tests.vaults import answer, contents, write_files
 
 ABOUT_OTHER_THINGS = {
@@ -58,14 +58,15 @@ def test_a_name_that_the_disk_stores_in_nfd_is_found_moved_and_undone_in_each_fo
     app: App, root: Path, form: Literal["NFC", "NFD"]
 ) -> None:  # NAME-09, RENAME-01
     before = contents(root)
-    assert unicodedata.normalize("NFD", "Café Über.md") in before
+    kept: Literal["NFC", "NFD"] = "NFC" if "Café Über.md" in before else "NFD"  # NTFS takes the place of the double
+    assert kept == "NFD" or not can("names that differ in case")
     name, to = (unicodedata.normalize(form, text) for text in ("Café Über", "Crème/Größe"))
     assert '"path":"Café Über.md"' in answer(app, "search", query=f'file:"{name}"')[1]
     assert answer(app, "move_note", name=name, to=to)[0] == ""
     after = contents(root)
-    assert unicodedata.normalize("NFD", "Crème/Größe.md") in after
+    assert unicodedata.normalize(kept, "Crème/Größe.md") in after
     assert "[[Größe]] and" in after["Raw.md"].decode()
-    assert "[up](Gr%C3%B6%C3%9Fe.md)" in after[unicodedata.normalize("NFD", "日記/ガイド.md")].decode()
+    assert "[up](Gr%C3%B6%C3%9Fe.md)" in after[unicodedata.normalize(kept, "日記/ガイド.md")].decode()
     undo_all(app, 1)
     assert contents(root) == before
 
