@@ -21,8 +21,9 @@ from .folder import VaultFolder, read_bytes
 from .place import BINARY, CLOEXEC, NOFOLLOW, DiskPlace, patiently, translate_error
 
 TRASH_FOLDER = ".trash"
-_ASIDE = ".aside"
-"""Ends the hidden name of a file between the two steps of a rename; `sweep` gives it its own name back."""
+_ASIDE, _REPLACED = ".aside", ".replaced"
+"""End the hidden name of a file between two steps, of a rename or of Windows' replacing; `sweep` gives it its own name
+back."""
 TEMP_PREFIX = ".obsidian-mcp-"
 """Temporary files are created beside their target, because only a rename within one file system is atomic. The dot
 hides them from every listing, the app's too."""
@@ -129,11 +130,14 @@ class Disk(VaultFolder):
     def sweep(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:
             for name in os.listdir(place.folder if place.folder is not None else os.path.dirname(place.name)):
-                if name.startswith(TEMP_PREFIX) and name.endswith(".tmp"):
-                    discard(place, place.beside(name))
-                elif name.startswith(TEMP_PREFIX) and name.endswith(_ASIDE):
-                    kept = place.beside(name.removeprefix(TEMP_PREFIX).removesuffix(_ASIDE))
-                    rename_new(DiskPlace(place.folder, place.beside(name)), DiskPlace(place.folder, kept))
+                hidden, (kept, end) = place.beside(name), os.path.splitext(name.removeprefix(TEMP_PREFIX))
+                if not name.startswith(TEMP_PREFIX) or end not in (".tmp", _ASIDE, _REPLACED):
+                    continue
+                if end != ".tmp":
+                    with contextlib.suppress(FileExistsError):
+                        rename_new(DiskPlace(place.folder, hidden), DiskPlace(place.folder, place.beside(kept)))
+                if end != _ASIDE:  # what was replaced is in the journal
+                    discard(place, hidden)
 
     def trash(self, disk: str, *, system: bool) -> str:
         if system:
@@ -314,12 +318,12 @@ def _take_over_attributes(source: int, target: int) -> None:
 
 def _rename_over(temporary: str, name: str, folder: int | None) -> None:
     """Rename the file `temporary` over the file `name`, both in one open folder or whole paths. Raises: OSError."""
-    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces. Where it
-    # may choose the name of the replaced file itself, it can leave that in the folder.
+    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces. That is
+    # renamed first: a process may die before the new file has the name.
     if sys.platform == "win32":
         import ctypes
 
-        replaced = Path(f"{temporary.removesuffix('.tmp')}-replaced.tmp")
+        replaced = Path(name).with_name(f"{TEMP_PREFIX}{os.path.basename(name)}{_REPLACED}")
         if ctypes.windll.kernel32.ReplaceFileW(name, temporary, str(replaced), 0x2, None, None):
             with contextlib.suppress(OSError):
                 patiently(replaced.unlink)

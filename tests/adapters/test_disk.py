@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters import place
-from obsidian_mcp.adapters.disk import Disk, exchange
+from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk, exchange
 from obsidian_mcp.adapters.folder import in_cloud
 from obsidian_mcp.adapters.place import RELATIVE_CALLS, DiskPlace, long_path
 from obsidian_mcp.errors import (
@@ -28,6 +28,7 @@ from obsidian_mcp.errors import (
 )
 from tests.disks import make_junctions
 from tests.system import can, needs
+from tests.vaults import contents
 
 
 @pytest.fixture(params=[*(["openat"] if RELATIVE_CALLS else []), "paths"])
@@ -660,3 +661,20 @@ def test_what_the_system_says_is_told_in_words_and_nothing_changes(
         disk.create("b.md", b"x")
     assert everything(disk) == ["a", "a/n.md"]
     assert disk.read("a/n.md") == b"old"
+
+
+@pytest.mark.parametrize("end", ["aside", "replaced"])
+def test_what_a_dead_writer_left_hidden_between_two_steps_has_its_own_name_again(disk: Disk, end: str) -> None:
+    # SAFE-03: a rename in two steps, and the replacing of Windows, where the tests of kills come upon it
+    folder = disk.root / "a"
+    hidden = folder / f"{TEMP_PREFIX}n.md.{end}"
+    (folder / "n.md").rename(hidden)
+    (folder / f"{TEMP_PREFIX}0.tmp").write_bytes(b"half")
+    disk.sweep("a/other.md")
+    assert contents(folder) == {"n.md": b"old"}
+
+    hidden.write_bytes(b"older")
+    (folder / f"{TEMP_PREFIX}0.tmp").write_bytes(b"half")
+    disk.sweep("a/other.md")
+    kept = {hidden.name: b"older"} if end == "aside" else {}  # of a rename it may be the only copy
+    assert contents(folder) == {"n.md": b"old", **kept}
