@@ -22,9 +22,9 @@ from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.serve.raw import PATIENCE, Message, RawServer, tool_call
 
-LIMIT = 2
+LIMIT = 3
 """Seconds that a call may take."""
-ANSWERED, IDLE = 3.0, 1.0
+ANSWERED, IDLE = 4.0, 1.0
 """Seconds after which the answer must be there, and those that the server may work on after it."""
 SETTLED = 60.0
 """Seconds of processor time after which the index knows what was written."""
