@@ -29,7 +29,7 @@ MODULES = FOREIGN / "node_modules"
 NODE = MODULES / "node" / "bin" / "node"
 SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 OLD_SDK = "mcp==1.30.0"
-OLD_PACKAGES = FOREIGN / ".python_modules"
+OLD_PACKAGES = FOREIGN / ".python_modules" / str(sys.implementation.cache_tag)
 EMPTY = FOREIGN / "baseline-empty.yml"
 REVISIONS = ["2025-11-25", "2026-07-28"]
 
