@@ -155,7 +155,7 @@ def _near_words(found: Found) -> list[str]:
             telling = used_words(snapshot.rows.connection, looked_up, "{name alias heading tag} : ")
             near |= dict.fromkeys(telling[:NEAR_WORDS])
     files = ", ".join([str(item.number) for item in found.items[:TAGGED_FILES] if item.number is not None])
-    sql = f"SELECT tag FROM tags WHERE file IN ({files}) GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"  # noqa: S608
+    sql = f"SELECT min(tag) FROM tags WHERE file IN ({files}) GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"  # noqa: S608
     tags = [f"#{tag.removeprefix('#')}" for (tag,) in snapshot.rows.connection.execute(sql, (NEAR_WORDS,))]
     return [*near, *tags]
 
@@ -335,9 +335,7 @@ def choose(
             part = _part_of(headings, end)
         else:
             shown, marks = around(text, start, places_in[start])
-        heading = _valid(part.text) if part and part.level else None
-        if heading and len(heading) > HEADING_CHARACTERS:
-            heading = shorten(heading, HEADING_CHARACTERS)
+        heading = shorten(_valid(part.text), HEADING_CHARACTERS) if part and part.level else None
         card = part.text if part and not part.level else None
         number += text.count("\n", counted, start)
         counted = start

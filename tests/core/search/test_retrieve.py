@@ -177,6 +177,15 @@ def test_the_line_with_the_other_word_is_shown_and_the_word_named() -> None:  # 
     assert "No note has money, back. Words of this vault: refund." in (hits_of(vault, "money back").widened or "")
 
 
+@pytest.mark.parametrize("spellings", ["Bar bar BAR", "BAR bar Bar", "bar BAR Bar", "bar Bar BAR"])
+def test_a_suggested_tag_has_its_smallest_spelling_whichever_file_came_first(spellings: str) -> None:  # SEARCH-51
+    vault: dict[str, str | bytes] = {
+        f"{n}.md": f"---\ntags: [{tag}]\n---\nThe boiler." for n, tag in enumerate(spellings.split())
+    }
+
+    assert "Words of this vault: #BAR." in (hits_of(vault, "boiler zzyzx").widened or "")
+
+
 def test_lines_with_the_words_of_the_query_are_shown_before_those_with_other_words() -> None:  # SEARCH-70, SEARCH-87
     text = "The command line client.\n\nSwitch the account.\n\nA terminal: toggle the profile."
     answer = hits_of(FILLER | {"Client.md": text}, "switch account command line zzyzx")
