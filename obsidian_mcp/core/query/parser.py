@@ -278,12 +278,10 @@ class _Parser:
             case "not" | "operator":
                 part = self.term()
                 span = Span(token.span.start, part.span.end)
-                is_not = token.kind == "not"
-                node = (
-                    nodes.Not(part, span)
-                    if is_not
-                    else nodes.ScopedQuery(cast("nodes.Operator", token.text), part, span)
-                )
+                if token.kind == "not":
+                    node = nodes.Not(part, span)
+                else:
+                    node = nodes.ScopedQuery(cast("nodes.Operator", token.text), part, span)
             case "(":
                 node = self.close(token, self.any_of())
             case "[":
