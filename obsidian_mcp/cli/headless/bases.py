@@ -64,9 +64,8 @@ def base_create(call: DropInCall) -> str:
     """Make a note that a view lists, with its content below the properties that the filters want."""
     from obsidian_mcp.core.bases.new_item import new_item
 
-    body = call.body(call.find_kind(BASE_EXTENSION, "base", status=1))
-    base = read(body)
-    item = new_item(body, base, _view(base, call))
+    base = read(call.body(call.find_kind(BASE_EXTENSION, "base", status=1)))
+    item = new_item(base, _view(base, call))
     name = call.text("name") or "Untitled"
     check_name(name)
     path = parsed_path(f"{f'{item.folder}/' if item.folder else new_notes_folder(call)}{name.removesuffix('.md')}.md")

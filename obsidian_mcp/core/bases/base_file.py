@@ -117,6 +117,8 @@ class Base:
     """Property id as written -> display name."""
     summaries: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    new_item_folder: str = ""
+    """Where its new notes go; empty where it does not say."""
     text: str = field(default="", compare=False)
     """The YAML that was read."""
 
@@ -213,7 +215,9 @@ class _Reader:
                 self.warnings.append(f'The key "{key}" is not known and has no effect; did you mean "{wanted}"?')
         if self.mistakes:
             return None
-        base = Base(views, filters, formulas, labels, summaries, tuple(self.warnings))
+        named = values.get("newItemFolder")
+        folder = named.strip("/ ") if isinstance(named, str) else ""
+        base = Base(views, filters, formulas, labels, summaries, tuple(self.warnings), new_item_folder=folder)
         lengths = [len(text) for _, text in expressions(base, views)]
         if len(lengths) > MAX_EXPRESSIONS or sum(lengths) > MAX_CHARACTERS:
             self._wrong(

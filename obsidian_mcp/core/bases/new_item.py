@@ -21,9 +21,9 @@ class NewItem:
     properties: dict[str, yaml12.Value] = field(default_factory=dict)
 
 
-def new_item(text: str, base: Base, view: View) -> NewItem:
-    """Return what `newItemFolder` in the YAML `text`, and filters that must all hold, say of a new note (BASE-92)."""
-    item, tags = NewItem(), list[str]()
+def new_item(base: Base, view: View) -> NewItem:
+    """Return what `newItemFolder` and the filters that must all hold say of a new note (BASE-92)."""
+    item, tags = NewItem(base.new_item_folder), list[str]()
     links: dict[str, list[yaml12.Value]] = {}
     for statement in (*_list_required(base.filters), *_list_required(view.filters)):
         match parse_or_problem(statement.text):
@@ -49,9 +49,6 @@ def new_item(text: str, base: Base, view: View) -> NewItem:
         item.properties.setdefault(name, values)
     if tags:
         item.properties["tags"] = list(dict.fromkeys(tags))
-    named = yaml12.load(text).get("newItemFolder") if text.strip() else None
-    if isinstance(named, str) and named.strip("/ "):
-        item.folder = named.strip("/ ")
     return item
 
 
