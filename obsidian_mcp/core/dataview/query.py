@@ -14,7 +14,7 @@ from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.note_data import DataviewVault
 from obsidian_mcp.core.dataview.operators import OPERATORS, UNARY, field_of, index_of
 from obsidian_mcp.core.dataview.pages import CHEAP, FILE_FIELDS, NotePage, Run, make_cell, run_of
-from obsidian_mcp.core.dataview.records import Extended, Identified, ItemRecord, TaskRow
+from obsidian_mcp.core.dataview.records import ABSENT, Extended, Identified, ItemRecord, TaskRow
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.sources import csv_rows, find_paths
 from obsidian_mcp.core.dataview.values import is_true, order_key, type_name, value_text
@@ -40,8 +40,6 @@ from obsidian_mcp.core.note.query_blocks import JAVASCRIPT_REFUSED, inline_expre
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
-_MISSING = object()
-
 
 def _name(name: str) -> Evaluate:
     """A field of the row, else `this`, else null."""
@@ -49,8 +47,8 @@ def _name(name: str) -> Evaluate:
         return lambda scope: Extended(scope.variables, Extended(scope.row, {"this": scope.context.this}))
 
     def evaluate(scope: Scope) -> Value:
-        value = scope.row.get(name, _MISSING)
-        if value is _MISSING:
+        value = scope.row.get(name, ABSENT)
+        if value is ABSENT:
             return scope.context.this if name == "this" else None
         return value
 

@@ -18,7 +18,7 @@ ABSENT = object()
 
 
 class ObjectRecord(Mapping[str, Value]):
-    """A read-only object. Subclasses give its keys, and `get`, or how a value is taken and whether it is there."""
+    """A read-only object. Subclasses define `__iter__`, and `get` or both `__getitem__` and `__contains__`."""
 
     __slots__ = ()
 

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 from obsidian_mcp.core.calendar import luxon
-from obsidian_mcp.core.calendar.luxon import split_format
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.javascript import number_text, shown_decimal
@@ -31,7 +30,7 @@ from obsidian_mcp.core.expressions.values import (
 from obsidian_mcp.core.text.collation import compare_texts, exact_key, same_text
 
 
-def in_one(larger: str, smaller: str) -> float:
+def _in_one(larger: str, smaller: str) -> float:
     """How many of the smaller unit one of the larger is, converted directly (DV-72)."""
     if larger == "years" and smaller in ("months", "weeks"):
         return 12 if smaller == "months" else 52
@@ -54,7 +53,7 @@ def shift_to(duration: Duration, units: list[str]) -> Duration:
         if unit in units:
             last = unit
             for larger, amount in left.items():
-                own += in_one(larger, unit) * amount
+                own += _in_one(larger, unit) * amount
                 left[larger] = 0.0
             whole = float(math.trunc(own)) if math.isfinite(own) else own
             built[unit] = whole
@@ -63,7 +62,7 @@ def shift_to(duration: Duration, units: list[str]) -> Duration:
             left[unit] = own
     for unit, amount in left.items():
         if amount and last:
-            built[last] += amount if unit == last else amount / in_one(last, unit)
+            built[last] += amount if unit == last else amount / _in_one(last, unit)
     _normalize(built)
     return Duration(**built)
 
@@ -80,14 +79,14 @@ def _normalize(values: dict[str, float]) -> None:
         return
     sign = -1.0 if sum(values[unit] * UNIT_MS[unit] for unit in units) < 0 else 1.0
     for larger, smaller in reversed(list(pairwise(units))):
-        factor = in_one(larger, smaller)
+        factor = _in_one(larger, smaller)
         carried = math.floor(values[smaller] * sign / factor)
         values[larger] += carried * sign
         values[smaller] -= carried * factor * sign
     for larger, smaller in pairwise(units):
         fraction = math.fmod(values[larger], 1)
         values[larger] -= fraction
-        values[smaller] += fraction * in_one(larger, smaller)
+        values[smaller] += fraction * _in_one(larger, smaller)
 
 
 def duration_text(duration: Duration) -> str:
@@ -151,7 +150,7 @@ _DURATION_LETTERS = {
 
 def format_duration(duration: Duration, form: str) -> str:
     """The duration spread over the units that the format names, the smallest one cut (DV-78)."""
-    parts = split_format(form)
+    parts = luxon.split_format(form)
     units = [_DURATION_LETTERS[text[0]] for text, is_run in parts if is_run and text[0] in _DURATION_LETTERS]
     spread = shift_to(duration, units) if units else duration
     written = []

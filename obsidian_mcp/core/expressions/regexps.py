@@ -9,8 +9,6 @@ from functools import partial
 from typing import Any
 
 from obsidian_mcp.core.query import regexp
-from obsidian_mcp.core.query.regexp import InvalidRegExp, limited, translate
-from obsidian_mcp.core.query.regexp import RegExp as Compiled
 from obsidian_mcp.core.text.text import Span
 
 from .values import Budget, ExpressionError
@@ -30,7 +28,7 @@ class RegExpValue:
         """Raises: ExpressionError when it cannot be read."""
         try:
             self._compile()
-        except InvalidRegExp as problem:
+        except regexp.InvalidRegExp as problem:
             raise ExpressionError(f"Invalid regular expression /{self.source}/: {problem.problem}.") from None
 
     def matches(self, text: str) -> bool:
@@ -68,19 +66,19 @@ class RegExpValue:
             at = found.end()
         return [] if not text and self.matches(text) else [*parts, text[at:]]
 
-    def _compile(self) -> Compiled:
+    def _compile(self) -> regexp.RegExp:
         flags = self.flags
         source = self.source
         if "\\p" in source.lower() and not {"u", "v"} & set(flags):  # without them `\p` is a `p`
             source = _ESCAPE.sub(lambda found: found[0][found[0] in ("\\p", "\\P") :], source)
-        return translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
+        return regexp.translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
 
     def _find(self, text: str) -> Iterator[Any]:
         pattern, at = self._compile().pattern, 0
         # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
         while at <= len(text):
             try:
-                found = limited(partial(pattern.search, text, at))
+                found = regexp.limited(partial(pattern.search, text, at))
             except TimeoutError:
                 raise ExpressionError(
                     f"The regular expression /{self.source[:100]}/ ran for more than {regexp.SECONDS:g} s "
