@@ -27,7 +27,7 @@ coverage: .venv/.installed
 budgets: .venv/.installed
 	@$(PY) -m pytest --quiet -m timing tests
 
-# the tests of properties with other examples each time, and ten times as many: `make test` tries the same ones
+# the tests of properties with other examples each time, and 25 times as many: `make test` tries the same ones
 explore: .venv/.installed
 	@$(PY) -m pytest --quiet -m hypothesis --hypothesis-profile=explore tests
 

@@ -20,7 +20,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 
 from .disks import OtherDisk
-from .examples import USUAL
+from .examples import CHECKED, EXPLORED, USUAL
 from .system import can
 from .vaults import vault_on
 
@@ -31,10 +31,11 @@ FIXTURES = Path(__file__).parent.parent / "vault_fixtures"
 
 VaultCopy = Callable[[str], Path]
 
-# A busy machine is no failure, and `make test` is red for a change only: it tries the same examples each time.
-hypothesis.settings.register_profile("same", deadline=None, derandomize=True, max_examples=USUAL)
-hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("same"), max_examples=USUAL // 4)
-hypothesis.settings.register_profile("explore", deadline=None, max_examples=10 * USUAL)
+# A busy machine is no failure, and `make test` is red for a change only: it tries the same examples each time. Of an
+# example that fails, the line `@reproduce_failure` that repeats it is printed, too.
+hypothesis.settings.register_profile("same", deadline=None, print_blob=True, derandomize=True, max_examples=USUAL)
+hypothesis.settings.register_profile("check", hypothesis.settings.get_profile("same"), max_examples=CHECKED)
+hypothesis.settings.register_profile("explore", deadline=None, print_blob=True, max_examples=EXPLORED)
 hypothesis.settings.load_profile("same")
 
 # The usual thresholds are for small programs: with all modules and tests loaded, looking for cycles took a tenth of the
@@ -128,9 +129,9 @@ _made: list[App] = []
 """The Apps of `app_on` that are to be closed."""
 
 
-def app_on(*vaults: Path) -> App:
-    """An App without a watcher, and with nothing of this machine's own in it. It is closed after the test that makes
-    it; one that a fixture of a module makes, by that fixture."""
+def app_on(*vaults: Path, **changed: Any) -> App:
+    """An App without a watcher, and with nothing of this machine's own in it; `changed` are settings (`Config`). It is
+    closed after the test that makes it; one that a fixture of a module makes, by that fixture."""
     beside = vaults[0].parent
     settings = config.Config(tuple(map(str, vaults)), environ={"HOME": str(beside)})
     made = compose.build(
@@ -138,6 +139,7 @@ def app_on(*vaults: Path) -> App:
             named_cache=str(beside / "cache"),
             named_state=str(beside / "state"),
             named_policy=str(beside / "policy.toml"),
+            **changed,
         )
     )
     _made.append(made)
@@ -151,6 +153,14 @@ def _close_apps() -> Iterator[None]:
     yield
     while len(_made) > before:
         _made.pop().vaults.close()
+
+
+@pytest.fixture(scope="module")
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """As `app`, for the tests of a file that leave its notes as they are: one for all of them."""
+    opened = app_on(Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("shared") / "basic")))
+    yield opened
+    opened.vaults.close()
 
 
 @pytest.fixture

@@ -279,7 +279,9 @@ def test_exact_results_are_those_of_a_plain_scan(
     drawn_queries = queries(shelf)
     met = 0
 
-    @examples(count)
+    tried = examples(count)
+
+    @tried
     @given(st.data())
     def check(data: st.DataObject) -> None:
         nonlocal met
@@ -290,7 +292,7 @@ def test_exact_results_are_those_of_a_plain_scan(
         assert found == sorted(file.path for file in shelf.files if plain_matches(tree, file)), query
 
     check()
-    assert met > count // 10
+    assert met > tried.max_examples // 10
 
 
 def test_the_expressions_of_these_tests_are_read_as_they_are_meant() -> None:
