@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from tests.conftest import app_on
 
@@ -19,9 +18,8 @@ SUNDAY = datetime.fromisoformat("2026-11-22T09:05")
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opened]:
+def opened(tmp_path: Path) -> Opened:
     """Opens an App on a new vault: `files` by path, `settings` below `.obsidian` by name, on Sunday 2026-11-22."""
-    apps = []
 
     def build(files: Mapping[str, str | bytes] | None = None, /, **settings: Any) -> App:
         root = tmp_path / "vault"
@@ -37,10 +35,6 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
             written = root / ".obsidian" / (f"plugins/{name}/data.json" if name in plugins else f"{name}.json")
             written.parent.mkdir(parents=True, exist_ok=True)
             written.write_text(json.dumps(value), encoding="utf-8")
-        usual = app_on(root).config
-        apps.append(compose.build(usual.replace(today=SUNDAY.isoformat())))
-        return apps[-1]
+        return app_on(root, today=SUNDAY.isoformat())
 
-    yield build
-    for app in apps:
-        app.vaults.close()
+    return build

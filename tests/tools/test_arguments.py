@@ -21,6 +21,11 @@ EVERY_TOOL = [tool for table in (TOOLS, PLUGIN_TOOLS, VIEW_TOOLS, RESEARCH_TOOLS
 SAMPLES: dict[str, Any] = {"string": "Alpha", "integer": 1, "boolean": True, "object": {"a": 1}}
 
 
+@pytest.fixture(scope="module")
+def app(shared_app: App) -> App:
+    return shared_app
+
+
 def of_every_tool(tools: Iterable[Tool] = EVERY_TOOL) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("tool", [pytest.param(tool, id=tool.name) for tool in tools])
 
