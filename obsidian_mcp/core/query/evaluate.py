@@ -21,25 +21,9 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import basename
 
+from . import nodes
 from .document import Document, First, Scope, lines_within, parts_within
-from .nodes import (
-    NARROWING,
-    And,
-    Compare,
-    Constant,
-    Node,
-    Not,
-    Or,
-    Phrase,
-    Property,
-    Regex,
-    ScopedQuery,
-    SearchField,
-    Word,
-    has_scope,
-    moment,
-    number,
-)
+from .nodes import And, Node, Not, Or, Phrase, Property, Regex, ScopedQuery, SearchField, Word, has_scope
 from .regexp import END, translate
 
 MAX_SPANS = 100_000
@@ -343,9 +327,9 @@ def value_test(node: Node | None, match_case: bool | None) -> Callable[[object],
         case Not():
             inner = value_test(node.part, match_case)
             return lambda value: not inner(value)
-        case Constant(value=None):
+        case nodes.Constant(value=None):
             return lambda value: value is None
-        case Constant() | Compare():
+        case nodes.Constant() | nodes.Compare():
             accepts = _item_test(node)
             return lambda value: any(map(accepts, _items(value)))
         case Word() | Phrase() | Regex():
@@ -354,14 +338,16 @@ def value_test(node: Node | None, match_case: bool | None) -> Callable[[object],
     raise TypeError(f"{type(node).__name__} cannot be the value of a property")
 
 
-def _item_test(node: Constant | Compare) -> Callable[[object], bool]:
-    if isinstance(node, Constant):
+def _item_test(node: nodes.Constant | nodes.Compare) -> Callable[[object], bool]:
+    if isinstance(node, nodes.Constant):
         return lambda item: item is node.value
     compare = operator.gt if node.sign == ">" else operator.lt
-    if (limit := number(node.scalar)) is not None:
+    if (limit := nodes.number(node.scalar)) is not None:
         return lambda item: isinstance(item, int | float) and not isinstance(item, bool) and compare(item, limit)
-    time = moment(node.scalar) or ""
-    return lambda item: isinstance(item, str) and (other := moment(item.strip())) is not None and compare(other, time)
+    time = nodes.moment(node.scalar) or ""
+    return lambda item: (
+        isinstance(item, str) and (other := nodes.moment(item.strip())) is not None and compare(other, time)
+    )
 
 
 def _text_test(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable[[str], object]:
@@ -405,8 +391,8 @@ def _compile(node: Node, field: SearchField, *, negated: bool = False) -> Condit
     while isinstance(node, Not | ScopedQuery):
         if isinstance(node, Not):
             negated = not negated
-        elif node.operator in NARROWING:
-            field = field._replace(**NARROWING[node.operator])
+        elif node.operator in nodes.NARROWING:
+            field = field._replace(**nodes.NARROWING[node.operator])
         else:
             break
         node = node.part
