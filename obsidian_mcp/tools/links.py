@@ -178,8 +178,8 @@ def similar(
     found = []
     for path in paths:
         other = opened.catalog.get(path)
-        if other is not None and path != entry.path:
-            shared = overlap(text, opened.read_text(other).text.body)
+        if other is not None and path != entry.path and (content := opened.read(other)).is_text:
+            shared = overlap(text, content.text.body)
             found.append(
                 SimilarNote(path, round(shared, 3) or None, near_duplicate=shared >= DUPLICATE_OVERLAP or None)
             )

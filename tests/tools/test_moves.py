@@ -264,6 +264,42 @@ def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, b
     ]
 
 
+BINARY = {"Zeros.md": b"\0" * 64, "Wide.md": "[[Alpha]] #work".encode("utf-16"), "Torn.md": b"[[Alpha#Plan]] #work \0"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "named"),
+    [
+        ("move_note", {"name": "Alpha", "to": "Beta"}, "Torn.md"),
+        ("edit_note", {"name": "Alpha", "operation": "rename_heading", "section": "Plan", "content": "Aim"}, "Torn.md"),
+        ("create_note", {"name": "Other/Alpha", "content": "x"}, "Torn.md"),
+        ("compose_notes", {"action": "merge", "name": "Alpha", "into": "Home"}, "Torn.md"),
+        ("compose_notes", {"action": "extract", "name": "Alpha", "part": "Plan", "into": "Aim"}, "Torn.md"),
+        ("rename_tag", {"tag": "work", "to": "job"}, "Torn.md"),
+        ("move_note", {"name": "Odd", "to": "Even"}, "Torn.md; Odd/Wide.md; Odd/Zeros.md"),
+        ("move_note", {"name": "Zeros", "to": "Nulls"}, "Zeros.md"),
+        ("similar", {"name": "Alpha"}, None),
+    ],
+)
+def test_files_that_are_not_text_hinder_no_change_of_others_and_are_named(
+    app: App, basic: Path, tool: str, arguments: dict[str, Any], named: str | None
+) -> None:  # RENAME-14, TAG-30, SEARCH-90
+    (basic / "Odd").mkdir()
+    for name, data in BINARY.items():
+        (basic / "Odd" / name).write_bytes(data)
+    with (basic / "Projects/Alpha.md").open("a", encoding="utf-8", newline="\n") as note:
+        note.write("\n# Plan\nFirst this. #work\n")
+    answer = run(app, tool, **arguments)
+
+    said = [warning for warning in answer.get("warnings") or () if warning.startswith("Files that are not text keep ")]
+    assert [warning.rpartition(": ")[2] for warning in said] == ([f"Odd/{named}."] if named else [])
+    kept = {path.name: path.read_bytes() for path in basic.rglob("*.md") if b"\0" in path.read_bytes()}
+    assert set(kept.values()) == set(BINARY.values())
+    if tool == "move_note":
+        run(app, "undo")
+        assert {name: (basic / "Odd" / name).read_bytes() for name in BINARY} == BINARY
+
+
 def test_one_property_is_set_and_nothing_else(app: App, basic: Path) -> None:
     before = (basic / "Projects/Alpha.md").read_bytes()
     run(app, "set_properties", names=["Alpha"], properties={"Due": "2027-01-31"})

@@ -64,6 +64,11 @@ class Content(NamedTuple):
         return etag_of(self.data)
 
     @property
+    def is_text(self) -> bool:
+        """Whether it can be shown as text: UTF-16, as other binary data, has NUL characters."""
+        return b"\0" not in self.data[:8192]
+
+    @property
     def text(self) -> Text:
         return Text.decode(self.data)
 

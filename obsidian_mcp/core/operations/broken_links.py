@@ -18,7 +18,6 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NotText
 
 from . import app_answers
 
@@ -98,10 +97,10 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
     """Return the most similar heading of a note, or the id of a block with its `^`."""
     from obsidian_mcp.core.note.parser import parse
 
-    try:
-        note = parse(vault.read_text(vault.catalog[path]).text.body)
-    except NotText:
+    content = vault.read(vault.catalog[path])
+    if not content.is_text:
         return None
+    note = parse(content.text.body)
     if part.startswith("^"):
         parts = {block.id.lower(): f"^{block.id}" for block in note.block_ids}
         part = part[1:].lower()

@@ -229,20 +229,23 @@ def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
 
 
 def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
-    """Return the content of these files, and the places of their links."""
+    """Return the content of these files, and the places of their links; what is no text has none (RENAME-14)."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
     for done, path in enumerate(sorted(files)):
         report_progress(done, len(files), "Rewriting links")
         entry = vault.catalog.get(path)
         if entry is not None and extension(path) in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
-            contents[path] = vault.read_text(entry)
-            referrers.append(link_spans.read(path, contents[path].text.body))
+            contents[path] = content = vault.read(entry)
+            if content.is_text:
+                referrers.append(link_spans.read(path, content.text.body))
     return contents, referrers
 
 
 def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> PlannedChange:
-    found, warnings = [], []
+    binary = [path for path, content in contents.items() if not content.is_text]
+    warnings = [f"Files that are not text keep their links as they are: {listed(binary)}."] if binary else []
+    found = []
     for edits in planned:
         content = contents[edits.path]
         body = content.text.body

@@ -20,7 +20,7 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, InvalidName, NotText
+from obsidian_mcp.errors import AppError, InvalidName
 
 from . import bulk, move
 from .queries import inline_prefix
@@ -43,33 +43,35 @@ def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
 
 
 def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
-    renamed = []
+    renamed, binary = [], []
     files = vault.graph.files_tagged(old)
     for done, path in enumerate(files):
         report_progress(done, len(files), "Renaming the tag")
         entry = vault.catalog.get(path)
-        if entry is not None:
-            content = vault.read_text(entry)
+        content = vault.read(entry) if entry is not None else None
+        if content is not None and not content.is_text:
+            binary.append(path)
+        elif content is not None:
             body = content.text.body
-            rename = in_note if is_note(entry.path) else in_canvas
+            rename = in_note if is_note(path) else in_canvas
             after = rename(body, old, new)
             if after != body:
                 renamed.append(Rewritten(content, content.with_body(after)))
     broken = [path for path in vault.graph.warnings().value if is_note(path) and _may_name(vault, path, old)]
     reason = "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again"
-    warnings = (f"{reason}: {move.listed(broken)}.",) if broken else ()
+    warnings = [f"{reason}: {move.listed(broken)}."] if broken else []
+    if binary:
+        warnings.append(f"Files that are not text keep the tag: {move.listed(binary)}.")
     if not files and not broken:
-        warnings = (f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are.",)
-    return PlannedChange(tuple(renamed), warnings=warnings)
+        warnings = [f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are."]
+    return PlannedChange(tuple(renamed), warnings=tuple(warnings))
 
 
 def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
     """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
     entry = vault.catalog.get(path)
-    try:
-        body = vault.read_text(entry).text.body if entry is not None else ""
-    except NotText:  # nobody reads a tag in it
-        return False
+    content = vault.read(entry) if entry is not None else None
+    body = content.text.body if content is not None and content.is_text else ""
     found = frontmatter.read(body)
     if found is None or not found.error:
         return False

@@ -242,7 +242,7 @@ class Vault:
         StorageFailed for a file that is only in the cloud; for a URI, VaultNotFound and InvalidName."""
         if "://" in raw:
             raw = self._read_uri(raw)
-        if not self.is_listed:
+        if not self._listing.is_known:
             last = raw.rpartition("/")[2]
             if (entry := self.named(last, last + NOTE_EXTENSION).find(raw)) is not None:
                 return entry, None
@@ -349,7 +349,7 @@ class Vault:
     def read_text(self, entry: FileEntry) -> Content:
         """As `read`, for text only. Raises: NotText."""
         content = self.read(entry)
-        if b"\0" in content.data[:8192]:
+        if not content.is_text:
             raise NotText(
                 f"{str(entry.path)!r} is not a text file ({entry.size:,} bytes of binary data).", path=entry.path
             )
