@@ -9,6 +9,7 @@ import pkgutil
 import re
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import accumulate, combinations, permutations
@@ -134,7 +135,7 @@ def run_of(expression: Expression) -> Callable[[str], object]:
     methods = expression.methods
     if methods <= ANCHORED:
         return lambda text: [getattr(pattern, method)(text) for method in methods]
-    return lambda text: sum(1 for _ in pattern.finditer(text))
+    return lambda text: deque(pattern.finditer(text), 0)
 
 
 def slow_text(expression: Expression) -> str | None:
