@@ -77,7 +77,7 @@ def name(when: datetime) -> str:
 
 def on_the_clock(when: datetime) -> datetime:
     """Return a time; a local one that the clocks skip is moved on by as much as they skip, as JavaScript does."""
-    skipped = 0 if when.tzinfo is not None else instant(when) - instant(when.replace(fold=1))
+    skipped = 0 if when.tzinfo is not None else instant(when.replace(fold=0)) - instant(when.replace(fold=1))
     return when + timedelta(microseconds=skipped) if skipped > 0 else when
 
 

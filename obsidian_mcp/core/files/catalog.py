@@ -158,7 +158,8 @@ class Catalog:
                 changes += self.drop(disk)
         for file in listed.values():
             changes += self.put(file)
-        return chain(map(Change, map(VaultPath, first)), changes)  # nobody asks for the first ones of a short command
+        last = {change.path: change for change in changes}.values()  # a twin may take a path and go, too
+        return chain(map(Change, map(VaultPath, first)), last)  # nobody asks for the first ones of a short command
 
     def put(self, file: DiskFile) -> list[Change]:
         """Add or update a file; return the paths whose file is new or different."""

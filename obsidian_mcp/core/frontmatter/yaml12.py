@@ -227,7 +227,7 @@ class _Builder:
             if style in "|>":
                 if "+" not in self._source[start : self._source.index("\n", start)]:
                     blank_content = text.rstrip("\n")[-1:] in (" ", "\t")  # a last line of spaces that counts
-                    end = start + len(self._source[start:end].rstrip("\r\n" if blank_content else None))
+                    end = start + len(self._source[start:end].rstrip("\r\n" if blank_content else " \t\r\n"))
             elif self._stack and not self._stack[-1].flow:
                 self._check_indent(start, end, event.start_mark.line, self._stack[-1].indent, closing="")
         if self._hidden is not None:

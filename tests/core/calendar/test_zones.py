@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import obsidian_mcp
@@ -27,6 +27,7 @@ times = st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31))  # noqa: DTZ001 
 
 @pytest.mark.parametrize("name", ZONES)
 @given(when=times)
+@example(when=datetime(3484, 3, 9, 2, fold=1))  # noqa: DTZ001 - local
 def test_a_local_time_comes_back_from_its_instant(name: str, when: datetime) -> None:
     with time_zone(name):
         here = clock.on_the_clock(when)

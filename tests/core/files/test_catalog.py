@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry, timestamp
@@ -53,6 +53,14 @@ class Followed:
 
 @examples(300)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(SPELLINGS), st.integers(0, 2), st.booleans())))
+@example(
+    [
+        (True, "f/\u1ec7.md", 0, False),
+        (True, "f/\u00ea\u0323.md", 0, True),
+        (False, "f/\u1ec7.md", 0, False),
+        (False, "f/\u00ea\u0323.md", 0, True),
+    ]
+)
 def test_any_order_of_changes_and_scans_gives_the_catalog_of_a_fresh_scan(
     steps: list[tuple[bool, str, int, bool]],
 ) -> None:

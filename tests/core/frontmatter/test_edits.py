@@ -134,6 +134,7 @@ def test_removing_a_property_takes_its_lines_alone(body: str, data: st.DataObjec
 
 
 @given(notes(), values)
+@example("---\na: a\n---\n", "\xa0\n")
 @examples(80)
 def test_setting_and_removing_a_new_property_gives_the_note_back(body: str, value: Any) -> None:
     changed = edits.set_property(body, "new", value)

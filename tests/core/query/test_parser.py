@@ -67,6 +67,8 @@ def whole_terms(node: Node) -> Iterator[Node]:
     """The node and those in it that are queries by themselves."""
     yield node
     match node:
+        case ScopedQuery(operator="tag", part=Word()):
+            pass  # `-a` behind `tag:` is the tag `-a`
         case And() | Or():
             for part in node.parts:
                 yield from whole_terms(part)
@@ -104,6 +106,8 @@ QUERIES = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 
 @given(QUERIES)
 @example("/[a OR b/ /c]/")
+@example("tag:-a")
+@example("tag:-tag:")
 @example('[p:[b "c')
 @examples(600)
 def test_any_text_is_read_or_refused_and_every_term_knows_its_place(text: str) -> None:
