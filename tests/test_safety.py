@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk
+from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.adapters.place import TEMP_PREFIX
 from obsidian_mcp.core.files.policy import Globs, Policy
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.files.settings import TrashOption

@@ -19,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk
+from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.adapters.place import TEMP_PREFIX
 from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.tools.registry import call
 from tests import forked

@@ -18,15 +18,11 @@ from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag
 
 from .folder import VaultFolder, read_bytes
-from .place import BINARY, CLOEXEC, NOFOLLOW, DiskPlace, patiently, translate_error
+from .place import BINARY, CLOEXEC, NOFOLLOW, REPLACED, TEMP_PREFIX, DiskPlace, patiently, translate_error
 
 TRASH_FOLDER = ".trash"
-_ASIDE, _REPLACED = ".aside", ".replaced"
-"""End the hidden name of a file between two steps, of a rename or of Windows' replacing; `sweep` gives it its own name
-back."""
-TEMP_PREFIX = ".obsidian-mcp-"
-"""Temporary files are created beside their target, because only a rename within one file system is atomic. The dot
-hides them from every listing, the app's too."""
+_ASIDE = ".aside"
+"""Ends the hidden name of a file between the two steps of a rename; as REPLACED, `sweep` gives it its own name back."""
 
 
 class Disk(VaultFolder):
@@ -131,7 +127,7 @@ class Disk(VaultFolder):
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:
             for name in os.listdir(place.folder if place.folder is not None else os.path.dirname(place.name)):
                 hidden, (kept, end) = place.beside(name), os.path.splitext(name.removeprefix(TEMP_PREFIX))
-                if not name.startswith(TEMP_PREFIX) or end not in (".tmp", _ASIDE, _REPLACED):
+                if not name.startswith(TEMP_PREFIX) or end not in (".tmp", _ASIDE, REPLACED):
                     continue
                 if end != ".tmp":
                     with contextlib.suppress(FileExistsError):
@@ -323,7 +319,7 @@ def _rename_over(temporary: str, name: str, folder: int | None) -> None:
     if sys.platform == "win32":
         import ctypes
 
-        replaced = Path(name).with_name(f"{TEMP_PREFIX}{os.path.basename(name)}{_REPLACED}")
+        replaced = Path(DiskPlace(folder, name).replaced)
         if ctypes.windll.kernel32.ReplaceFileW(name, temporary, str(replaced), 0x2, None, None):
             with contextlib.suppress(OSError):
                 patiently(replaced.unlink)

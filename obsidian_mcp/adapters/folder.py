@@ -25,6 +25,8 @@ from .place import (
     NOT_LISTED,
     PATIENCE_SECONDS,
     RELATIVE_CALLS,
+    REPLACED,
+    TEMP_PREFIX,
     DiskPlace,
     below_a_file,
     disconnected_error,
@@ -191,8 +193,8 @@ class VaultFolder:
         while pending:
             folder = pending.pop()
             above = f"{folder}/" if folder else ""
-            for entry in self._entries(folder):
-                disk = above + entry.name
+            for name, entry in self._entries(folder):
+                disk = above + name
                 try:
                     if entry.is_file(follow_symlinks=False):
                         if is_wanted is None or is_wanted(disk):
@@ -221,22 +223,24 @@ class VaultFolder:
                 with self.place(disk) as place:
                     if not stat_module.S_ISDIR(place.real(disk).st_mode):
                         return None
-            return [
-                f"{disk}/{entry.name}" if disk else entry.name
-                for entry in self._entries(disk)
-                if self._is_folder(entry)
-            ]
+            return [f"{disk}/{name}" if disk else name for name, entry in self._entries(disk) if self._is_folder(entry)]
         except OSError as error:
             if error.errno in ABSENT:
                 return None
             raise translate_error(error, disk, "listing") from error
 
-    def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
-        """Yield what is not hidden in a folder; nothing of one that is gone or forbidden (FILE-13). Raises: AppError
-        for the vault's own folder, and where a folder cannot be listed for another reason."""
+    def _entries(self, folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """Yield the name and entry of what is not hidden in a folder; nothing of one that is gone or forbidden
+        (FILE-13). A file that is being replaced is what it was (FILE-11). Raises: AppError for the vault's own folder,
+        and where a folder cannot be listed for another reason."""
         try:
             with self.listing(folder) as entries:
-                yield from (entry for entry in entries if entry.name[0] != ".")
+                found = {entry.name: entry for entry in entries}
+                for name, entry in found.items():
+                    if name[0] != ".":
+                        yield name, entry
+                    elif name.endswith(REPLACED) and (own := name[len(TEMP_PREFIX) : -len(REPLACED)]) not in found:
+                        yield own, entry
         except OSError as error:
             if not folder or error.errno not in NOT_LISTED:
                 raise translate_error(error, folder or self.root.name, "listing") from error
@@ -250,7 +254,7 @@ class VaultFolder:
     def _lists(self, disk: str) -> bool:
         """Whether a folder lists a file by this name, not only by another case or normal form."""
         folder, _, name = disk.rpartition("/")
-        return any(entry.name == name for entry in self._entries(folder))
+        return any(found == name for found, _ in self._entries(folder))
 
     def spelled(self, disks: Iterable[str]) -> set[str]:
         listed: dict[str, set[str]] = {}
@@ -258,7 +262,7 @@ class VaultFolder:
         def is_spelled(disk: str) -> bool:
             folder, _, name = disk.rpartition("/")
             if folder not in listed:
-                listed[folder] = {entry.name for entry in self._entries(folder)}
+                listed[folder] = {found for found, _ in self._entries(folder)}
             return name in listed[folder] and (not folder or is_spelled(folder))
 
         return {disk for disk in disks if is_spelled(disk)}
@@ -325,8 +329,8 @@ class VaultFolder:
             opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
             try:
                 descriptor = opening()
-            except PermissionError:
-                descriptor = patiently(opening, PATIENCE_SECONDS / 10)
+            except (PermissionError, FileNotFoundError):
+                descriptor = patiently(opening, PATIENCE_SECONDS / 10, place)
         except OSError as error:
             if error.errno == errno.ENOENT:
                 self._check_stub(place, disk)

@@ -9,6 +9,7 @@ import stat as stat_module
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -66,15 +67,22 @@ PATIENCE_SECONDS = 1.0
 _RETRY_SECONDS = 0.02
 
 
-def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
-    """Return what a call returns; Windows refuses it while another program has the file open (FILE-11)."""
-    end = time.monotonic() + seconds
+def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS, place: DiskPlace | None = None) -> T:
+    """Return what a call returns. Windows refuses it while another program has the file open, and finds no file at the
+    `place` of one that is being replaced (FILE-11)."""
+    begun, is_replaced = time.monotonic(), place is not None
     while True:
         try:
             return call()
         except PermissionError:
-            if REPLACES_OPEN_FILES or time.monotonic() > end:
+            if REPLACES_OPEN_FILES or time.monotonic() > begun + seconds:
                 raise
+        except FileNotFoundError:
+            was_replaced, is_replaced = is_replaced, place is not None and place.is_being_replaced()
+            if time.monotonic() > begun + PATIENCE_SECONDS or not (was_replaced or is_replaced):
+                raise
+            if not is_replaced:  # perhaps no longer: the file may be there since
+                continue
         time.sleep(_RETRY_SECONDS)
 
 
@@ -85,6 +93,11 @@ NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 BINARY = getattr(os, "O_BINARY", 0)
 CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
+TEMP_PREFIX = ".obsidian-mcp-"
+"""Temporary files are created beside their target, because only a rename within one file system is atomic. The dot
+hides them from every listing, the app's too."""
+REPLACED = ".replaced"
+"""Ends the hidden name that a file has from before Windows replaces it until the new one is in its place."""
 
 
 def real_path(folder: Path) -> Path:
@@ -141,8 +154,11 @@ class DiskPlace(NamedTuple):
 
     def facts(self) -> os.stat_result:
         """Return the status of the file, of a link itself. Raises: OSError."""
+        look = partial(os.stat, self.name, dir_fd=self.folder, follow_symlinks=False)
         try:
-            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+            return look()
+        except FileNotFoundError:
+            return patiently(look, place=self)
         except ValueError as error:  # Windows says so of a path with more than 32 767 characters
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), self.name) from error
 
@@ -156,6 +172,15 @@ class DiskPlace(NamedTuple):
     def beside(self, name: str) -> str:
         """Return the name of another file in the same folder, in the form that `name` has."""
         return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
+
+    @property
+    def replaced(self) -> str:
+        """The hidden name of the file while it is replaced, in the form that `name` has."""
+        return self.beside(f"{TEMP_PREFIX}{os.path.basename(self.name)}{REPLACED}")
+
+    def is_being_replaced(self) -> bool:
+        """Whether the file is replaced at present, or was when a process died; in one step where calls are relative."""
+        return self.folder is None and os.path.lexists(self.replaced)
 
     def found(self, disk: str) -> os.stat_result | None:
         """Return the status of the file, None where nothing is. Raises as `real` does."""

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters import place
-from obsidian_mcp.adapters.disk import TEMP_PREFIX, Disk, exchange
+from obsidian_mcp.adapters.disk import Disk, exchange
 from obsidian_mcp.adapters.folder import in_cloud
-from obsidian_mcp.adapters.place import RELATIVE_CALLS, DiskPlace, long_path
+from obsidian_mcp.adapters.place import RELATIVE_CALLS, TEMP_PREFIX, DiskPlace, long_path
 from obsidian_mcp.errors import (
     InvalidName,
     NoteExists,
@@ -233,6 +233,46 @@ def test_a_file_that_another_program_has_open_on_windows_is_tried_again(
     monkeypatch.setattr(os, "open", busy(10**9, os.open))
     with pytest.raises(PermissionDenied, match=r"Another program has 'a/n\.md' open"):
         disk.read("a/n.md")
+
+
+LOOKS: dict[str, Callable[[Disk], object]] = {
+    "read": lambda disk: disk.read("a/n.md"),
+    "head": lambda disk: disk.head("a/n.md", 3),
+    "stat": lambda disk: disk.stat("a/n.md") is not None and b"old",
+    "exists": lambda disk: disk.exists("a/n.md") and b"old",
+}
+
+
+# FILE-11
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_file_is_there_in_the_moment_in_which_windows_replaces_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    (tmp_path / "a").mkdir()
+    hidden = tmp_path / f"a/{TEMP_PREFIX}n.md.replaced"
+    hidden.write_bytes(b"old")
+    disk = Disk(tmp_path, relative_calls=False)
+    seconds = [0.0]
+
+    def wait(pause: float) -> None:
+        seconds[0] += pause
+        if seconds[0] > 0.1 and look:
+            hidden.rename(tmp_path / "a/n.md")
+
+    monkeypatch.setattr(place, "time", SimpleNamespace(monotonic=lambda: seconds[0], sleep=wait))
+    assert (listing(disk), disk.spelled(["a/n.md"])) == (["a/n.md"], {"a/n.md"})
+    assert LOOKS[look](disk) == b"old"
+    assert listing(disk) == ["a/n.md"]
+
+    (tmp_path / "a/n.md").unlink()
+    begun = seconds[0]
+    assert not disk.exists("a/n.md")
+    assert seconds[0] == begun, "a file that is not there is not waited for"
+    hidden.write_bytes(b"old")
+    look = ""  # nobody goes on: a process died
+    with pytest.raises(NoteNotFound):
+        disk.read("a/n.md")
+    assert begun + 1 < seconds[0] < begun + 1.1
 
 
 def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:

@@ -147,6 +147,8 @@ class Listing:
 
     def _take(self, found: Sequence[DiskFile]) -> Iterable[Change]:
         now, last = time.time_ns(), self._scanned_ns
+        if last is not None:
+            found = [*found, *self._overlooked({file.disk for file in found})]
         changes = self.catalog.replace(found)
         if last is not None:
             recent = range(last - COARSEST_TICK_NS, now + COARSEST_TICK_NS)
@@ -157,6 +159,13 @@ class Listing:
         self.scanned = True
         self._is_scan_due = False
         return changes
+
+    def _overlooked(self, listed: AbstractSet[str]) -> Iterator[DiskFile]:
+        """Yield files that are there although a scan missed them, as one that was renamed meanwhile (WATCH-12)."""
+        for disk in self._files.spelled(entry.disk for entry in self.catalog if entry.disk not in listed):
+            with suppress(PermissionDenied):
+                if (file := self._files.stat(disk)) is not None:
+                    yield file
 
     def catch_up(self) -> float | None:
         """Bring the catalog in step with the disk, by a scan if one is due, for which no call waits (WATCH-02,
