@@ -230,4 +230,3 @@ def make_junctions(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     monkeypatch.setattr(os, "scandir", scandir)
     for name in ("stat", "lstat"):
         monkeypatch.setattr(os, name, marked(getattr(os, name)))
-    monkeypatch.setattr("os.path.isjunction", is_junction, raising=False)

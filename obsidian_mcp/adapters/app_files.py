@@ -176,7 +176,9 @@ class AppFiles:
         except AppError as error:
             if self._comes_true(done, error):
                 return True
-            if _is_uncertain(error) or not (self._is_open is not None or _is_unsuited(error)):
+            # the app is well: it does not know the file yet, or cannot take the text
+            is_unsuited = isinstance(error, NoteNotFound) or error.data.get("reason") == CANNOT_CARRY
+            if _is_uncertain(error) or not (self._is_open is not None or is_unsuited):
                 raise
             log.info("not through the app: %s", error.message)
             return False
@@ -244,8 +246,3 @@ def _is_sendable(disk: str) -> bool:
 def _is_uncertain(error: AppError) -> bool:
     """Whether the change may still be made after this failure."""
     return isinstance(error, errors.OperationTimeout) or error.data.get("reason") == OUTCOME_UNKNOWN
-
-
-def _is_unsuited(error: AppError) -> bool:
-    """Whether the app cannot make this change but is well: it does not know the file yet, or cannot take the text."""
-    return isinstance(error, NoteNotFound) or error.data.get("reason") == CANNOT_CARRY

@@ -49,11 +49,9 @@ class Disk(VaultFolder):
         not know our lock. Where the disk can swap two files, the replaced one is compared again after the swap, so that
         nothing is lost that a program with an open file has written. Raises: StaleEtag, and the file is as the other
         program left it."""
-        if expected is None:
-            replace(place, temporary)
-            return
-        self._check_unchanged(place, disk, expected)
-        if not exchange(place, temporary):
+        if expected is not None:
+            self._check_unchanged(place, disk, expected)
+        if expected is None or not exchange(place, temporary):
             replace(place, temporary)
             return
         replaced = DiskPlace(place.folder, temporary)

@@ -331,9 +331,8 @@ class VaultFolder:
                 descriptor = opening()
             except (PermissionError, FileNotFoundError):
                 descriptor = patiently(opening, PATIENCE_SECONDS / 10, place)
-        except OSError as error:
-            if error.errno == errno.ENOENT:
-                self._check_stub(place, disk)
+        except FileNotFoundError:
+            self._check_stub(place, disk)
             raise
         try:
             facts = before or os.fstat(descriptor)

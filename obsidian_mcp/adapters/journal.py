@@ -219,8 +219,7 @@ class SqliteJournal:
         return self._read_changes(page, content=False, **values), total
 
     def change(self, number: int) -> Recorded | None:
-        found = self._read_changes("number = :number AND done = 1", content=True, number=number)
-        return found[0] if found else None
+        return next(iter(self._read_changes("number = :number AND done = 1", content=True, number=number)), None)
 
     def _read_changes(self, condition: str, *, content: bool, **values: object) -> list[Recorded]:
         """Return the changes that fulfil a condition of SQL; with `content` the bytes of their steps too."""

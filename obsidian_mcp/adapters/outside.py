@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from obsidian_mcp.errors import NoteNotFound, PermissionDenied, StorageFailed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def read_allowed(folders: Sequence[Path], path: str, most: int) -> bytes:
@@ -20,8 +17,6 @@ def read_allowed(folders: Sequence[Path], path: str, most: int) -> bytes:
             "environment variable OBSIDIAN_MCP_IMPORT.",
             path=path,
         )
-    from pathlib import Path
-
     try:
         real = Path(path).expanduser().resolve()
         allowed = [folder.expanduser().resolve() for folder in folders]

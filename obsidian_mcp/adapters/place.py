@@ -70,7 +70,7 @@ _RETRY_SECONDS = 0.02
 def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS, place: DiskPlace | None = None) -> T:
     """Return what a call returns. Windows refuses it while another program has the file open, and finds no file at the
     `place` of one that is being replaced (FILE-11)."""
-    begun, is_replaced = time.monotonic(), place is not None
+    begun = time.monotonic()
     while True:
         try:
             return call()
@@ -78,11 +78,10 @@ def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS, place: D
             if REPLACES_OPEN_FILES or time.monotonic() > begun + seconds:
                 raise
         except FileNotFoundError:
-            was_replaced, is_replaced = is_replaced, place is not None and place.is_being_replaced()
-            if time.monotonic() > begun + PATIENCE_SECONDS or not (was_replaced or is_replaced):
+            if place is None or place.folder is not None or time.monotonic() > begun + PATIENCE_SECONDS:
                 raise
-            if not is_replaced:  # perhaps no longer: the file may be there since
-                continue
+            if not os.path.lexists(place.replaced):
+                return patiently(call, seconds)  # another one may have taken its place since
         time.sleep(_RETRY_SECONDS)
 
 
@@ -136,10 +135,6 @@ def leads_elsewhere(facts: os.stat_result) -> bool:
 
 def is_link(path: str) -> bool:
     """Whether a symbolic link or a junction has this path."""
-    if os.path.islink(path):
-        return True
-    if sys.version_info >= (3, 12):
-        return os.path.isjunction(path)
     try:
         return leads_elsewhere(os.lstat(path))
     except (OSError, ValueError):
@@ -177,10 +172,6 @@ class DiskPlace(NamedTuple):
     def replaced(self) -> str:
         """The hidden name of the file while it is replaced, in the form that `name` has."""
         return self.beside(f"{TEMP_PREFIX}{os.path.basename(self.name)}{REPLACED}")
-
-    def is_being_replaced(self) -> bool:
-        """Whether the file is replaced at present, or was when a process died; in one step where calls are relative."""
-        return self.folder is None and os.path.lexists(self.replaced)
 
     def found(self, disk: str) -> os.stat_result | None:
         """Return the status of the file, None where nothing is. Raises as `real` does."""

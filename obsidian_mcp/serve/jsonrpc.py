@@ -58,7 +58,8 @@ def decode(line: bytes) -> Message | InvalidMessage | list[Message | InvalidMess
     try:
         value = json_codec.decode(line)
     except ValueError as exc:
-        return _refuse(PARSE_ERROR, _parse_problem(str(exc)), _id_in(line))
+        problem = f"Parse error: the line is not valid JSON in UTF-8 ({exc}). Send one JSON-RPC object per line."
+        return _refuse(PARSE_ERROR, problem, _id_in(line))
     if not isinstance(value, list):
         return check(value)
     return check_batch(value)
@@ -275,10 +276,6 @@ def _is_sound_answer(value: dict[str, Any]) -> bool:
             return "error" not in value
         case _:
             return False
-
-
-def _parse_problem(detail: str) -> str:
-    return f"Parse error: the line is not valid JSON in UTF-8 ({detail}). Send one JSON-RPC object per line."
 
 
 def _refuse(code: int, message: str, request_id: RequestId | None = None) -> InvalidMessage:
