@@ -11,6 +11,7 @@ from os.path import commonprefix
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.text import UNREADABLE, Lines, Span, Text, check_size, printable, split_lines
 from obsidian_mcp.errors import TextNotFound, TextNotUnique
@@ -286,8 +287,11 @@ def shown_lines(lines: Sequence[int]) -> str:
 
 
 def _several(body: str, find: str) -> TextNotUnique:
-    lines = Lines(body)
-    found = [lines.line(place.start()) + 1 for place in re.finditer(f"(?={re.escape(find)})", body)]
+    lines, found, at = Lines(body), list[int](), body.find(find)
+    while at >= 0:  # an expression for it takes minutes for long texts that repeat themselves
+        checkpoint()
+        found.append(lines.line(at) + 1)
+        at = body.find(find, at + 1)
     return TextNotUnique(
         f"The text to find stands {len(found)} times in the note (lines {shown_lines(found)}). Give more of the text "
         "around the one you mean, or set all to true to replace every one.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -165,6 +167,16 @@ def test_a_text_that_stands_twice_is_not_replaced_and_its_lines_are_told() -> No
 def test_overlapping_occurrences_are_two() -> None:
     with pytest.raises(TextNotUnique):
         edits.replace_text("aaa", "aa", "x", every=False)
+
+
+def test_a_long_text_that_repeats_itself_and_stands_twice_is_told_at_once() -> None:  # EDIT-04
+    find = "x y " * 30_000
+    start = time.process_time()
+    with pytest.raises(TextNotUnique) as error:
+        edits.replace_text(f"{find}\n{find}\n", find, "x", every=False)
+
+    assert error.value.data == {"count": 2, "lines": [1, 2]}
+    assert time.process_time() - start < 1  # measured: 0.003 s; 3 s and more by an expression
 
 
 def test_a_text_that_is_not_there_is_answered_with_the_nearest_line() -> None:
