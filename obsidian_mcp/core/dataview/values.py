@@ -281,14 +281,8 @@ def _compare_lists(left: list[Value], right: list[Value]) -> float:
 
 def _compare_objects(left: Mapping[str, Value], right: Mapping[str, Value]) -> float:
     left_keys, right_keys = sorted(left, key=_utf16), sorted(right, key=_utf16)
-    order = _compare_lists(left_keys, right_keys)
-    if order:
-        return order
-    for key in left_keys:
-        order = compare(left[key], right[key])
-        if order:
-            return order
-    return 0
+    by_value = (compare(left[key], right[key]) for key in left_keys)
+    return _compare_lists(left_keys, right_keys) or next(filter(None, by_value), 0)
 
 
 def _utf16(text: str) -> bytes:
