@@ -235,6 +235,7 @@ def _summary(base: Base, name: str, context: Context) -> Summary:
 
 
 def _summarize(rows: Sequence[Scope], view: View, summaries: Mapping[str, Summary], context: Context) -> Cell:
+    context.budget.end_row(kept=True)  # of the key, where the rows are those of a group
     found: dict[str, dict[str, Cell]] = {}
     for property_id, summarize in summaries.items():
         value = property_value(property_id)

@@ -239,15 +239,13 @@ class _Execution:
     def _amount(self, amount: Evaluate) -> float:
         try:
             value = amount(Scope(self.run, {}))
+            if isinstance(value, float):
+                return value
+            shown = value_text(value, self.run.settings, self.run.budget)[:100]
+            problem = f"limit should be a number, but got '{type_name(value)}' ({shown})"
         except ExpressionError as error:
-            raise QueryInvalid(f"Failed to execute 'limit' statement: {error.message}") from None
-        if not isinstance(value, float):
-            shown = value_text(value, self.run.settings, self.run.budget)
-            raise QueryInvalid(
-                "Failed to execute 'limit' statement: "
-                f"limit should be a number, but got '{type_name(value)}' ({shown[:100]})"
-            )
-        return value
+            problem = error.message
+        raise QueryInvalid(f"Failed to execute 'limit' statement: {problem}")
 
     def _refuse(self, step: str, messages: list[str]) -> None:
         listed = "; ".join(list(dict.fromkeys(messages))[:SHOWN_ERRORS])
@@ -303,7 +301,10 @@ class _Execution:
             self.run.problems.note(f"CALENDAR: {len(pairs) - len(dated)} of {len(pairs)} rows have no date: left out.")
         columns = Column("date", named.name), Column("link", self.run.settings.id_column)
         linked = compile_node(FieldAccess(_FILE, "link"))
-        cells = [[make_cell(value, self.run), self._cell(linked, row, [])] for row, value in page.cut(dated)]
+        cells = []
+        for row, value in page.cut(dated):
+            cells.append([make_cell(value, self.run), self._cell(linked, row, [])])
+            self.run.budget.end_row(kept=True)
         return QueryAnswer(columns, cells, len(dated), kind="calendar")
 
     def _warnings(self) -> list[str]:
@@ -381,7 +382,8 @@ def _groups(
         start = len(shown)
         members = row.get("rows")
         inner = _groups(members if isinstance(members, list) else [], inner_names, shown, run)
-        groups.append(RowGroup(make_cell(row.get(name), run), len(shown) - start, groups=inner))
+        groups.append(RowGroup(_cell_or_error(row.get(name), run), len(shown) - start, groups=inner))
+        run.budget.end_row(kept=True)
     return tuple(groups)
 
 
@@ -425,6 +427,14 @@ def _place(item: ItemRecord) -> tuple[str, int]:
 def _cells(row: _Shown, run: Run) -> list[Cell]:
     item = row.item
     ref = f"{item['path']}:{item.item.line + 1}"
-    fields = {name: make_cell(value, run) for name, value in item.own_fields.items()}
-    run.budget.charge(len(item.item.text) + len(ref))
-    return [item.item.status, item.item.text, ref, row.depth, row.matches, make_cell(item["section"], run), fields]
+    section = _cell_or_error(item["section"], run)
+    fields = {name: _cell_or_error(value, run) for name, value in item.own_fields.items()}
+    text = _cell_or_error(item.item.text, run)  # last: nothing fits after a text that is too long
+    return [item.item.status, text, ref, row.depth, row.matches, section, fields]
+
+
+def _cell_or_error(value: Value, run: Run) -> Cell:
+    try:
+        return make_cell(value, run)
+    except ExpressionError as error:
+        return {"error": error.message}

@@ -110,6 +110,13 @@ def test_an_unknown_summary_is_null_with_a_warning() -> None:
     assert "Mode" in answer.warnings[0]
 
 
+def test_the_keys_of_groups_count_each_for_itself() -> None:
+    """BASE-74, EXPR-60"""
+    vault = TextVault({f"n{number}.md": f"---\nlong: {number}{'y' * 300_000}\n---\n" for number in range(5)})
+    answer = run(view_of(groupBy="long"), vault=vault)
+    assert [len(group.key) for group in answer.groups or ()] == [300_001] * 5
+
+
 def test_links_to_one_file_are_one_group_and_a_list_is_one_value() -> None:
     """BASE-37, BASE-74"""
     vault = TextVault(

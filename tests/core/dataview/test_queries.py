@@ -177,6 +177,57 @@ def test_tasks_are_grouped() -> None:
     assert (len(found.rows), found.total) == (1, 6)
 
 
+LONG = NoteVault(
+    {
+        **{f"n{number}.md": f"---\nlong: {number}{'y' * 300_000}\n---\n- [ ] t\n" for number in range(5)},
+        "whole.md": f"---\ndeep: {'[' * 45}{']' * 45}\n---\n- [ ] {'x' * 1_000_001}\n- [ ] short [k:: v]\n",
+        "days.csv": "day,file\n2024-01-01,text\n2024-01-02,\n",
+    }
+)
+"""Values of which one fits into an answer, but not all together, and some that do not fit."""
+
+
+def test_a_task_that_is_too_long_keeps_no_other_from_the_answer() -> None:
+    """DV-22, DV-29"""
+    rows = LONG.rows('TASK FROM "whole"')
+    error = {"error": "The expression builds more than 1,000,000 characters for one row and was stopped."}
+    assert [(row[1], row[2], row[5], row[6]) for row in rows] == [
+        (error, "whole.md:4", "[[whole.md|whole]]", {}),
+        ("short [k:: v]", "whole.md:5", "[[whole.md|whole]]", {"k": "v"}),
+    ]
+
+
+def test_the_keys_of_groups_of_tasks_count_each_for_itself() -> None:
+    """DV-26, DV-29"""
+    groups = LONG.run("TASK WHERE long GROUP BY long").data()["groups"]
+    assert [len(group["key"]) for group in groups] == [300_001] * 5
+
+
+def test_the_key_of_a_group_of_tasks_that_is_nested_too_deep_says_so() -> None:
+    """DV-26"""
+    groups = LONG.run("TASK WHERE deep GROUP BY deep").data()["groups"]
+    assert groups == [{"key": {"error": "The value is nested more than 40 deep."}, "count": 2}]
+
+
+def test_a_limit_that_cannot_be_shown_is_refused() -> None:
+    """DV-42"""
+    with pytest.raises(QueryInvalid, match="'limit' statement: The value is nested more than 40 deep"):
+        LONG.run("LIST LIMIT this.deep", this="whole.md")
+
+
+def test_the_links_of_a_calendar_count_each_for_itself() -> None:
+    """DV-27, DV-29"""
+    vault = NoteVault({f"{'y' * 200_000}{number}.md": "day:: 2024-01-01\n" for number in range(5)})
+    assert [len(link) > 400_000 for _, link in vault.rows("CALENDAR day")] == [True] * 5
+
+
+def test_a_row_of_a_calendar_whose_file_is_no_file_says_so() -> None:
+    """DV-27"""
+    rows = LONG.rows('CALENDAR day FROM csv("days.csv")')
+    error = {"error": "string indexing requires a numeric index (string[index])"}
+    assert rows == [["2024-01-01", error], ["2024-01-02", None]]
+
+
 def test_a_calendar_has_dates_and_links() -> None:
     """DV-27"""
     found = VAULT.run("CALENDAR day")
