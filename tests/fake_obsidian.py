@@ -39,6 +39,7 @@ import re
 import signal
 import sys
 import time
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -93,9 +94,14 @@ class Vault:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode())
 
+    @cached_property
+    def by_length(self) -> list[str]:
+        """The files as links find them, listed once: a call asks for the targets of every link, and changes none."""
+        return sorted(self.files(), key=len)
+
     def link_target(self, link: str) -> str | None:
         name = link if link.lower().endswith(".md") or "." in link.rpartition("/")[2] else f"{link}.md"
-        for path in sorted(self.files(), key=len):
+        for path in self.by_length:
             if path == name or path.rpartition("/")[2].lower() == name.lower():
                 return path
         return None
