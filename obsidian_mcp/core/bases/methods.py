@@ -184,9 +184,8 @@ def _spread(values: Sequence[Value]) -> list[Value]:
 
 
 def _list_contains(scope: Scope, items: list[Value], value: Value) -> Value:
-    if isinstance(value, list):
-        return _holds(scope, items, value) or (bool(value) and all(_holds(scope, items, item) for item in value))
-    return _holds(scope, items, value)
+    has_items = isinstance(value, list) and bool(value)
+    return _holds(scope, items, value) or (has_items and all(_holds(scope, items, item) for item in value))
 
 
 def _filter(items: list[Value], body: Body) -> Value:

@@ -20,7 +20,6 @@ from obsidian_mcp.core.dataview.values import (
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
 from obsidian_mcp.core.expressions.values import UNITS, Date, Duration, ExpressionError, LinkValue, Value, shift
-from obsidian_mcp.core.text.collation import same_text
 
 Operate = Callable[[Value, Value, Context], Value]
 
@@ -112,8 +111,6 @@ def _comparison(holds: Callable[[float], bool]) -> Operate:
 
 
 def _equal(left: Value, right: Value, context: Context) -> bool:
-    if type(left) is str and type(right) is str:
-        return same_text(left, right)
     return equal(left, right, run_of(context).path_of)
 
 

@@ -69,10 +69,7 @@ class Extended(ObjectRecord):
         return name in self._extra or name in self.below
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.below
-        for name in self._extra:
-            if name not in self.below:
-                yield name
+        return iter(dict.fromkeys((*self.below, *self._extra)))
 
 
 class Identified(dict[str, Value]):

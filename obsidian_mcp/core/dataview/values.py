@@ -200,11 +200,9 @@ def type_name(value: Value) -> str:
 
 def is_true(value: Value) -> bool:
     """Whether a condition with this value holds (DV-51). NaN is true."""
-    if value is True or value is False:
-        return bool(value)
+    if value is None or value is True or value is False:
+        return value is True
     match value:
-        case None:
-            return False
         case str() | float() | list() | Mapping():
             return bool(value)
         case LinkValue():
