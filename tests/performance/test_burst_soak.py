@@ -18,7 +18,7 @@ from obsidian_mcp.errors import AppError
 from tests.conftest import app_on
 from tests.index_dump import dump
 
-SECONDS = 1.0
+SECONDS = 0.5
 SETTLED_SECONDS = 60.0
 TEXTS = ("", "#tag\n", "[[{0}]] and ![[{1}]]\n", "---\nkey: {0}\n---\n# Heading {1}\n- [ ] task {0}\n")
 
