@@ -1,4 +1,4 @@
-"""Other people's programs from npm: installed into a folder of tests/foreign on demand, never committed."""
+"""Other people's programs from npm: installed into tests/foreign on demand, never committed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 FOREIGN = Path(__file__).parents[1] / "foreign"
+MODULES = FOREIGN / "node_modules"
 INSTALL_SECONDS = 300
 INSTALL = ("npm", "install", "--no-package-lock", "--no-audit", "--no-fund")
 
@@ -34,10 +35,10 @@ def problem_of(command: tuple[str, ...], folder: Path) -> str:
     return ""
 
 
-def missing(folder: Path) -> str:
-    """Install the packages of a folder unless they are there; empty when they are, else why they are not."""
-    written_last = folder / "node_modules" / ".package-lock.json"  # so that an installation cut short is seen
-    if written_last.exists() and written_last.stat().st_mtime >= (folder / "package.json").stat().st_mtime:
+def missing() -> str:
+    """Install the packages unless they are there; empty when they are, else why they are not."""
+    written_last = MODULES / ".package-lock.json"  # so that an installation cut short is seen
+    if written_last.exists() and written_last.stat().st_mtime >= (FOREIGN / "package.json").stat().st_mtime:
         return ""
-    problem = problem_of(INSTALL, folder)
-    return f"the packages of {folder.name} could not be installed from npm: {problem}" if problem else ""
+    problem = problem_of(INSTALL, FOREIGN)
+    return f"the packages of {FOREIGN.name} could not be installed from npm: {problem}" if problem else ""

@@ -1,6 +1,6 @@
 """The MCP inspector's command line, other people's client, against the server.
 
-It is installed into tests/foreign/inspector on demand, which needs npm and a way to its registry.
+It is installed into tests/foreign on demand, which needs npm and a way to its registry.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from typing import Any
 
 import pytest
 
-from tests.serve.npm import FOREIGN, missing
+from tests.serve.npm import MODULES, missing
 
-FOLDER = FOREIGN / "inspector"
-PROGRAMS = FOLDER / "node_modules" / ".bin"
+PROGRAMS = MODULES / ".bin"
 PATIENCE = 60
 
 
 def test_the_inspector_reads_resources_and_prompts_and_completes_names(basic: Path) -> None:
     """The first thing that shows whether another client understands what we offer: no finding, and what we meant."""
-    if reason := missing(FOLDER):
+    if reason := missing():
         pytest.skip(reason)
     environ = {
         **os.environ,

@@ -15,13 +15,11 @@ import mcp_types as types
 import pytest
 
 from tests.serve.mcp_session import MIME, McpSession
-from tests.serve.npm import FOREIGN, missing
+from tests.serve.npm import MODULES, missing
 
 if TYPE_CHECKING:  # the folder is skipped where the package is absent
     from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, FrameLocator, Playwright
 
-PACKAGES = FOREIGN / "apps"
-MODULES = PACKAGES / "node_modules"
 REQUIRED = "REQUIRE_CHROMIUM"
 """Set to 1 where a missing browser or host is a failure; `.ci/run` sets it."""
 CAPABILITIES: dict[str, Any] = {"serverTools": {}, "openLinks": {}, "updateModelContext": {"text": {}}, "message": {}}
@@ -51,7 +49,7 @@ def launched(playwright: Playwright) -> Browser:
 
 def require_packages() -> None:
     """Skips the test where the host and axe-core cannot be installed and are not required."""
-    if reason := missing(PACKAGES):
+    if reason := missing():
         unavailable(reason)
 
 
