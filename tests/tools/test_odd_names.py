@@ -160,9 +160,10 @@ def test_no_tool_writes_a_character_that_makes_a_note_unreadable(app: App, basic
 @pytest.mark.parametrize("status", list("[]\n\r\v\f\t\0\x7f\x85\u2028\u2029\u200b\u202e\ufeff\ud800"))
 @pytest.mark.parametrize("arguments", [{"task": "Cut the wheel"}, {"action": "add", "text": "x", "name": "Alpha"}])
 def test_a_status_that_would_break_the_line_or_the_checkbox_or_that_nobody_sees_is_refused(
-    app: App, basic: Path, status: str, arguments: dict[str, Any]
+    shared_app: App, status: str, arguments: dict[str, Any]
 ) -> None:  # TASK-41
-    before = (basic / "Projects/Alpha.md").read_bytes()
+    note = shared_app.vaults.get().files.root / "Projects/Alpha.md"
+    before = note.read_bytes()
     with pytest.raises(InvalidArguments, match="status"):
-        call(app, "obsidian_update_task", {**arguments, "status": status})
-    assert (basic / "Projects/Alpha.md").read_bytes() == before
+        call(shared_app, "obsidian_update_task", {**arguments, "status": status})
+    assert note.read_bytes() == before

@@ -30,6 +30,7 @@ from tests.core.query.test_evaluate import kind_of
 from tests.core.search import naive_search
 from tests.core.search.naive_search import PlainFile, PlainStructure, plain_matches
 from tests.examples import examples
+from tests.vaults import write_files
 
 from .conftest import Opened
 
@@ -92,10 +93,12 @@ def test_the_tables_are_as_large_as_was_asked_for() -> None:
 
 @pytest.mark.parametrize("row", MISTAKES, ids=[row["query"] or "empty" for row in MISTAKES])
 @pytest.mark.parametrize("match", ["smart", "exact"])
-def test_a_mistake_is_told_with_its_column_and_what_was_expected(app: App, row: dict[str, Any], match: str) -> None:
+def test_a_mistake_is_told_with_its_column_and_what_was_expected(
+    shared_app: App, row: dict[str, Any], match: str
+) -> None:
     # QUERY-08, QUERY-32
     with pytest.raises((QueryInvalid, InvalidArguments)) as refused:
-        call(app, "obsidian_search", {"query": row["query"], "match": match})
+        call(shared_app, "obsidian_search", {"query": row["query"], "match": match})
 
     if row["query"]:
         assert refused.value.data["column"] == row["column"]
@@ -309,6 +312,13 @@ LINKED = {
 }
 
 
+@pytest.fixture(scope="module")
+def linked(macos_folder: Path) -> Iterator[App]:
+    app = app_on(write_files(macos_folder / "linked", LINKED))
+    yield app
+    app.vaults.close()
+
+
 @pytest.mark.parametrize("match", ["exact", "smart"])
 @pytest.mark.parametrize(
     ("query", "found"),
@@ -332,17 +342,16 @@ LINKED = {
     ],
 )
 def test_values_that_are_links_tags_with_hyphens_and_flags_of_regular_expressions(
-    opened: Opened, query: str, found: set[str], match: str
+    linked: App, query: str, found: set[str], match: str
 ) -> None:  # QUERY-51, QUERY-13, QUERY-04
-    app = opened(LINKED)
-    answer = call(app, "obsidian_search", {"query": query, "match": match}).data
+    answer = call(linked, "obsidian_search", {"query": query, "match": match}).data
     assert {hit["path"] for hit in answer["hits"]} == found
 
 
 @pytest.mark.parametrize("query", ["/brass/s", "/a/m x", "(/a/y)"])
-def test_flags_that_a_search_does_not_have_are_refused(opened: Opened, query: str) -> None:  # QUERY-04
+def test_flags_that_a_search_does_not_have_are_refused(linked: App, query: str) -> None:  # QUERY-04
     with pytest.raises(QueryInvalid, match="expected no flag behind a regular expression but g, i and u"):
-        call(opened(LINKED), "obsidian_search", {"query": query})
+        call(linked, "obsidian_search", {"query": query})
 
 
 @pytest.mark.parametrize(
@@ -362,10 +371,9 @@ def test_flags_that_a_search_does_not_have_are_refused(opened: Opened, query: st
     ],
 )
 def test_a_name_that_is_no_operator_is_named_where_nothing_is_found(
-    opened: Opened, query: str, note: str | None
+    linked: App, query: str, note: str | None
 ) -> None:  # SEARCH-99
-    app = opened(LINKED)
-    answer = call(app, "obsidian_search", {"query": query, "match": "exact"}).data
+    answer = call(linked, "obsidian_search", {"query": query, "match": "exact"}).data
     assert answer["total"] == 0
     assert (answer.get("note") or "").startswith(note) if note else "note" not in answer
     for tool, arguments in (
@@ -374,7 +382,7 @@ def test_a_name_that_is_no_operator_is_named_where_nothing_is_found(
         ("move_note", {"to": "Elsewhere/"}),
     ):
         with pytest.raises(InvalidArguments, match=re.escape(note or "Try it with")):
-            call(app, f"obsidian_{tool}", {"query": query, **arguments})
+            call(linked, f"obsidian_{tool}", {"query": query, **arguments})
 
 
 def test_text_with_a_colon_is_found_as_it_stands(opened: Opened) -> None:  # QUERY-05
@@ -395,10 +403,9 @@ def test_text_with_a_colon_is_found_as_it_stands(opened: Opened) -> None:  # QUE
     ],
 )
 def test_a_property_that_no_note_has_is_named_where_nothing_is_found(
-    opened: Opened, query: str, note: str | None
+    linked: App, query: str, note: str | None
 ) -> None:  # SEARCH-99
-    app = opened(LINKED)
-    app.vaults.get().indexer.complete()
-    answer = call(app, "obsidian_search", {"query": query}).data
+    linked.vaults.get().indexer.complete()
+    answer = call(linked, "obsidian_search", {"query": query}).data
     assert answer["total"] == 0
     assert (answer.get("note") or "").startswith(note) if note else "note" not in answer
