@@ -94,7 +94,10 @@ def formula_value(name: str) -> Evaluate:
                 return None
             row.results[name] = INFINITE_LOOP
             outside = scope if scope.variables is NO_VARIABLES else Scope(scope.context, row)
-            result = evaluate_or_error(formula, outside)
+            try:
+                result = evaluate_or_error(formula, outside)
+            except RecursionError:
+                result = ExpressionError("The formulas use each other too deep.")
             scope.context.budget.hold(result)
             row.results[name] = result
         if isinstance(result, ExpressionError):

@@ -158,11 +158,7 @@ class QueryParser(ExpressionParser):
         self._skip_comments()
         kind, columns, without_id = self._header()
         commands: list[Command] = []
-        while True:
-            self._skip_comments()
-            command = self._command()
-            if command is None:
-                break
+        while (command := self._command()) is not None:
             commands.append(command)
         source: Source = FromPath("")
         if commands and isinstance(first := commands[0], SecondFrom):
@@ -215,6 +211,7 @@ class QueryParser(ExpressionParser):
         return self.match(_COMMENT, "")[0][2:].strip(SPACES)
 
     def _command(self) -> Command | None:
+        self._skip_comments()
         start = self.pos
         commands: tuple[tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], Command]], ...] = (
             (_FROM, self.source, SecondFrom),

@@ -79,6 +79,16 @@ def test_an_expression_that_runs_too_long_is_stopped_at_the_limit(expression: st
     assert time.process_time() - started < 3
 
 
+@pytest.mark.parametrize("step", ["formula.x{} + 1", "[formula.x{}]", "[1].map(formula.x{})"])
+def test_formulas_that_use_each_other_too_deep_are_errors(step: str) -> None:
+    """BASE-18"""
+    chain = {f"x{number}": step.format(number + 1) for number in range(1_000)} | {"x1000": "1"}
+    base = view_of(formulas=chain, order=["formula.x0", "formula.x999"], filters="!formula.x1000.isEmpty()")
+    [[first, last]] = run(base, vault=ONE).rows
+    assert first == {"error": "The formulas use each other too deep."}
+    assert last != first
+
+
 def test_texts_that_many_rows_hold_refuse_the_query() -> None:
     """EXPR-61"""
     many = TextVault({f"{number}.md": "" for number in range(40)})
