@@ -171,7 +171,8 @@ class DiskPlace(NamedTuple):
     @property
     def replaced(self) -> str:
         """The hidden name of the file while it is replaced, in the form that `name` has."""
-        return self.beside(f"{TEMP_PREFIX}{os.path.basename(self.name)}{REPLACED}")
+        folder, name = os.path.split(self.name)
+        return os.path.join(folder, f"{TEMP_PREFIX}{name}{REPLACED}")
 
     def found(self, disk: str) -> os.stat_result | None:
         """Return the status of the file, None where nothing is. Raises as `real` does."""

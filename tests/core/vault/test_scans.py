@@ -38,8 +38,8 @@ def test_a_file_that_a_scan_misses_is_not_gone(tmp_path: Path) -> None:
     assert not [change for change in noted if change.gone]
 
     (tmp_path / "missed.md").unlink()
-    (tmp_path / "A/missed.md").rename(tmp_path / "A/Missed.md")
+    (tmp_path / "A/missed.md").rename(tmp_path / "A/other.md")
     noted.clear()
     listing.rescan()
-    assert {entry.disk for entry in catalog} == {"A/Missed.md", "other.md"}
+    assert {entry.disk for entry in catalog} == {"A/other.md", "other.md"}
     assert {change.path for change in noted if change.gone} == {"missed.md", "A/missed.md"}
