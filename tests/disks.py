@@ -230,3 +230,5 @@ def make_junctions(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     monkeypatch.setattr(os, "scandir", scandir)
     for name in ("stat", "lstat"):
         monkeypatch.setattr(os, name, marked(getattr(os, name)))
+    target_of = os.readlink
+    monkeypatch.setattr(os, "readlink", lambda path: "elsewhere" if is_junction(path) else target_of(path))

@@ -126,6 +126,8 @@ def long_path(folder: Path) -> str:
 
 _JUNCTION = 0xA000_0003
 """The tag of a folder of Windows that leads to another one (`mklink /J`), and needs no privilege to make."""
+_NO_LINK = 4390
+"""Windows' error for a folder that leads to no other one; any other leaves open whether it does."""
 
 
 def leads_elsewhere(facts: os.stat_result) -> bool:
@@ -135,10 +137,14 @@ def leads_elsewhere(facts: os.stat_result) -> bool:
 
 def is_link(path: str) -> bool:
     """Whether a symbolic link or a junction has this path."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
+        try:
+            return bool(os.readlink(path))  # of Windows' answers the quickest
+        except OSError as error:
+            if getattr(error, "winerror", _NO_LINK) == _NO_LINK:
+                return False
         return leads_elsewhere(os.lstat(path))
-    except (OSError, ValueError):
-        return False
+    return False
 
 
 class DiskPlace(NamedTuple):
@@ -171,8 +177,7 @@ class DiskPlace(NamedTuple):
     @property
     def replaced(self) -> str:
         """The hidden name of the file while it is replaced, in the form that `name` has."""
-        folder, name = os.path.split(self.name)
-        return os.path.join(folder, f"{TEMP_PREFIX}{name}{REPLACED}")
+        return os.path.join(os.path.dirname(self.name), f"{TEMP_PREFIX}{os.path.basename(self.name)}{REPLACED}")
 
     def found(self, disk: str) -> os.stat_result | None:
         """Return the status of the file, None where nothing is. Raises as `real` does."""

@@ -170,8 +170,7 @@ class Burly(Contract):
             return await unknown(name, service)
         except AppError as error:
             return tool_failed(name, error)
-        summary = outcome.summary or f"{tool.title} completed"
-        return succeeded(summary, outcome.whole(), outcome.text, outcome.stderr)
+        return succeeded(outcome.summary or f"{tool.title} completed", outcome.whole(), outcome.text, outcome.stderr)
 
 
 def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = "") -> Envelope:
