@@ -70,9 +70,8 @@ class AppProcess:
 
     def running(self) -> bool:
         """Whether the app is running now."""
-        if self._known is not None and processes.is_alive(self._known):
-            return True
-        self._known = next((process for process in self._listed() if self._shows_app(process)), None)
+        if self._known is None or not processes.is_alive(self._known):
+            self._known = next((process for process in self._listed() if self._shows_app(process)), None)
         return self._known is not None
 
     def _shows_app(self, process: psutil.Process) -> bool:

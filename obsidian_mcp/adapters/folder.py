@@ -225,9 +225,8 @@ class VaultFolder:
                         return None
             return [f"{disk}/{name}" if disk else name for name, entry in self._entries(disk) if self._is_folder(entry)]
         except OSError as error:
-            if error.errno in ABSENT:
-                return None
-            raise translate_error(error, disk, "listing") from error
+            _check_absent(error, disk, "listing")
+            return None
 
     def _entries(self, folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """Yield the name and entry of what is not hidden in a folder; nothing of one that is gone or forbidden
@@ -272,7 +271,7 @@ class VaultFolder:
             with self.place(disk) as place:
                 facts = place.real(disk)
         except OSError as error:
-            _check_absent(error, disk)
+            _check_absent(error, disk, "reading")
             return None
         return DiskFile(disk, facts.st_size, facts.st_mtime_ns) if stat_module.S_ISREG(facts.st_mode) else None
 
@@ -293,7 +292,7 @@ class VaultFolder:
                 self.check()
                 self._check_stub(place, disk)
         except OSError as error:
-            _check_absent(error, disk)
+            _check_absent(error, disk, "reading")
         return False
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
@@ -373,10 +372,10 @@ def _check_readable(facts: os.stat_result, disk: str, *, in_cloud: bool) -> None
         raise FileNotFoundError(errno.ENOENT, "not a regular file")
 
 
-def _check_absent(error: OSError, disk: str) -> None:
+def _check_absent(error: OSError, disk: str, doing: str) -> None:
     """Raises: AppError where an error says anything but that a file is not there."""
     if error.errno not in ABSENT:
-        raise translate_error(error, disk, "reading") from error
+        raise translate_error(error, disk, doing) from error
 
 
 def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 _COPY_PROGRAMS = (
     ("pbcopy",),
@@ -24,12 +25,11 @@ def copy(text: str) -> bool:
     import subprocess
 
     for command in _COPY_PROGRAMS:
-        program = shutil.which(command[0])
-        if program is None:
+        if (program := shutil.which(command[0])) is None:
             continue
         # clip.exe reads the code page of the console, but UTF-16 after a byte order mark
         encoding = "utf-16" if command[0] == "clip.exe" else "utf-8"
-        try:
+        with suppress(OSError, subprocess.SubprocessError):
             subprocess.run(  # noqa: S603  a list, never a shell
                 [program, *command[1:]],
                 input=text.encode(encoding, "replace"),
@@ -39,9 +39,7 @@ def copy(text: str) -> bool:
                 check=True,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window that flashes up
             )
-        except (OSError, subprocess.SubprocessError):
-            continue
-        return True
+            return True
     return False
 
 

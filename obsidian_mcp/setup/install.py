@@ -158,8 +158,7 @@ def command_of(entry: Entry) -> list[str]:
 
 
 def _is_ours(entry: Entry) -> bool:
-    line = command_of(entry)
-    return bool(line) and is_ours(line[0], line[1:])
+    return bool(line := command_of(entry)) and is_ours(line[0], line[1:])
 
 
 def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
