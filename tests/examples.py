@@ -8,7 +8,7 @@ from hypothesis import settings
 
 USUAL = 40
 """Examples of a test that says nothing, in `make test`; a fault that one of sixty examples shows is found there in half
-of the cases, and by `make explore` in all."""
+of the cases; `make explore` finds rarer ones."""
 CHECKED = 25
 """The same in `make check`."""
 EXPLORED = 1_000
