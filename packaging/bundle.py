@@ -119,7 +119,7 @@ def stage(folder: Path) -> None:
     for source in (ROOT / "README.md", ROOT / "LICENSE", ROOT / "packaging/icon.png"):
         shutil.copyfile(source, folder / source.name)
     for name, text in {
-        "manifest.json": json.dumps(manifest(project), ensure_ascii=False, indent=2) + "\n",
+        "manifest.json": json.dumps(manifest(project), ensure_ascii=False, separators=(",", ":")),
         "pyproject.toml": dependencies(project),
         "server.py": SERVER,
         ".mcpbignore": ".venv/\nuv.lock\n__pycache__/\n",
