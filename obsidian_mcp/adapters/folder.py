@@ -236,9 +236,10 @@ class VaultFolder:
             with self.listing(folder) as entries:
                 found = {entry.name: entry for entry in entries}
                 for name, entry in found.items():
+                    own = name[len(TEMP_PREFIX) : -len(REPLACED)]
                     if name[0] != ".":
                         yield name, entry
-                    elif name.endswith(REPLACED) and (own := name[len(TEMP_PREFIX) : -len(REPLACED)]) not in found:
+                    elif own and name == TEMP_PREFIX + own + REPLACED and own not in found and not self._relative_calls:
                         yield own, entry
         except OSError as error:
             if not folder or error.errno not in NOT_LISTED:

@@ -275,6 +275,19 @@ def test_a_file_is_there_in_the_moment_in_which_windows_replaces_it(
     assert begun + 1 < seconds[0] < begun + 1.1
 
 
+@pytest.mark.parametrize("relative_calls", [RELATIVE_CALLS, False])
+def test_hidden_files_of_other_programs_are_no_files_that_are_being_replaced(
+    tmp_path: Path, relative_calls: bool
+) -> None:  # FILE-11
+    for name in (".a.replaced", f"{TEMP_PREFIX}.replaced", ".the-plans-of-2026.md.replaced", f"{TEMP_PREFIX}n.md.tmp"):
+        (tmp_path / name).write_bytes(b"theirs")
+    disk = Disk(tmp_path, relative_calls=relative_calls)
+    assert listing(disk) == []
+
+    (tmp_path / f"{TEMP_PREFIX}n.md.replaced").write_bytes(b"left by Windows")
+    assert listing(disk) == ([] if relative_calls else ["n.md"]), "only who can wait for it may say that it is there"
+
+
 def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:
     # FILE-07
     with pytest.raises(StorageFailed):
