@@ -158,7 +158,8 @@ def command_of(entry: Entry) -> list[str]:
 
 
 def _is_ours(entry: Entry) -> bool:
-    return bool(line := command_of(entry)) and is_ours(line[0], line[1:])
+    line = command_of(entry)
+    return bool(line) and is_ours(line[0], line[1:])
 
 
 def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
