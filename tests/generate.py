@@ -32,7 +32,7 @@ def folder_of(number: int) -> str:
     return f"Area {number % FOLDERS:02d}"
 
 
-def note(number: int, count: int, vocabulary: list[str], weights: list[float]) -> str:
+def note(number: int, count: int, vocabulary: list[str], weights: list[float], sections: int = 0) -> str:
     rng = random.Random(number)
     chosen = cycle(rng.choices(vocabulary, cum_weights=weights, k=AVERAGE_WORDS))
     lines = ["---", f"status: {rng.choice(['draft', 'active', 'done'])}", f"rating: {rng.randint(1, 9)}"]
@@ -42,7 +42,7 @@ def note(number: int, count: int, vocabulary: list[str], weights: list[float]) -
     ]
     lines += [f"aliases: [Alias {number}]"] if number % 5 == 0 else []
     lines += ["---", f"# {name_of(number, vocabulary)}", ""]
-    for section in range(max(1, int(rng.gauss(5.2, 2)))):
+    for section in range(sections or max(1, int(rng.gauss(5.2, 2)))):
         lines += [f"## {next(chosen).capitalize()} {section}", ""]
         for _ in range(rng.randint(1, 4)):
             sentence = [next(chosen) for _ in range(rng.randint(20, 60))]
@@ -61,8 +61,9 @@ def note(number: int, count: int, vocabulary: list[str], weights: list[float]) -
     return "\n".join(lines)
 
 
-def generate(root: Path, count: int) -> Path:
-    """A vault of `count` notes below `root`, unless it is there already."""
+def generate(root: Path, count: int, sections: int = 0) -> Path:
+    """A vault of `count` notes below `root`, unless it is there already; with so many sections in each note, or as many
+    as notes of measured vaults have."""
     done = root / ".obsidian" / "app.json"
     if done.exists():
         return root
@@ -72,7 +73,7 @@ def generate(root: Path, count: int) -> Path:
         (root / folder).mkdir(parents=True, exist_ok=True)
     for number in range(count):
         path = root / folder_of(number) / f"{name_of(number, vocabulary)}.md"
-        path.write_bytes(note(number, count, vocabulary, weights).encode())
+        path.write_bytes(note(number, count, vocabulary, weights, sections).encode())
     done.parent.mkdir(exist_ok=True)
     done.write_text("{}", encoding="utf-8")
     return root

@@ -6,7 +6,6 @@ What is measured is printed; `make budgets` and `make bench` judge times.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import statistics
@@ -14,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,10 @@ from tests.generate import generate
 from tests.index_dump import dump
 from tests.performance.conftest import FIGURES
 
-NOTES = 700
-CHANGED = 600
-"""Notes that change at once: more than a batch of the indexer takes (INDEX-15)."""
-BUILT = 600
-"""Notes of a vault whose first build is looked at: enough to see it under way."""
+NOTES = 600
+"""Of short notes: more than a batch of the indexer takes (INDEX-15), and enough to see their first build under way."""
+READ = 200
+"""Of notes as large as in measured vaults, for thousands of calls."""
 PATIENCE = 120.0
 
 CALLS = 3_000
@@ -47,7 +46,7 @@ GROWTH = 1.06
 
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return generate(tmp_path_factory.mktemp("built") / "vault", BUILT)
+    return generate(tmp_path_factory.mktemp("built") / "vault", NOTES, sections=1)
 
 
 @pytest.fixture
@@ -55,18 +54,12 @@ def server(notes: Path, tmp_path: Path) -> Server:
     return ours(Path(shutil.copytree(notes, tmp_path / "vault")))
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Server:
-    made = ours(generate(tmp_path_factory.mktemp("steady") / "vault", NOTES))
-    command = [*made.command, "index", "rebuild"]
-    subprocess.run(command, env={**os.environ, **made.env}, capture_output=True, check=True, timeout=PATIENCE)
-    return made
-
-
-@pytest.fixture
-def wire(indexed: Server) -> Iterator[Wire]:
-    with indexed.start() as wire:
+@contextmanager
+def indexed(server: Server) -> Iterator[Wire]:
+    """A client of a server whose index is whole."""
+    with server.start() as wire:
         wire.initialize()
+        wire.call("obsidian_graph", question="orphans", limit=1)  # waits for the whole index
         wire.call("obsidian_search", query="anything")
         yield wire
 
@@ -93,12 +86,12 @@ def total(answer: bytes) -> int:
     return int(json.loads(answer)["result"]["structuredContent"]["data"]["total"])
 
 
-def test_a_checkout_of_many_notes_is_found_whole(indexed: Server, wire: Wire) -> None:
-    notes = vaults.paths(NOTES, CHANGED)
-    command = [sys.executable, "-m", "benchmarks.checkout", str(indexed.vault), "checkedout"]
+def test_a_checkout_of_many_notes_is_found_whole(server: Server) -> None:
+    notes = vaults.paths(NOTES, NOTES)
+    command = [sys.executable, "-m", "benchmarks.checkout", str(server.vault), "checkedout"]
     reads: list[float] = []
     searches: list[float] = []
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as writer:
+    with indexed(server) as wire, subprocess.Popen(command, stdin=subprocess.PIPE) as writer:
         assert writer.stdin is not None
         writer.stdin.write("\n".join(notes).encode())
         writer.stdin.close()
@@ -133,14 +126,14 @@ def test_a_build_that_is_killed_goes_on_with_the_notes_that_were_left(server: Se
         wire.process.kill()
         wire.process.wait()
     done = rows_of(file_of(server))  # a helper may have ended its batch
-    assert 0 < len(done) < BUILT
+    assert 0 < len(done) < NOTES
 
     with server.start() as wire:
         wire.initialize()
-        while len(now := rows_of(file_of(server))) < BUILT:
+        while len(now := rows_of(file_of(server))) < NOTES:
             assert time.monotonic() < end
             wire.call("obsidian_graph", question="orphans", limit=1)  # waits for the whole index
-    assert len(now) == BUILT
+    assert len(now) == NOTES
     assert {path: now[path] for path in done} == done  # none of them was taken in again
 
     file = file_of(server)
@@ -156,7 +149,7 @@ def test_a_build_that_is_killed_goes_on_with_the_notes_that_were_left(server: Se
 
 # INDEX-22, INDEX-43
 def test_a_move_reports_progress_while_it_waits_for_the_index(server: Server) -> None:
-    (name,) = vaults.paths(BUILT, 1)
+    (name,) = vaults.paths(NOTES, 1)
     with server.start() as wire:
         wire.initialize()
         arguments = {"name": name, "to": "Moved.md"}
@@ -169,15 +162,16 @@ def test_a_move_reports_progress_while_it_waits_for_the_index(server: Server) ->
     assert message["result"]["structuredContent"]["data"]["moved"]
     progress = [report["progress"] for report in reports]
     assert progress
-    assert all(0 <= report["progress"] <= report["total"] <= BUILT for report in reports)
+    assert all(0 <= report["progress"] <= report["total"] <= NOTES for report in reports)
 
 
-def test_thousands_of_calls_of_all_kinds_need_no_more_memory(indexed: Server, wire: Wire) -> None:
-    calls = cycle(lasting.mixed(vaults.paths(NOTES)))
-    process = psutil.Process(wire.process.pid)  # without the workers, which come and go
-    wire.ask("resources/list")  # the server loads the SDK for this, once
+def test_thousands_of_calls_of_all_kinds_need_no_more_memory(tmp_path: Path) -> None:
+    server = ours(generate(tmp_path / "vault", READ))
+    calls = cycle(lasting.mixed(vaults.paths(READ)))
     seen = []
-    with vaults.changing(indexed.vault, lasting.SCRATCH):
+    with vaults.changing(server.vault, lasting.SCRATCH), indexed(server) as wire:
+        process = psutil.Process(wire.process.pid)  # without the workers, which come and go
+        wire.ask("resources/list")  # the server loads the SDK for this, once
         for _ in range(10):
             wire.together(islice(calls, CALLS // 10), lasting.IN_FLIGHT, may_fail=True)
             seen.append(process.memory_info().rss)
