@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, given
+from hypothesis import Phase, example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp import compose
@@ -83,8 +83,10 @@ def call_at_random(vault: Vault, seed: int, end: float) -> None:
             dice.choice(questions)(f"{dice.randrange(20)}")
 
 
-@examples(8, phases=[Phase.generate])  # what threads do together differs each time: nothing to repeat or to shrink
+@examples(3, phases=[Phase.explicit, Phase.generate])  # threads take turns otherwise each time: nothing can be shrunk
 @given(seed=st.integers(0, 2**32))
+@example(seed=3)  # these two delete much
+@example(seed=8)
 def test_after_bursts_of_another_program_the_index_is_what_a_fresh_one_is(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
