@@ -79,9 +79,9 @@ HOSTILE = {
     "deep flow, closed": b"---\na: " + b"[" * 3_000 + b"]" * 3_000 + b"\n---\n",
     "deep blocks": b"---\n" + b"".join(b" " * n + b"a:\n" for n in range(700)) + b"---\n",
     "deep quotes": b"> " * 20_000 + b"x\n",
-    "deep lists": b"".join(b"  " * n + b"- x\n" for n in range(800)),
-    "open brackets": b"[" * 60_000,
-    "open links": b"[[" * 40_000,
+    "deep lists": b"".join(b"  " * n + b"- x\n" for n in range(600)),  # over 50 000 lines of blocks (NOTE-02)
+    "open brackets": b"[" * 30_000,
+    "open links": b"[[" * 20_000,
     "open embeds": b"![[a|" * 20_000,
     "emphasis": b"*a **b " * 20_000,
     "backticks": b"".join(b"`" * (n % 300) + b" " for n in range(3_000)),
@@ -96,9 +96,9 @@ HOSTILE = {
     "NUL": b"\0" * 100_000,
     "NUL, late": b"x" * 10_000 + b"\0" * 100,
     "not UTF-8": b"\xff\xfe\xed\xa0\x80" * 20_000,
-    "right to left": "\u202e\u2066\u200b\ufeff".encode() * 20_000,
+    "right to left": "\u202e\u2066\u200b\ufeff".encode() * 10_000,
     "one line": b"word " * 200_000,
-    "newlines": b"\n" * 100_000,
+    "newlines": b"\n" * 50_000,
     "carriage returns": b"\r" * 300_000,
     "unclosed frontmatter": b"---\n" + b"a: b\n" * 20_000,
 }
@@ -106,7 +106,6 @@ HOSTILE = {
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("read_note", {"name": "Hostile"}),
     ("read_note", {"name": "Hostile", "view": "outline"}),
-    ("read_note", {"name": "Hostile", "view": "properties"}),
     ("read_note", {"name": "Hostile", "section": "x"}),
     ("get_properties", {"name": "Hostile"}),
     ("set_properties", {"names": ["Hostile"], "properties": {"new": 1}}),
@@ -193,7 +192,7 @@ def test_a_note_of_a_gigabyte_is_neither_loaded_nor_in_the_way(app: App, root: P
     ids=range(15),
 )
 def test_a_hostile_query_ends_in_time(app: App, root: Path, query: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regexp, "SECONDS", 0.2)
+    monkeypatch.setattr(regexp, "SECONDS", 0.05)
     (root / "Hostile.md").write_bytes(b"a" * 5_000 + b"!\n")
     code, _ = answered(app, "search", query=query)
     assert code in ("", "QUERY_INVALID", "TIMEOUT")
