@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -24,10 +25,10 @@ METHODS = ["tools/list", "prompts/list", "resources/list"]
 """One that the dispatcher serves, and two that only the SDK does."""
 
 
-@pytest.fixture(params=["stdio", "http"])
-def send(request: pytest.FixtureRequest, app: App) -> Iterator[Send]:
+@contextmanager
+def connection(way: str, app: App) -> Iterator[Send]:
     """A connection, or a client of the HTTP server that keeps its session."""
-    if request.param == "stdio":
+    if way == "stdio":
         with started(app.config.vaults[0]) as server:
 
             def ask(message: Any) -> Any:
@@ -54,39 +55,68 @@ def send(request: pytest.FixtureRequest, app: App) -> Iterator[Send]:
         yield post
 
 
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def way(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def own(way: str, app: App) -> Iterator[Send]:
+    """A connection on a vault of the test's own, on which nothing has been sent."""
+    with connection(way, app) as send:
+        yield send
+
+
+@pytest.fixture(scope="module")
+def unbound(way: str, shared_app: App) -> Iterator[Send]:
+    """A connection on which nobody sends `initialize`, of several tests."""
+    with connection(way, shared_app) as send:
+        yield send
+
+
+@pytest.fixture(scope="module")
+def send(way: str, shared_app: App) -> Iterator[Send]:
+    """A connection of several tests, each of which begins it anew with `initialize`."""
+    with connection(way, shared_app) as send:
+        yield send
+
+
 @pytest.mark.parametrize("left_out", ["clientInfo", "capabilities", "protocolVersion"])
-def test_an_initialize_of_any_form_begins_a_connection_that_serves_everything(send: Send, left_out: str) -> None:
+def test_an_initialize_of_any_form_begins_a_connection_that_serves_everything(own: Send, left_out: str) -> None:
     # DISPATCH-08
     whole = initialize_params()
     without = {name: value for name, value in whole.items() if name != left_out}
     for given in (without, *({**whole, left_out: odd} for odd in ODD)):
-        result = send(request(1, "initialize", given))["result"]
+        result = own(request(1, "initialize", given))["result"]
         assert result["protocolVersion"] == "2025-11-25", given
         for method in METHODS:
-            assert "result" in send(request(2, method)), (method, given)
+            assert "result" in own(request(2, method)), (method, given)
     nothing: list[Message | None] = [{}, None]
     for params in nothing:
-        assert send(request(1, "initialize", params))["result"]["serverInfo"]["name"] == "obsidian-mcp"
+        assert own(request(1, "initialize", params))["result"]["serverInfo"]["name"] == "obsidian-mcp"
 
 
 @pytest.mark.parametrize("odd", ODD, ids=repr)
-def test_an_envelope_of_any_form_is_served(send: Send, odd: Any) -> None:
+def test_an_envelope_of_any_form_is_served(unbound: Send, odd: Any) -> None:
     # DISPATCH-08
     metas: list[Any] = [{**MODERN, key: odd} for key in (VERSION, CLIENT, CAPABILITIES, "progressToken")]
     metas.append({key: value for key, value in MODERN.items() if key != CLIENT})
     for meta in metas:
         for method in ("server/discover", *METHODS):
             if meta.get(VERSION) == "":  # a revision, and none that is served
-                assert send(request(1, method, {"_meta": meta}))["error"]["code"] in (-32022, -32020)
+                assert unbound(request(1, method, {"_meta": meta}))["error"]["code"] in (-32022, -32020)
             else:
-                assert send(request(1, method, {"_meta": meta}))["result"]["resultType"] == "complete", (method, meta)
+                assert unbound(request(1, method, {"_meta": meta}))["result"]["resultType"] == "complete", (
+                    method,
+                    meta,
+                )
 
 
 @pytest.mark.parametrize("key", [VERSION, CAPABILITIES])
-def test_what_an_envelope_must_have_is_named(send: Send, key: str) -> None:
+def test_what_an_envelope_must_have_is_named(unbound: Send, key: str) -> None:
     # DISPATCH-08
     for method in ("server/discover", *METHODS):
-        error = send(request(1, method, {"_meta": {name: said for name, said in MODERN.items() if name != key}}))[
+        error = unbound(request(1, method, {"_meta": {name: said for name, said in MODERN.items() if name != key}}))[
             "error"
         ]
         assert error["code"] == -32602
@@ -150,16 +180,16 @@ def test_a_batch_is_answered_by_an_array_in_its_order(send: Send) -> None:
         assert "1 to 50" in refused["error"]["message"]
 
 
-def test_writes_of_a_batch_are_made_in_its_order(send: Send) -> None:
+def test_writes_of_a_batch_are_made_in_its_order(own: Send) -> None:
     # MSG-09, TOOL-15
-    send(request(1, "initialize", initialize_params("2025-03-26")))
+    own(request(1, "initialize", initialize_params("2025-03-26")))
     calls: list[Message] = [tool_call(0, "obsidian_create_note", {"name": "Log", "content": "0\n"})]
     calls += [
         tool_call(n, "obsidian_edit_note", {"operation": "append", "name": "Log", "content": f"{n}\n"})
         for n in range(1, 9)
     ]
     calls.append(tool_call(9, "obsidian_read_note", {"name": "Log"}))
-    answers = send(calls)
+    answers = own(calls)
     assert [answer["id"] for answer in answers] == list(range(10))
     assert "0\\n1\\n2\\n3\\n4\\n5\\n6\\n7\\n8" in json.dumps(answers[9]["result"]["content"][-1]["text"])
 
