@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -89,6 +90,14 @@ def is_dropped(connection: socket.socket) -> bool:
         return True
 
 
+def wait_for_closing(url: str) -> None:
+    """Wait until new clients are turned away, which they are as soon as the server is stopping."""
+    with suppress(OSError):
+        while True:
+            connect(url).close()
+            threading.Event().wait(0.01)
+
+
 WAIT = request("/bridge/v1/tools/wait/call", '{"arguments":{}}')
 
 
@@ -147,11 +156,7 @@ def test_calls_in_flight_are_answered_before_the_end(app: App, gate: Gate) -> No
             assert gate.begun.acquire(timeout=20)
 
         def open_when_closed() -> None:
-            while True:  # new clients are turned away as soon as the server is stopping
-                try:
-                    connect(url).close()
-                except OSError:
-                    break
+            wait_for_closing(url)
             gate.open.set()
 
         threading.Thread(target=open_when_closed).start()
@@ -250,16 +255,16 @@ def test_a_client_that_reads_on_keeps_its_connection_and_one_that_stops_loses_it
     # LIFE-03
     monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
     monkeypatch.setattr(listener, "STALL_SECONDS", 0.3)
-    call = request("/bridge/v1/tools/big/call", '{"arguments":{"size":50000000}}')
+    call = request("/bridge/v1/tools/big/call", '{"arguments":{"size":20000000}}')
     with serving(app, gate.bridge) as url, connect(url) as stopped, connect(url) as reading:
         stopped.sendall(call)
         reading.sendall(call)
-        assert len(everything(reading, 50_000_000)) >= 50_000_000
+        assert len(everything(reading, 20_000_000)) >= 20_000_000
         end = time.monotonic() + 5 * listener.STALL_SECONDS
         while time.monotonic() < end:
             assert plain_http.get(f"{url}/health").status_code == 200
-            threading.Event().wait(0.05)
-        assert len(everything(stopped)) < 50_000_000
+            threading.Event().wait(0.2)
+        assert len(everything(stopped)) < 20_000_000
 
 
 @pytest.mark.parametrize("size", [0, 1, listener.PIECE_BYTES, listener.PIECE_BYTES + 1, 3 * listener.PIECE_BYTES])
@@ -330,7 +335,7 @@ def test_sixty_four_clients_at_once_lose_no_answer(app: App) -> None:
     def client(number: int) -> list[str]:
         lost = []
         with httpx.Client(base_url=url, timeout=30, verify=False) as http:  # no TLS, whose set-up takes 30 ms each
-            for turn in range(3):
+            for turn in range(2):
                 text = f"{number}/{turn}"
                 said = {"name": "say", "arguments": {"text": text}}
                 answers = [
@@ -419,11 +424,7 @@ def test_a_signal_in_mid_call_waits_for_the_answer(basic: Path, sig: EndingSigna
         connection.sendall(WAIT)
         assert process.stdout.readline() == b"begun\n"
         process.send_signal(sig.sent)
-        while True:  # new clients are turned away as soon as the server is stopping
-            try:
-                connect(url).close()
-            except OSError:
-                break
+        wait_for_closing(url)
         done.touch()
         answer = everything(connection)
         connection.close()
