@@ -47,29 +47,35 @@ REQUESTS = [
 ]
 
 
-@pytest.fixture
-def calls() -> list[str]:
+@pytest.fixture(scope="module")
+def ran() -> list[str]:
     return []
 
 
 @pytest.fixture
-def witness(calls: list[str]) -> Bridge:
+def calls(ran: list[str]) -> list[str]:
+    ran.clear()
+    return ran
+
+
+@pytest.fixture(scope="module")
+def witness(ran: list[str]) -> Bridge:
     """A tool that tells when it ran."""
     bridge = Bridge()
     bridge.register_tool(ToolSpec("witness", ""))
-    bridge.register_tool_handler("witness", lambda _: calls.append("ran"))
+    bridge.register_tool_handler("witness", lambda _: ran.append("ran"))
     return bridge
 
 
-@pytest.fixture
-def open_house(app: App, witness: Bridge) -> Iterator[TestClient]:
-    with http_client(app, witness) as client:
+@pytest.fixture(scope="module")
+def open_house(shared_app: App, witness: Bridge) -> Iterator[TestClient]:
+    with http_client(shared_app, witness) as client:
         yield client
 
 
-@pytest.fixture
-def locked(app: App, witness: Bridge) -> Iterator[TestClient]:
-    with http_client(app, witness, keys=("first", "second")) as client:
+@pytest.fixture(scope="module")
+def locked(shared_app: App, witness: Bridge) -> Iterator[TestClient]:
+    with http_client(shared_app, witness, keys=("first", "second")) as client:
         yield client
 
 
@@ -137,8 +143,8 @@ def test_pages_of_this_machine_and_of_the_app_are_served(open_house: TestClient,
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
-def test_an_origin_can_be_allowed(app: App) -> None:
-    with http_client(app, allow_origins=("https://Notes.example/",)) as client:
+def test_an_origin_can_be_allowed(shared_app: App) -> None:
+    with http_client(shared_app, allow_origins=("https://Notes.example/",)) as client:
         assert client.get("/bridge/v1/health", headers={"origin": "https://notes.example"}).status_code == 200
         assert client.get("/bridge/v1/health", headers={"origin": "https://notes.example:444"}).status_code == 403
 
@@ -241,9 +247,9 @@ HERE = ("127.0.0.1", 50_000)
 ELSEWHERE = ("192.168.1.20", 50_000)
 
 
-@pytest.fixture
-def open_bridge(app: App, witness: Bridge) -> Iterator[TestClient]:
-    with http_client(app, witness, address=HERE, keys=("first",), open_bridge=True) as client:
+@pytest.fixture(scope="module")
+def open_bridge(shared_app: App, witness: Bridge) -> Iterator[TestClient]:
+    with http_client(shared_app, witness, address=HERE, keys=("first",), open_bridge=True) as client:
         yield client
 
 
@@ -279,12 +285,12 @@ def test_an_open_bridge_is_closed_to_web_pages_and_proxies(
     assert not calls
 
 
-def test_an_open_bridge_is_closed_to_other_machines(app: App, witness: Bridge, calls: list[str]) -> None:
+def test_an_open_bridge_is_closed_to_other_machines(shared_app: App, witness: Bridge, calls: list[str]) -> None:
     # DOOR-09
-    with http_client(app, witness, address=ELSEWHERE, keys=("first",), open_bridge=True) as client:
+    with http_client(shared_app, witness, address=ELSEWHERE, keys=("first",), open_bridge=True) as client:
         assert client.get("/bridge/v1/tools").status_code == 401
         assert client.get("/bridge/v1/tools", headers={"x-api-key": "first"}).status_code == 200
-    with http_client(app, witness, address=HERE, keys=("first",)) as client:  # off by default
+    with http_client(shared_app, witness, address=HERE, keys=("first",)) as client:  # off by default
         assert client.get("/bridge/v1/tools").status_code == 401
     assert not calls
 
@@ -326,11 +332,11 @@ def test_a_session_of_the_sdk_needs_the_key_too(locked: TestClient) -> None:
     assert locked.post("/mcp", json=RPC, headers=modern).status_code == 401
 
 
-def test_another_host_than_loopback_needs_a_key(app: App) -> None:
+def test_another_host_than_loopback_needs_a_key(shared_app: App) -> None:
     # DOOR-01
     for host in ("0.0.0.0", "192.168.1.5", "::", "example.org"):
         with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_API_KEY"):
-            run(app, host=host, ports=(0,))
+            run(shared_app, host=host, ports=(0,))
 
 
 class Clock:
@@ -359,8 +365,8 @@ def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
         access.meter(message)
 
 
-def test_too_many_requests_are_told_in_the_dialect_asked(app: App, witness: Bridge) -> None:
-    with http_client(app, witness, rate_limit=1) as client:
+def test_too_many_requests_are_told_in_the_dialect_asked(shared_app: App, witness: Bridge) -> None:
+    with http_client(shared_app, witness, rate_limit=1) as client:
         assert client.post("/mcp", json=RPC).status_code == 200
         for _ in range(3):
             assert client.get("/bridge/v1/tools").status_code == 200
