@@ -25,28 +25,11 @@ from tests.release import faults
 from tests.serve.raw import RawServer
 from tests.system import SYSTEM_ENVIRONMENT
 
+from .conftest import bundle
+
 NO_VENDOR_TOOL = 3
 BUNDLE_KB = 1_115
 """Most kilobytes of the extension."""
-
-
-def bundle(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(ROOT / "packaging/bundle.py"), *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The extension's files, which no test changes."""
-    folder = tmp_path_factory.mktemp("built") / "extension"
-    done = bundle("--stage", str(folder))
-    assert done.returncode == 0, done.stderr
-    return folder
 
 
 @pytest.fixture
