@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from obsidian_mcp.app import App
 from obsidian_mcp.tools.registry import TOOLS
+from tests.conftest import FIXTURES, app_on
 from tests.serve.http.test_parity import NAMES, by_bridge, by_envelope, by_registry, by_rpc, by_session
 from tests.serve.http_client import http_client
 from tests.serve.mcp.test_server import started
@@ -21,17 +23,20 @@ Ask = Callable[[str, dict[str, Any]], Any]
 WAYS = ["stdio", "stdio 2026-07-28", *(f"http {name}" for name in NAMES)]
 
 
-@pytest.fixture(params=WAYS)
-def ask(request: pytest.FixtureRequest, app: App) -> Iterator[Ask]:
-    """A way into a server on the vault of `app`."""
+@pytest.fixture(scope="module", params=WAYS)
+def ask(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """A way into a server on a vault of its own, which the tests of this file share."""
     way = request.param
+    vault = Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("arguments") / "basic"))
     if way.startswith("http"):
         asks = dict(zip(NAMES, (by_bridge, by_rpc, by_envelope, by_registry, by_session), strict=True))
+        app = app_on(vault)
         with http_client(app) as client:
             agreed = {"_confirm": True} if way.endswith("envelope") else {}
             yield lambda tool, given: asks[way.removeprefix("http ")](client, tool, {**given, **agreed})
+        app.vaults.close()
         return
-    with started(app.config.vaults[0]) as server:
+    with started(vault) as server:
         meta = {"_meta": MODERN} if "2026" in way else {}
         if not meta:
             server.initialize()

@@ -16,6 +16,7 @@ import pytest
 
 from obsidian_mcp.cli import main
 from obsidian_mcp.cli.completion import completions
+from obsidian_mcp.setup import probe
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.install import install, list_configured
 from obsidian_mcp.setup.launcher import Running, command_line
@@ -74,6 +75,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home(tmp_path / "home", monkeypatch)
 
 
+@pytest.fixture
+def untried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was installed answers at once: for tests of something else than that it is started and asked (INST-09)."""
+    monkeypatch.setattr(probe, "initialize", lambda *_: probe.ProbeAnswer(0.1, "obsidian-mcp", "1", 9))
+
+
 def test_what_is_written_for_every_client_on_every_system_starts_and_answers(basic: Path, tmp_path: Path) -> None:
     line = (*command_line(Running.here({})), "--vault", str(basic))
     written = set()
@@ -110,6 +117,7 @@ def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: P
     assert "nothing to do" in home.run("uninstall", "claude-desktop")
 
 
+@pytest.mark.usefixtures("untried")
 def test_options_reach_the_entry(home: Home, basic: Path) -> None:
     home.run("install", "codex", "--vault", str(basic), "--vault", str(basic.parent), "--name", "notes", "--read-only")
 
@@ -117,6 +125,7 @@ def test_options_reach_the_entry(home: Home, basic: Path) -> None:
     assert entry["args"][-5:] == ["--read-only", "--vault", str(basic), "--vault", str(basic.parent)]
 
 
+@pytest.mark.usefixtures("untried")
 def test_options_before_install_hold_for_the_server_that_the_client_starts(home: Home, basic: Path) -> None:
     # INST-12
     options = ("--scope", "Projects", "--tools", "core", "--backend", "files", "--key", "phone", "--allow-eval")
@@ -148,6 +157,7 @@ def test_a_broken_file_is_one_line_of_explanation(home: Home, basic: Path) -> No
     assert len(output.splitlines()) == 1
 
 
+@pytest.mark.usefixtures("untried")
 def test_the_only_vault_that_the_app_knows_is_taken(home: Home, basic: Path) -> None:  # INST-06
     home.register(basic, basic.parent / "gone")
 
@@ -217,6 +227,7 @@ def test_an_entry_is_printed_for_any_other_client(home: Home, basic: Path) -> No
     assert "'other' is not one of" in home.run("uninstall", "other", status=2)
 
 
+@pytest.mark.usefixtures("untried")
 @pytest.mark.parametrize(
     ("client", "said"),
     [("codex", "ChatGPT desktop app reads the same file"), ("gemini-cli", "no personal accounts any more")],
@@ -226,6 +237,7 @@ def test_what_else_there_is_to_know_of_a_client_is_said(home: Home, basic: Path,
     assert said in home.run("install", client, "--vault", str(basic))
 
 
+@pytest.mark.usefixtures("untried")
 def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) -> None:
     home.write(".codex/config.toml", "broken = = 1")
     home.write(".cursor/mcp.json", "{}")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
-from sysconfig import get_path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -252,27 +250,15 @@ def test_what_did_not_fit_a_page_comes_on_the_next(
     assert len({json.dumps(one) for one in found}) == len(found)
 
 
-def test_the_lint_of_a_directory_finds_no_fault_in_any_tool(tmp_path: Path) -> None:
+def test_the_lint_of_a_directory_finds_no_fault_in_any_tool() -> None:
     # TOOL-21: TDQS scores tools by purpose, usage, behaviour and parameters
-    entries = [published(tool) for tool in TOOLS.values()]
-    listed = tmp_path / "tools.json"
-    listed.write_text(json.dumps({"tools": entries}), encoding="utf-8")
-    lint = shutil.which("tdqs", path=get_path("scripts"))
-    if lint is None:
-        pytest.skip("the package tdqs is not installed")
+    tdqs = pytest.importorskip("tdqs", reason="the package tdqs is not installed")
+    listed = tdqs.parse_tool_definitions({"tools": [published(tool) for tool in TOOLS.values()]})
 
-    done = subprocess.run(
-        [lint, "lint", "--file", str(listed), "--format", "json", "--fail-on", "warning"],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
+    report = tdqs.lint_server(server_name="obsidian-mcp", tools=listed.tools)
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout)
-    assert found["server"]["toolCount"] == len(TOOLS)
-    assert {finding["severity"] for finding in found["findings"]} <= {"info"}
+    assert report.server.tool_count == len(TOOLS)
+    assert [finding for finding in report.findings if finding.severity != "info"] == []
 
 
 def test_every_item_of_the_checklists_has_a_test_that_exists() -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from tests.conftest import FIXTURES
 from tests.serve.raw import MODERN, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.vault_server import slow, started
 from tests.system import can
@@ -20,8 +23,9 @@ READ = "obsidian_read_note"
 HOST_META = {"claudecode/toolUseId": "toolu_1", "example.com/deep": {"a": [1, None, True]}}
 
 
-@pytest.fixture
-def vault(basic: Path) -> Path:
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    basic = Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("calls") / "basic"))
     (basic / "odd.md").write_text(
         "---\nnumber: .nan\nbig: 1e400\n---\n\u2028 \x7f \U0001f600 e\u0301\n", encoding="utf-8"
     )
@@ -77,48 +81,68 @@ def answers(server: RawServer, messages: list[Message]) -> Iterator[bytes]:
         yield server.line()
 
 
-@pytest.mark.parametrize(
-    ("version", "style"), [*((version, "error") for version in HANDSHAKE_PROTOCOL_VERSIONS), ("2025-11-25", "result")]
-)
-def test_a_call_is_answered_as_by_the_sdk(vault: Path, version: str, style: str) -> None:
-    # CALL-01
-    messages = calls()
-    with (
-        slow(vault, OBSIDIAN_MCP_ERRORS=style) as ours,
-        slow(vault, "--sdk", OBSIDIAN_MCP_ERRORS=style) as theirs,
-    ):
-        ours.initialize(version)
-        theirs.initialize(version)
-        for message, got, expected in zip(messages, answers(ours, messages), answers(theirs, messages), strict=True):
-            assert json.loads(got) == json.loads(expected), message
+Pair = tuple[RawServer, RawServer]
+"""Our server, and one that leaves every call to the SDK."""
+
+
+@contextmanager
+def pair_of_servers(vault: Path, style: str) -> Iterator[Pair]:
+    errors = {"OBSIDIAN_MCP_ERRORS": style}
+    with slow(vault, **errors) as ours, slow(vault, "--sdk", **errors) as theirs:
+        yield ours, theirs
         assert ours.close() == 0
         assert theirs.close() == 0
 
 
-def test_a_call_of_2026_is_answered_as_by_the_sdk(vault: Path) -> None:
-    # CALL-01
+@pytest.fixture(scope="module")
+def pair(vault: Path) -> Iterator[Pair]:
+    """Of several tests, each of which begins the conversations anew."""
+    with pair_of_servers(vault, "error") as servers:
+        yield servers
+
+
+def assert_same_answers(pair: Pair, messages: list[Message]) -> None:
+    ours, theirs = pair
+    for message, got, expected in zip(messages, answers(ours, messages), answers(theirs, messages), strict=True):
+        assert json.loads(got) == json.loads(expected), message
+
+
+def test_a_call_of_2026_is_answered_as_by_the_sdk(pair: Pair) -> None:
+    # CALL-01: before any handshake
     messages = [{**message, "params": {"_meta": {}, **message["params"]}} for message in calls()]
     for message in messages:
         message["params"]["_meta"] = {**message["params"]["_meta"], **MODERN}
-    with slow(vault) as ours, slow(vault, "--sdk") as theirs:
-        for message, got, expected in zip(messages, answers(ours, messages), answers(theirs, messages), strict=True):
-            assert json.loads(got) == json.loads(expected), message
-        assert ours.close() == 0
-        assert theirs.close() == 0
+    assert_same_answers(pair, messages)
 
 
-def test_progress_is_told_as_by_the_sdk(vault: Path) -> None:
+@pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
+def test_a_call_is_answered_as_by_the_sdk(pair: Pair, version: str) -> None:
+    # CALL-01
+    for server in pair:
+        server.initialize(version)
+    assert_same_answers(pair, calls())
+
+
+def test_a_failure_as_a_result_is_answered_as_by_the_sdk(vault: Path) -> None:
+    # CALL-01
+    with pair_of_servers(vault, "result") as servers:
+        for server in servers:
+            server.initialize()
+        assert_same_answers(servers, calls())
+
+
+def test_progress_is_told_as_by_the_sdk(pair: Pair) -> None:
     # CALL-01, TOOL-10
     dig = request(1, "tools/call", {"name": "dig", "arguments": {"steps": 30}, "_meta": {"progressToken": "t"}})
-    firsts = []
-    for arguments in ((), ("--sdk",)):
-        with slow(vault, *arguments) as server:
-            server.initialize()
-            server.send(dig)
-            firsts.append(server.line())
-            assert server.read()
-    assert json.loads(firsts[0]) == json.loads(firsts[1])
-    assert json.loads(firsts[0])["method"] == "notifications/progress"
+    told = []
+    for server in pair:
+        server.initialize()
+        server.send(dig)
+        told.append(server.read())
+        while server.read().get("id") != 1:
+            pass
+    assert told[0] == told[1]
+    assert told[0]["method"] == "notifications/progress"
 
 
 def test_a_call_does_not_wait_for_the_sdk(vault: Path, tmp_path: Path) -> None:

@@ -254,11 +254,13 @@ def test_a_2026_client_is_served_without_a_handshake_and_its_subscription_ends_g
 # --- the end
 
 
-def test_fifty_calls_pipelined_behind_the_handshake_are_answered_although_the_input_ends() -> None:
+def test_fifty_calls_pipelined_behind_the_handshake_are_answered_although_the_input_ends(tmp_path: Path) -> None:
     # END-01; PIPE-04: the wire is UTF-8 whatever the locale says
     odd = {"LC_ALL": "C", "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
-    with probe(env=odd) as server:
-        calls = [tool_call(number, "echo", {"text": "日本 ä"}) for number in range(1, 51)]
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Note.md").write_text("日本 ä\n", encoding="utf-8", newline="\n")
+    with started(tmp_path / "vault", **odd) as server:
+        calls = [tool_call(number, "obsidian_search", {"query": "日本"}) for number in range(1, 51)]
         server.write(
             b"".join(
                 json.dumps(message, ensure_ascii=False).encode() + b"\n"
@@ -267,7 +269,7 @@ def test_fifty_calls_pipelined_behind_the_handshake_are_answered_although_the_in
         )
         server.close_stdin()
         answers = server.read_answers(51)
-        assert all(text(answers[number]) == "日本 ä" for number in range(1, 51))
+        assert all("日本 ä" in text(answers[number]) for number in range(1, 51))
         assert server.line() == b""
         assert server.wait() == 0
 
@@ -408,7 +410,8 @@ def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
 
 
 @needs("POSIX shell")
-def test_a_process_started_without_its_standard_streams_ends_quietly() -> None:
+def test_a_process_started_without_its_standard_streams_ends_quietly(tmp_path: Path) -> None:
     # PIPE-07
-    command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *PROBE]
+    program = [sys.executable, "-m", "obsidian_mcp", "--vault", str(tmp_path)]
+    command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *program]
     assert subprocess.run(command, cwd=ROOT, timeout=PATIENCE, check=False).returncode == 0

@@ -49,12 +49,12 @@ def names(answer: Message) -> set[str]:
 
 STARTS: dict[str, tuple[list[str], dict[str, str], Message]] = {
     "plain": ([], {}, {}),
-    "core": (["--tools", "core"], {}, {}),
-    "standard": (["--tools=standard"], {}, {}),
-    "read-only": (["--read-only"], {}, {}),
-    "scope": (["--scope", "Projects"], {}, {}),
-    "a variable": ([], {"OBSIDIAN_MCP_TIMEOUT": "20"}, {}),
-    "a policy": ([], {"OBSIDIAN_MCP_POLICY": "policy.toml"}, {}),
+    "core, scope and a variable": (["--tools", "core", "--scope", "Projects"], {"OBSIDIAN_MCP_TIMEOUT": "20"}, {}),
+    "standard, read-only and a policy": (
+        ["--tools=standard", "--read-only"],
+        {"OBSIDIAN_MCP_POLICY": "policy.toml"},
+        {},
+    ),
     "Claude Desktop": ([], {}, {"clientInfo": {"name": "claude-ai", "version": "1"}}),
     "views": (
         [],
@@ -162,7 +162,7 @@ def test_the_first_answers_need_little_of_the_standard_library_and_nothing_else(
 
 
 @pytest.mark.parametrize("era", ["handshake", "2026"])
-def test_a_session_of_a_thousand_calls_and_an_edit_never_loads_the_sdk(vault: Path, era: str) -> None:
+def test_a_session_of_hundreds_of_calls_and_an_edit_never_loads_the_sdk(vault: Path, era: str) -> None:
     # DISPATCH-04: a process prints its modules when it ends
     note = {"name": "Alpha", "operation": "append", "content": "more"}
     edit = {"name": "obsidian_edit_note", "arguments": note}
@@ -177,8 +177,8 @@ def test_a_session_of_a_thousand_calls_and_an_edit_never_loads_the_sdk(vault: Pa
         if era == "handshake":
             server.initialize()
         assert server.call("tools/list", meta)["result"]["tools"]
-        server.send(*[request(number, "tools/call", {**READ, **meta}) for number in range(1000)])
-        assert all("result" in answer for answer in server.read_answers(1000).values())
+        server.send(*[request(number, "tools/call", {**READ, **meta}) for number in range(300)])
+        assert all("result" in answer for answer in server.read_answers(300).values())
         assert not server.call("tools/call", {**edit, **meta})["result"].get("isError")
         assert server.close() == 0
         order = server.stderr().partition("loaded: ")[2].split()
