@@ -8,16 +8,19 @@ import socket
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import strategies as st
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http import auth
 from obsidian_mcp.serve.http.pages import document
+from tests.examples import examples
 from tests.serve import plain_http
 from tests.serve.serving import serving
 
 REQUESTS = 600
-"""A minute of these (about 15 000) was run by hand."""
+"""Of each seed; `make explore` tries many seeds."""
 CONTRACTS = compose.contracts(config.Config())
 ROUTES = [path.replace("{name}", "obsidian_list_files") for path in document(CONTRACTS)["paths"]]
 ROUTES += ["/", "/openapi.json", "/mcp/", "/bridge/v1/tools/%ff%00/call", "/nope"]
@@ -87,7 +90,8 @@ def answer(connection: socket.socket) -> bytes:
         return connection.recv(65_536)[:12]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@examples(3, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 2**32))
 def test_nothing_that_is_sent_makes_the_server_fail(
     app: App, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

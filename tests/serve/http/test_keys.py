@@ -48,9 +48,9 @@ tools = "research"
 """
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "vault"
+def vault_in(parent: Path) -> Path:
+    """Write two vaults, Zoo and the one that is returned, with their policy beside them."""
+    folder = parent / "vault"
     for name, text in {
         "Projects/Alpha.md": "Alpha heron [[Beta]] #inside\n- [ ] feed it\n",
         "Projects/Sub [1]/Beta.md": "Beta heron\n",
@@ -61,8 +61,13 @@ def root(tmp_path: Path) -> Path:
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(text.encode())
-    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
+    (parent / "policy.toml").write_text(POLICY, encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return vault_in(tmp_path)
 
 
 @pytest.fixture
@@ -76,6 +81,16 @@ def app(root: Path) -> Iterator[App]:
 def client(app: App) -> Iterator[TestClient]:
     with http_client(app, keys=(OLD,)) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """As `client`, for the tests that change nothing: one for all of them."""
+    root = vault_in(tmp_path_factory.mktemp("keys"))
+    app = app_on(root, root.parent / "Zoo")
+    with http_client(app, keys=(OLD,)) as client:
+        yield client
+    app.vaults.close()
 
 
 def rpc(client: TestClient, tool: str, given: dict[str, Any], key: str) -> str:
@@ -102,13 +117,13 @@ Dialect = Callable[[TestClient, str, dict[str, Any], str], str]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_no_tool_of_any_dialect_names_what_is_outside_the_scope_of_a_key(client: TestClient, dialect: Dialect) -> None:
+def test_no_tool_of_any_dialect_names_what_is_outside_the_scope_of_a_key(still: TestClient, dialect: Dialect) -> None:
     # DOOR-10
     for tool, given in [*QUESTIONS, ("search", {"query": "heron", "vault": "*"}), ("tags", {"vault": "Zoo"})]:
-        said = dialect(client, f"obsidian_{tool}", given, PHONE)
+        said = dialect(still, f"obsidian_{tool}", given, PHONE)
         sent = json.dumps(given)
         assert not [mark for mark in (*MARKS, "Quagga") if mark in said and mark not in sent], (tool, said)
-    assert "zebra" in dialect(client, "obsidian_search", {"query": "heron"}, LAPTOP)
+    assert "zebra" in dialect(still, "obsidian_search", {"query": "heron"}, LAPTOP)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -124,60 +139,60 @@ def test_no_dialect_changes_what_is_outside_the_scope_of_a_key(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_tools_of_the_plugin_have_the_limits_too(client: TestClient, dialect: Dialect) -> None:
+def test_the_tools_of_the_plugin_have_the_limits_too(still: TestClient, dialect: Dialect) -> None:
     # DOOR-10
     for tool, given in (
         ("search_notes", {"query": "heron"}),
         ("read_note", {"path": "zebra"}),
         ("read_note", {"path": "Other/Diary.md"}),
     ):
-        assert not [mark for mark in ("quagga", "[[Alpha]]") if mark in dialect(client, tool, given, PHONE)]
+        assert not [mark for mark in ("quagga", "[[Alpha]]") if mark in dialect(still, tool, given, PHONE)]
 
 
-def test_a_key_without_limits_and_one_without_a_name_open_everything(client: TestClient) -> None:
+def test_a_key_without_limits_and_one_without_a_name_open_everything(still: TestClient) -> None:
     # DOOR-04, DOOR-10
     for key in (LAPTOP, OLD):
-        assert "Other/Diary.md" in rpc(client, "obsidian_search", {"query": "heron"}, key)
-        assert "Zoo" in rpc(client, "obsidian_search", {"query": "heron", "vault": "*"}, key)
+        assert "Other/Diary.md" in rpc(still, "obsidian_search", {"query": "heron"}, key)
+        assert "Zoo" in rpc(still, "obsidian_search", {"query": "heron", "vault": "*"}, key)
 
 
 @pytest.mark.parametrize("key", ["", "wrong", PHONE[:-1], PHONE + "x", policy.digest(PHONE).hex()])
-def test_any_other_key_opens_nothing(client: TestClient, key: str) -> None:
+def test_any_other_key_opens_nothing(still: TestClient, key: str) -> None:
     # DOOR-04
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    assert client.post("/mcp", json=message, headers={"x-api-key": key}).status_code == 401
-    assert client.get("/bridge/v1/tools", headers={"x-api-key": key}).status_code == 401
-    assert client.get(f"/mcp/v1/tools/list?key={key}").status_code == 401
-    assert "AUTH_REQUIRED" in client.post("/v1/mcp", json={}, headers={"x-api-key": key}).text
+    assert still.post("/mcp", json=message, headers={"x-api-key": key}).status_code == 401
+    assert still.get("/bridge/v1/tools", headers={"x-api-key": key}).status_code == 401
+    assert still.get(f"/mcp/v1/tools/list?key={key}").status_code == 401
+    assert "AUTH_REQUIRED" in still.post("/v1/mcp", json={}, headers={"x-api-key": key}).text
 
 
 def names(client: TestClient, key: str) -> set[str]:
     return {tool["name"] for tool in client.get("/bridge/v1/tools", headers={"x-api-key": key}).json()["tools"]}
 
 
-def test_a_key_has_the_tools_of_its_profile(client: TestClient) -> None:
+def test_a_key_has_the_tools_of_its_profile(still: TestClient) -> None:
     # DOOR-10, TOOL-16
-    assert names(client, READER) == {
+    assert names(still, READER) == {
         "obsidian_search",
         "obsidian_read_note",
         "obsidian_list_files",
         "obsidian_get_links",
     }
-    assert names(client, RESEARCH) == {"search", "fetch"}
-    assert "obsidian_delete_note" in names(client, PHONE)
-    assert "Unknown tool" in rpc(client, "obsidian_delete_note", {"name": "zebra"}, READER)
-    found = rpc(client, "search", {"query": "heron"}, RESEARCH)
+    assert names(still, RESEARCH) == {"search", "fetch"}
+    assert "obsidian_delete_note" in names(still, PHONE)
+    assert "Unknown tool" in rpc(still, "obsidian_delete_note", {"name": "zebra"}, READER)
+    found = rpc(still, "search", {"query": "heron"}, RESEARCH)
     assert "Projects/Alpha.md" in found
     assert "zebra" not in found
 
 
-def test_health_and_the_page_for_people_are_those_of_the_key(client: TestClient) -> None:
+def test_health_and_the_page_for_people_are_those_of_the_key(still: TestClient) -> None:
     # DOOR-10
-    counts = {key: client.get("/health", headers={"x-api-key": key}).json()["tools_available"] for key in (READER, OLD)}
+    counts = {key: still.get("/health", headers={"x-api-key": key}).json()["tools_available"] for key in (READER, OLD)}
     assert counts[READER] == 4
     assert counts[OLD] > 30
-    assert "Zoo" not in client.get(f"/?key={PHONE}").text
-    assert "Zoo" in client.get(f"/?key={LAPTOP}").text
+    assert "Zoo" not in still.get(f"/?key={PHONE}").text
+    assert "Zoo" in still.get(f"/?key={LAPTOP}").text
 
 
 def test_the_history_names_the_key_and_shows_only_what_lies_in_its_scope(client: TestClient, root: Path) -> None:
@@ -414,9 +429,9 @@ def test_a_limited_key_may_neither_run_javascript_nor_import_files(root: Path) -
         held.vaults.close()
 
 
-def test_the_key_is_shown_nowhere(client: TestClient) -> None:
+def test_the_key_is_shown_nowhere(still: TestClient) -> None:
     # DOOR-11
     headers = {"x-api-key": LAPTOP}
-    shown = [client.get(path, headers=headers).text for path in ("/", "/health", "/openapi.json")]
-    shown.append(rpc(client, "obsidian_history", {}, LAPTOP))
+    shown = [still.get(path, headers=headers).text for path in ("/", "/health", "/openapi.json")]
+    shown.append(rpc(still, "obsidian_history", {}, LAPTOP))
     assert not [text for text in shown if LAPTOP in text or policy.digest(LAPTOP).hex() in text]

@@ -38,9 +38,9 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture
-def url(app: App) -> Iterator[str]:
-    with serving(app, odd_tools()) as url:
+@pytest.fixture(scope="module")
+def url(shared_app: App) -> Iterator[str]:
+    with serving(shared_app, odd_tools()) as url:
         yield url
 
 

@@ -31,22 +31,14 @@ def vault(tmp_path: Path) -> Path:
 
 
 APPEND = {"name": "Plain", "operation": "append", "content": "more"}
-READS: list[tuple[str, dict[str, Any]]] = [
-    ("obsidian_read_note", {"name": "Trap"}),
-    ("obsidian_read_note", {"name": "Trap", "view": "outline"}),
-    ("obsidian_read_note", {"names": ["Plain", "Trap"]}),
-]
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize(("tool", "given"), READS)
-def test_the_user_is_asked_about_a_change_after_hidden_text(
-    vault: Path, era: Era, tool: str, given: dict[str, Any]
-) -> None:
+def test_the_user_is_asked_about_a_change_after_hidden_text(vault: Path, era: Era) -> None:
     # POL-13
     async def work(client: Client) -> None:
         assert not (await client.call_tool("obsidian_edit_note", APPEND)).is_error
-        await client.call_tool(tool, given)
+        await client.call_tool("obsidian_read_note", {"name": "Trap"})
         assert not (await client.call_tool("obsidian_edit_note", APPEND)).is_error
 
     (question,) = talk(vault, era, work, types.ElicitResult(action="accept", content={"confirm": True}))
@@ -136,6 +128,21 @@ def test_over_http_it_is_the_session_that_has_read(vault: Path) -> None:
     assert "CONFIRMATION_REQUIRED" in held
     assert json.loads(free)["result"]["isError"] is False
     assert (vault / "Plain.md").read_bytes() == b"plain\nmore\nmore\n"
+
+
+@pytest.mark.parametrize("given", [{"name": "Trap"}, {"name": "Trap", "view": "outline"}, {"names": ["Plain", "Trap"]}])
+def test_a_read_counts_whatever_it_shows_of_the_note(vault: Path, given: dict[str, Any]) -> None:
+    # POL-13
+    app: App = app_on(vault)
+    with http_client(app) as client:
+        call = calling(client, initialized(client))
+        free = call("obsidian_edit_note", APPEND)
+        call("obsidian_read_note", given)
+        refused = call("obsidian_edit_note", APPEND)
+    app.vaults.close()
+
+    assert "CONFIRMATION_REQUIRED" not in free
+    assert "CONFIRMATION_REQUIRED" in refused
 
 
 @pytest.mark.parametrize(

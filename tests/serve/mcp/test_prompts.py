@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.conftest import FIXTURES
 from tests.serve.raw import RawServer
 
 from .test_resources import started
@@ -18,12 +20,19 @@ from .test_resources import started
 TEMPLATE = {"type": "ref/resource", "uri": "obsidian://vault/{vault}/{+path}"}
 
 
-@pytest.fixture
-def server(basic: Path) -> Iterator[RawServer]:
-    with started(basic) as running:
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("prompts") / "basic"))
+
+
+@pytest.fixture(scope="module")
+def server(vault: Path) -> Iterator[RawServer]:
+    """One for the tests that add a note of their own each."""
+    with started(vault) as running:
         running.initialize()
         yield running
-        assert running.close() == 0
+        running.close_stdin()
+        assert running.wait() == 0  # news of the last note may come until then
 
 
 def text_of(server: RawServer, name: str, **arguments: str) -> str:
@@ -58,16 +67,16 @@ def test_every_prompt_is_listed_with_its_arguments(still: RawServer) -> None:
     assert required == ["note"]
 
 
-def test_a_note_is_brought_with_the_request(server: RawServer, basic: Path) -> None:
+def test_a_note_is_brought_with_the_request(server: RawServer, vault: Path) -> None:
     text = text_of(server, "summarize_note", note="alpha", length="one sentence")
 
     assert "one sentence" in text
-    assert (basic / "Projects/Alpha.md").read_text(encoding="utf-8") in text
+    assert (vault / "Projects/Alpha.md").read_text(encoding="utf-8") in text
 
 
-def test_a_long_note_is_cut_and_says_how_to_go_on(server: RawServer, basic: Path) -> None:
+def test_a_long_note_is_cut_and_says_how_to_go_on(server: RawServer, vault: Path) -> None:
     """PROMPT-03."""
-    (basic / "Long.md").write_text("word " * 20_000, encoding="utf-8")
+    (vault / "Long.md").write_text("word " * 20_000, encoding="utf-8")
 
     text = text_of(server, "summarize_note", note="Long")
     assert len(text) < 45_000
@@ -87,8 +96,8 @@ def test_a_review_holds_the_notes_that_changed_and_no_others(basic: Path) -> Non
         assert "Jonas Weiß.md" not in text_of(server, "weekly_review", days="40", tag="#work")
 
 
-def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, basic: Path) -> None:
-    (basic / "Idea.md").write_text(
+def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, vault: Path) -> None:
+    (vault / "Idea.md").write_text(
         "The tower clock and the reading list. #work/clocks\n", encoding="utf-8", newline="\n"
     )
     candidates = text_of(server, "find_connections", note="Idea").partition("Candidates:")[2]
@@ -98,8 +107,8 @@ def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, b
     assert "Projects/Alpha.md (#work/clocks" in candidates
 
 
-def test_a_note_to_clean_up_comes_with_what_is_wrong_with_it(server: RawServer, basic: Path) -> None:
-    (basic / "Messy.md").write_text("# A\n\n### B\n\n[[Nowhere at all]]\n", encoding="utf-8", newline="\n")
+def test_a_note_to_clean_up_comes_with_what_is_wrong_with_it(server: RawServer, vault: Path) -> None:
+    (vault / "Messy.md").write_text("# A\n\n### B\n\n[[Nowhere at all]]\n", encoding="utf-8", newline="\n")
     text = text_of(server, "clean_up_note", note="Messy")
 
     assert "- [[Nowhere at all]]" in text
@@ -139,9 +148,9 @@ def test_what_cannot_be_asked_is_refused(still: RawServer, name: str, arguments:
     assert error["data"]["errorCode"]
 
 
-def test_names_are_completed_with_the_likeliest_first(server: RawServer, basic: Path) -> None:
+def test_names_are_completed_with_the_likeliest_first(server: RawServer, vault: Path) -> None:
     """PROMPT-04."""
-    (basic / "Projects/Home.md").write_text("A second one.", encoding="utf-8")
+    (vault / "Projects/Home.md").write_text("A second one.", encoding="utf-8")
 
     assert completed(server, prompt("summarize_note"), "note", "al") == ["Alpha"]
     assert completed(server, prompt("find_connections"), "note", "clock") == ["Tower clock"]

@@ -46,16 +46,14 @@ def called(server: RawServer, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", REVISIONS)
-def test_a_client_of_every_revision_gets_its_handshake(vault: Path, version: str) -> None:
-    with started(vault) as fresh:
-        result = fresh.initialize(version)["result"]
+def test_a_client_of_every_revision_gets_its_handshake(server: RawServer, version: str) -> None:
+    result = server.initialize(version)["result"]
 
-        assert result["protocolVersion"] == version
-        assert result["serverInfo"]["name"] == "obsidian-mcp"
-        assert result["serverInfo"]["version"] == __version__
-        assert "tools" in result["capabilities"]
-        assert fresh.call("tools/list")["result"]["tools"]
-        assert fresh.close() == 0
+    assert result["protocolVersion"] == version
+    assert result["serverInfo"]["name"] == "obsidian-mcp"
+    assert result["serverInfo"]["version"] == __version__
+    assert "tools" in result["capabilities"]
+    assert server.call("tools/list")["result"]["tools"]
 
 
 def test_discovery_needs_no_handshake(vault: Path) -> None:
