@@ -79,7 +79,7 @@ HOSTILE = {
     "deep flow, closed": b"---\na: " + b"[" * 3_000 + b"]" * 3_000 + b"\n---\n",
     "deep blocks": b"---\n" + b"".join(b" " * n + b"a:\n" for n in range(700)) + b"---\n",
     "deep quotes": b"> " * 20_000 + b"x\n",
-    "deep lists": b"".join(b"  " * n + b"- x\n" for n in range(600)),  # over 50 000 lines of blocks (NOTE-02)
+    "deep lists": b"".join(b"  " * n + b"- x\n" for n in range(300)),
     "open brackets": b"[" * 30_000,
     "open links": b"[[" * 20_000,
     "open embeds": b"![[a|" * 20_000,
