@@ -20,6 +20,7 @@ import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
 from obsidian_mcp.serve.stdio import GRACE_SECONDS
+from obsidian_mcp.serve.stdio.conversation import MAX_IN_FLIGHT
 from tests import forked
 from tests.generated import ROOT
 from tests.serve.raw import MODERN, PATIENCE, Message, RawServer, initialize_params, notification, request, tool_call
@@ -30,6 +31,9 @@ from tests.system import EndingSignal, ending_signals, needs
 PROBE = [sys.executable, "-m", "tests.serve.stdio.probe_server"]
 INITIALIZED = notification("notifications/initialized")
 EXIT = notification("exit")
+MANY = MAX_IN_FLIGHT + 200
+BIG = 24
+"""Answers of a megabyte: more than the 16 MiB that may be unread while calls are begun (PIPE-05)."""
 
 
 def probe(*arguments: str, **options: Any) -> RawServer:
@@ -95,10 +99,10 @@ def test_ids_come_back_as_they_were_sent(server: RawServer) -> None:
         assert server.call("ping", request_id=request_id)["id"] == request_id
 
 
-def test_two_thousand_pipelined_calls_are_all_answered(server: RawServer) -> None:
+def test_more_pipelined_calls_than_are_begun_at_once_are_all_answered(server: RawServer) -> None:
     # PIPE-05
-    server.send(*[tool_call(number, "echo", {"text": "x" * 100}) for number in range(2000)])
-    assert set(server.read_answers(2000)) == set(range(2000))
+    server.send(*[tool_call(number, "echo", {"text": "x" * 100}) for number in range(MANY)])
+    assert set(server.read_answers(MANY)) == set(range(MANY))
 
 
 def test_a_line_of_20_mb_is_served(server: RawServer) -> None:
@@ -373,17 +377,17 @@ def test_a_call_that_waits_for_an_answer_of_the_client_fails_when_the_input_ends
         assert server.wait() == 0
 
 
-def test_three_thousand_calls_are_answered_to_a_client_that_writes_first_and_reads_later() -> None:
+def test_more_calls_and_answers_than_are_held_reach_a_client_that_writes_first_and_reads_later() -> None:
     # PIPE-05
     with probe(reading=False) as server:
         server.send(request("init", "initialize", initialize_params()), INITIALIZED)
-        server.send(*[tool_call(number, "echo", {"text": "z" * 200}) for number in range(3_000)])
-        server.send(*[tool_call(number, "big") for number in range(3_000, 3_040)])
+        server.send(*[tool_call(number, "echo", {"text": "z" * 200}) for number in range(MANY)])
+        server.send(*[tool_call(number, "big") for number in range(MANY, MANY + BIG)])
         server.send(tool_call("chatty", "chatty", {"steps": 100}))
         server.close_stdin()
         server.start_reading()
-        answers = server.read_answers(3_042)
-        assert set(answers) == {*range(3_040), "init", "chatty"}
+        answers = server.read_answers(MANY + BIG + 2)
+        assert set(answers) == {*range(MANY + BIG), "init", "chatty"}
         assert server.line() == b""
         assert server.wait() == 0
 
