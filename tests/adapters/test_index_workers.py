@@ -89,6 +89,7 @@ def start(vault: Vault) -> Iterator[Callable[..., IndexWorkers]]:
     yield begin
     for workers in started:
         workers.stop()
+    eventually(lambda: not processes())  # the next test looks at its own
 
 
 def processes() -> list[BaseProcess]:
