@@ -3,15 +3,19 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 p
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: check test update coverage budgets explore demo views bench bench-find bench-peers bundle wheel clean lock
+.PHONY: check test foreign update coverage budgets explore demo views bench bench-find bench-peers bundle wheel clean lock
 
 # before a commit: format, lint, types, import contracts, workflows, and the tests of the core, in about a minute
 check: .venv/.installed
 	@$(PY) -m tests.check quick
 
-# before a push, and in CI: every check and every test
+# before a push, and in CI: every check, and every test that needs no other people's programs
 test: .venv/.installed
 	@$(PY) -m tests.check
+
+# in CI, and after a change of views or of the server's MCP: the tests that need Node, npm's registry and Chromium
+foreign: .venv/.installed
+	@$(PY) -m tests.check foreign
 
 # writes every generated file anew: snapshots, transcripts, tables and pictures in documents, the entries of packages
 update: .venv/.installed

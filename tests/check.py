@@ -1,7 +1,8 @@
 """The gates: `make check` in a minute before a commit, `make test` (and CI) before a push. Any failure fails them.
 
     python -m tests.check quick    format, lint, types, import contracts, workflows, and the tests of the core
-    python -m tests.check          all of that, and every other test
+    python -m tests.check          all of that, and every other test of our own
+    python -m tests.check foreign  the tests with other people's programs: Node, packages of npm, Chromium
 
 Two things run at the same time where there are two processors. What measures time runs by itself afterwards.
 """
@@ -47,7 +48,8 @@ MEASURING = [*PYTEST, "tests/performance"]
 PROCESSES = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]
 """Tests that mostly wait for processes that they start; the last only so that both halves take about as long."""
 WAITING = [*PYTEST, *PROCESSES]
-COMPUTING = [*PYTEST, "tests", *(f"--ignore={path}" for path in [*PROCESSES, "tests/performance"])]
+FOREIGN = [*PYTEST, "tests/foreign"]
+COMPUTING = [*PYTEST, "tests", *(f"--ignore={path}" for path in [*PROCESSES, "tests/foreign", "tests/performance"])]
 
 MEMORY = Path("/dev/shm")
 """Where many systems keep files in memory: on a disk, what is flushed to it takes half of the time of the tests."""
@@ -138,6 +140,8 @@ def main() -> int:
         os.environ["SKIPPED_LOG"] = str(log)
         if sys.argv[1:] == ["quick"]:
             fine = run_both([CORE], [*STATIC, [*QUICK, *INDEXED]])
+        elif sys.argv[1:] == ["foreign"]:
+            fine = run([FOREIGN])
         else:
             fine = run(STATIC) and run_both([COMPUTING], [WAITING]) and run([MEASURING])
         fine = report_skipped(log) and fine

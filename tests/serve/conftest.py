@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
 from tests.conftest import FIXTURES
 from tests.serve.mcp.test_resources import started
 from tests.serve.raw import RawServer
-
-
-class NoBrowser(pytest.Directory):
-    """A folder of tests that needs a package to drive a browser, which this system has not."""
-
-    def collect(self) -> NoReturn:
-        pytest.skip("the package playwright is not installed, which drives a browser", allow_module_level=True)
-
-
-def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Skip the tests of the views where there is nothing to run them."""
-    if path.name != "views" or find_spec("playwright") is not None:
-        return None
-    folder: pytest.Collector = NoBrowser.from_parent(parent, path=path)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -233,12 +233,12 @@ def test_every_change_is_tested_on_three_systems_with_every_python_of_the_projec
     assert matrix["python"] == named
     jobs = workflow("ci.yml")["jobs"]
     ran = {name: " ".join(step.get("run", "") for step in job["steps"]) for name, job in jobs.items()}
-    assert all(f"python -m tests.{gate}" in ran["test"] for gate in ("check", "wheel", "demo"))
+    assert all(f"python -m tests.{gate}" in ran["test"] for gate in ("check", "check foreign", "wheel", "demo"))
     assert jobs["bundle"]["strategy"]["matrix"]["os"] == matrix["os"]
     assert "packaging/bundle.py" in ran["bundle"]
     assert "pip_audit --requirement requirements.lock" in ran["audit"]
-    gates = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()[-3:]
-    assert gates == ["make test", "make wheel", "make demo"]
+    gates = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()[-4:]
+    assert gates == ["make test", "make foreign", "make wheel", "make demo"]
 
 
 def test_a_release_publishes_the_wheel_the_extension_the_image_and_the_registrys_entry_with_what_they_are_made_of() -> (

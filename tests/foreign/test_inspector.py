@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.serve.npm import MODULES, missing
+from tests.foreign.npm import MODULES, missing
 
 PROGRAMS = MODULES / ".bin"
 PATIENCE = 60

@@ -20,9 +20,9 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.tools.registry import TOOLS
-from tests.conformance_app import with_the_fixtures
+from tests.foreign.conformance_app import with_the_fixtures
+from tests.foreign.npm import FOREIGN, MODULES, missing, problem_of
 from tests.generated import advice, check_text
-from tests.serve.npm import FOREIGN, MODULES, missing, problem_of
 from tests.serve.serving import serving
 
 NODE = MODULES / "node" / "bin" / "node"

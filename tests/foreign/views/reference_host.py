@@ -14,8 +14,8 @@ import jsonschema
 import mcp_types as types
 import pytest
 
+from tests.foreign.npm import MODULES, missing
 from tests.serve.mcp_session import MIME, McpSession
-from tests.serve.npm import MODULES, missing
 
 if TYPE_CHECKING:  # the folder is skipped where the package is absent
     from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, FrameLocator, Playwright

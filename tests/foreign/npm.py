@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-FOREIGN = Path(__file__).parents[1] / "foreign"
+FOREIGN = Path(__file__).parent
 MODULES = FOREIGN / "node_modules"
 INSTALL_SECONDS = 300
 INSTALL = ("npm", "install", "--no-package-lock", "--no-audit", "--no-fund")
