@@ -45,8 +45,14 @@ INDEXED = [f"tests/core/{package}" for package in ("graph", "index", "operations
 """Tests of the core that run beside the others of the core in `make check`, so that both halves take about as long."""
 CORE = [*QUICK, "tests/core", *(f"--ignore={path}" for path in INDEXED)]
 MEASURING = [*PYTEST, "tests/performance"]
-PROCESSES = ["tests/serve", "tests/setup", "tests/test_safety_hostile.py"]
-"""Tests that mostly wait for processes that they start; the last only so that both halves take about as long."""
+PROCESSES = [
+    "tests/adapters",
+    "tests/serve",
+    "tests/setup",
+    "tests/test_safety_hostile.py",
+    "tests/test_safety_runaway.py",
+]
+"""Tests that mostly wait, for processes or for limits of time; the others take about as long beside them."""
 WAITING = [*PYTEST, *PROCESSES]
 FOREIGN = [*PYTEST, "tests/foreign"]
 COMPUTING = [*PYTEST, "tests", *(f"--ignore={path}" for path in [*PROCESSES, "tests/foreign", "tests/performance"])]
