@@ -370,7 +370,7 @@ def test_a_hostile_query_ends_soon_with_a_plain_error_or_an_answer(query: str) -
     """DV-29"""
     said = "an answer"
     try:
-        with call_with(limit=Deadline(1.0)):
+        with call_with(limit=Deadline(0.3)):
             VAULT.run(query)
     except (QueryInvalid, OperationTimeout) as error:
         said = error.message
