@@ -255,6 +255,6 @@ def test_data_inside_a_document_cannot_leave_its_element() -> None:
 def test_every_interaction_is_done_by_a_test_that_exists() -> None:
     """The table of specs/views.md."""
     named = set(re.findall(r"`(test_\w+)`", (ROOT / "specs" / "views.md").read_text(encoding="utf-8")))
-    tests = (path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "serve" / "views").glob("test_*.py"))
+    tests = (path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "foreign" / "views").glob("test_*.py"))
     assert named - set(re.findall(r"^def (test_\w+)", "\n".join(tests), re.MULTILINE)) == set()
     assert len(named) > 30
