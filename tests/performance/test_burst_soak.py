@@ -83,7 +83,7 @@ def call_at_random(vault: Vault, seed: int, end: float) -> None:
             dice.choice(questions)(f"{dice.randrange(20)}")
 
 
-@examples(3, phases=[Phase.explicit, Phase.generate])  # the threads run in another order each time: nothing can be shrunk
+@examples(3, phases=[Phase.explicit, Phase.generate])  # threads run in another order each time: no shrinking
 @given(seed=st.integers(0, 2**32))
 @example(seed=3)  # these two delete much
 @example(seed=8)
