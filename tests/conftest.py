@@ -156,9 +156,15 @@ def _close_apps() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+def shared_basic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `basic`, one for all tests of a file."""
+    return Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("shared") / "basic"))
+
+
+@pytest.fixture(scope="module")
+def shared_app(shared_basic: Path) -> Iterator[App]:
     """As `app`, for the tests of a file that leave its notes as they are: one for all of them."""
-    opened = app_on(Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("shared") / "basic")))
+    opened = app_on(shared_basic)
     yield opened
     opened.vaults.close()
 

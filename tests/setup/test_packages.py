@@ -233,7 +233,8 @@ def test_every_change_is_tested_on_three_systems_with_every_python_of_the_projec
     assert matrix["python"] == named
     jobs = workflow("ci.yml")["jobs"]
     ran = {name: " ".join(step.get("run", "") for step in job["steps"]) for name, job in jobs.items()}
-    assert all(f"python -m tests.{gate}" in ran["test"] for gate in ("check", "check foreign", "wheel", "demo"))
+    steps = {step.get("run") for step in jobs["test"]["steps"]}
+    assert {f"python -m tests.{gate}" for gate in ("check", "check foreign", "wheel", "demo")} <= steps
     assert jobs["bundle"]["strategy"]["matrix"]["os"] == matrix["os"]
     assert "packaging/bundle.py" in ran["bundle"]
     assert "pip_audit --requirement requirements.lock" in ran["audit"]

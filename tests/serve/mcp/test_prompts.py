@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.conftest import FIXTURES
 from tests.serve.raw import RawServer
 
 from .test_resources import started
@@ -21,14 +19,9 @@ TEMPLATE = {"type": "ref/resource", "uri": "obsidian://vault/{vault}/{+path}"}
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("prompts") / "basic"))
-
-
-@pytest.fixture(scope="module")
-def server(vault: Path) -> Iterator[RawServer]:
+def server(shared_basic: Path) -> Iterator[RawServer]:
     """One for the tests that add a note of their own each."""
-    with started(vault) as running:
+    with started(shared_basic) as running:
         running.initialize()
         yield running
         running.close_stdin()
@@ -67,16 +60,16 @@ def test_every_prompt_is_listed_with_its_arguments(still: RawServer) -> None:
     assert required == ["note"]
 
 
-def test_a_note_is_brought_with_the_request(server: RawServer, vault: Path) -> None:
+def test_a_note_is_brought_with_the_request(server: RawServer, shared_basic: Path) -> None:
     text = text_of(server, "summarize_note", note="alpha", length="one sentence")
 
     assert "one sentence" in text
-    assert (vault / "Projects/Alpha.md").read_text(encoding="utf-8") in text
+    assert (shared_basic / "Projects/Alpha.md").read_text(encoding="utf-8") in text
 
 
-def test_a_long_note_is_cut_and_says_how_to_go_on(server: RawServer, vault: Path) -> None:
+def test_a_long_note_is_cut_and_says_how_to_go_on(server: RawServer, shared_basic: Path) -> None:
     """PROMPT-03."""
-    (vault / "Long.md").write_text("word " * 20_000, encoding="utf-8")
+    (shared_basic / "Long.md").write_text("word " * 20_000, encoding="utf-8")
 
     text = text_of(server, "summarize_note", note="Long")
     assert len(text) < 45_000
@@ -96,8 +89,8 @@ def test_a_review_holds_the_notes_that_changed_and_no_others(basic: Path) -> Non
         assert "Jonas Weiß.md" not in text_of(server, "weekly_review", days="40", tag="#work")
 
 
-def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, vault: Path) -> None:
-    (vault / "Idea.md").write_text(
+def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, shared_basic: Path) -> None:
+    (shared_basic / "Idea.md").write_text(
         "The tower clock and the reading list. #work/clocks\n", encoding="utf-8", newline="\n"
     )
     candidates = text_of(server, "find_connections", note="Idea").partition("Candidates:")[2]
@@ -107,8 +100,8 @@ def test_connections_are_looked_for_in_names_tags_and_links(server: RawServer, v
     assert "Projects/Alpha.md (#work/clocks" in candidates
 
 
-def test_a_note_to_clean_up_comes_with_what_is_wrong_with_it(server: RawServer, vault: Path) -> None:
-    (vault / "Messy.md").write_text("# A\n\n### B\n\n[[Nowhere at all]]\n", encoding="utf-8", newline="\n")
+def test_a_note_to_clean_up_comes_with_what_is_wrong_with_it(server: RawServer, shared_basic: Path) -> None:
+    (shared_basic / "Messy.md").write_text("# A\n\n### B\n\n[[Nowhere at all]]\n", encoding="utf-8", newline="\n")
     text = text_of(server, "clean_up_note", note="Messy")
 
     assert "- [[Nowhere at all]]" in text
@@ -148,9 +141,9 @@ def test_what_cannot_be_asked_is_refused(still: RawServer, name: str, arguments:
     assert error["data"]["errorCode"]
 
 
-def test_names_are_completed_with_the_likeliest_first(server: RawServer, vault: Path) -> None:
+def test_names_are_completed_with_the_likeliest_first(server: RawServer, shared_basic: Path) -> None:
     """PROMPT-04."""
-    (vault / "Projects/Home.md").write_text("A second one.", encoding="utf-8")
+    (shared_basic / "Projects/Home.md").write_text("A second one.", encoding="utf-8")
 
     assert completed(server, prompt("summarize_note"), "note", "al") == ["Alpha"]
     assert completed(server, prompt("find_connections"), "note", "clock") == ["Tower clock"]

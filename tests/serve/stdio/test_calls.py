@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,6 @@ from typing import Any
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from tests.conftest import FIXTURES
 from tests.serve.raw import MODERN, Message, RawServer, initialize_params, notification, request, tool_call
 from tests.serve.vault_server import slow, started
 from tests.system import can
@@ -24,20 +22,19 @@ HOST_META = {"claudecode/toolUseId": "toolu_1", "example.com/deep": {"a": [1, No
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    basic = Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("calls") / "basic"))
-    (basic / "odd.md").write_text(
+def vault(shared_basic: Path) -> Path:
+    (shared_basic / "odd.md").write_text(
         "---\nnumber: .nan\nbig: 1e400\n---\n\u2028 \x7f \U0001f600 e\u0301\n", encoding="utf-8"
     )
-    (basic / "pixel.png").write_bytes(
+    (shared_basic / "pixel.png").write_bytes(
         bytes.fromhex(
             "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d4944415478da63fccfc0f01f0005"
             "05020027a5e1a10000000049454e44ae426082"
         )
     )
     if can("names that are not UTF-8"):
-        (basic / os.fsdecode(b"bad \xff name.md")).write_text("text\n", encoding="utf-8", newline="\n")
-    return basic
+        (shared_basic / os.fsdecode(b"bad \xff name.md")).write_text("text\n", encoding="utf-8", newline="\n")
+    return shared_basic
 
 
 def calls() -> list[Message]:
