@@ -457,7 +457,8 @@ class FolderVaults:
         try:
             vault = self._open_vault(self._folder(""))
             vault.refresh()
-            vault.indexer.begin_once()
+            if not vault.indexer.is_behind:  # then its background is at work
+                vault.indexer.freshen()
             vault.search.prepare()
             if not self._config.read_only:
                 vault.recover()

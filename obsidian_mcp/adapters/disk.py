@@ -40,6 +40,8 @@ class Disk(VaultFolder):
                 self._check_stub(place, disk)
                 temporary = temporary_file(place, data)
             try:
+                if expected is not None:
+                    self._check_same(place, disk, expected, found)
                 self._replace(place, temporary, disk, expected)
             finally:
                 discard(place, temporary)
@@ -49,24 +51,22 @@ class Disk(VaultFolder):
         not know our lock. Where the disk can swap two files, the replaced one is compared again after the swap, so that
         nothing is lost that a program with an open file has written. Raises: StaleEtag, and the file is as the other
         program left it."""
-        if expected is not None:
-            self._check_unchanged(place, disk, expected)
         if expected is None or not exchange(place, temporary):
             replace(place, temporary)
             return
         replaced = DiskPlace(place.folder, temporary)
         try:
-            self._check_unchanged(replaced, disk, expected)
+            self._check_same(replaced, disk, expected)
             place.sync()
-            self._check_unchanged(replaced, disk, expected)
+            self._check_same(replaced, disk, expected)
         except BaseException:  # nothing but the expected bytes may be lost
             exchange(place, temporary)
             place.sync()
             raise
 
-    def _check_unchanged(self, place: DiskPlace, disk: str, expected: bytes) -> None:
+    def _check_same(self, place: DiskPlace, disk: str, expected: bytes, known: os.stat_result | None = None) -> None:
         """Raises: StaleEtag where the file at a place does not hold `expected`."""
-        with self._open(place, disk) as (descriptor, size):
+        with self._open(place, disk, known) as (descriptor, size):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
                     f"{printable(disk)!r} was changed by another program in this moment. Nothing was written; read it "
@@ -187,15 +187,17 @@ def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> st
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
     try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            if like is not None:
-                take_over(like, descriptor)
-            os.fsync(descriptor)
+        left = memoryview(data)
+        while left:
+            left = left[os.write(descriptor, left) :]
+        if like is not None:
+            take_over(like, descriptor)
+        os.fsync(descriptor)
     except BaseException:
+        os.close(descriptor)
         discard(place, name)
         raise
+    os.close(descriptor)
     return name
 
 

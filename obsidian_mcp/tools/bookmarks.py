@@ -9,7 +9,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
-from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
+from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault
@@ -46,9 +46,8 @@ def list_bookmarks(
 ) -> Bookmarks:
     """List the app's bookmarks with their groups."""
     opened = app.vaults.get(vault)
-    known = stored.visible(_body(opened.files.config(stored.FILE)), opened.policy)
-    wanted = text.casefold()
-    shown = [bookmark for bookmark in known if wanted in f"{bookmark.target} {bookmark.title}".casefold()]
+    known, wanted = stored.visible(opened.files, opened.policy), text.casefold()
+    shown = [one for one in known if wanted in f"{one.target} {one.title}".casefold()]
     listed = [ListedBookmark(one.kind, one.target, one.title or None, one.group or None) for one in shown]
     return Bookmarks(*first_of(listed, MOST_RESULTS))
 
@@ -67,9 +66,9 @@ def edit_bookmarks(
         raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
     opened = app.vaults.get(vault)
     with opened.changing():
-        opened.policy.check_write(f"{SETTINGS_FOLDER}/{stored.FILE}")  # before an error names other bookmarks
-        data = opened.files.config(stored.FILE)
-        body = _body(data)
+        opened.policy.check_write(stored.PATH)  # before an error names other bookmarks
+        data = opened.files.config(BOOKMARKS_FILE)
+        body = stored.body_of(data)
         if action == "add":
             found = _bookmark(opened, target, title, group)
             after = stored.add(body, found, clock.nanoseconds(opened.calendar.now()) // 1_000_000)
@@ -79,7 +78,7 @@ def edit_bookmarks(
         if changed:
             from obsidian_mcp.core.vault.changes import Create, Write  # lists of bookmarks load none of it
 
-            disk = f"{SETTINGS_FOLDER}/{stored.FILE}"
+            disk = stored.PATH
             written = Text(after, data is not None and Text.decode(data).bom).encode()
             opened.commit("edit_bookmarks", [Create(disk, written) if data is None else Write(disk, data, written)])
     return ChangedBookmark(found.kind, found.target, found.title or None, found.group or None, changed=changed)
@@ -95,10 +94,6 @@ def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]
         except AppError:
             raise missing from None
         return stored.remove(body, named, vault.policy)
-
-
-def _body(data: bytes | None) -> str | None:
-    return None if data is None else Text.decode(data).body
 
 
 def _bookmark(vault: Vault, target: str, title: str, group: str) -> Bookmark:

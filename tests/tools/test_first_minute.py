@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,23 @@ def app(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> App:
     known.background.stop()
     known.background, known.is_patient = Nobody(), False
     return app
+
+
+# INDEX-49
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "known"])
+def test_a_server_that_starts_stores_a_few_changed_notes_before_it_is_asked(tmp_path: Path, *, is_new: bool) -> None:
+    root = write_files(tmp_path / "vault", {f"{number}.md": f"[[{number + 1}]]\n" for number in range(20)})
+    if not is_new:
+        run(app_on(root), "search", query="anything")
+        write_files(root, {"5.md": "A zebroid met.\n", "new.md": "A zebroid met.\n"})
+    app = app_on(root)
+    app.vaults.warm()
+    for thread in threading.enumerate():
+        if thread.name == "warm":
+            thread.join(30)
+    known = app.vaults.get().indexer
+    assert known.progress.total == 0
+    assert known.index.status().files == 20 + (not is_new)
 
 
 # INDEX-46

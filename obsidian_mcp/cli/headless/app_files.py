@@ -11,7 +11,6 @@ from typing import Any
 from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, SETTINGS_FOLDER, Members, enabled_plugins, read_json
 from obsidian_mcp.core.text import json_text
-from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import basename
 
 from .call import WORKSPACE_FILE, DropInCall, in_order, order, pairs, shown_file, tree
@@ -80,9 +79,8 @@ def _tab(leaf: Mapping[str, Any]) -> str:
 
 
 def bookmarks(call: DropInCall) -> str:
-    data = call.vault.files.config(stored.FILE)
     table: list[dict[str, str]] = []
-    for found in stored.visible(None if data is None else Text.decode(data).body, call.vault.policy):
+    for found in stored.visible(call.vault.files, call.vault.policy):
         target = {"target": found.target or found.title}
         table.append({"type": found.kind, **target, "title": found.title} if call.has("verbose") else target)
     return call.format_rows(table, "No bookmarks found.")

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
+from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
 from .catalog import normal_form
 from .policy import Policy
-from .settings import SETTINGS_FOLDER
+from .ports import Files
+from .settings import BOOKMARKS_FILE, SETTINGS_FOLDER
 
-FILE = "bookmarks.json"
 _TARGETS = {"file": "path", "folder": "path", "search": "query", "url": "url"}
 _ENDINGS = {"file": "", "folder": "/"}
 """What the policy's patterns expect behind the path of a bookmark."""
-_PATH = f"{SETTINGS_FOLDER}/{FILE}"
+PATH = f"{SETTINGS_FOLDER}/{BOOKMARKS_FILE}"
 SHOWN = 10
 
 
@@ -30,22 +32,42 @@ class Bookmark(NamedTuple):
     group: str = ""
     """Titles of the groups that it is in, joined by `/`."""
 
+    def is_of(self, files: Container[str], folder: str | None) -> bool:
+        """Whether it names one of these files, or the folder or one in it."""
+        path = normal_form(self.target.partition("#")[0])
+        if self.kind == "folder":
+            return folder is not None and f"{path}/".startswith(f"{folder}/")
+        return self.kind == "file" and path in files
+
 
 def read(body: str | None) -> list[Bookmark]:
     """Return the bookmarks in order, those of a group in its place. Raises: InvalidArguments for a broken file."""
     return [found for found, _, _ in _walk(_items(_root(body)))]
 
 
-def visible(body: str | None, policy: Policy) -> list[Bookmark]:
-    """Return the bookmarks without those of hidden files and folders (POL-01); where the policy hides the file of the
-    bookmarks, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
-    shown = [found for found in read(body) if _is_visible(found, policy)]
-    return shown if policy.visible(_PATH) else [found._replace(group="") for found in shown]
+def body_of(data: bytes | None) -> str | None:
+    """Return the text of the file of the bookmarks, which many vaults do not have."""
+    return None if data is None else Text.decode(data).body
+
+
+def visible(files: Files, policy: Policy) -> list[Bookmark]:
+    """Return a vault's bookmarks without those of hidden files and folders (POL-01); where the policy hides the file
+    itself, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
+    shown = [found for found in read(body_of(files.config(BOOKMARKS_FILE))) if _is_visible(found, policy)]
+    return shown if policy.visible(PATH) else [found._replace(group="") for found in shown]
+
+
+def bookmarked_files(files: Files) -> frozenset[str]:
+    """Return the paths of the files among a vault's bookmarks; none where the file of the bookmarks is broken."""
+    with suppress(InvalidArguments):
+        known = read(body_of(files.config(BOOKMARKS_FILE)))
+        return frozenset(one.target.partition("#")[0] for one in known if one.kind == "file")
+    return frozenset()
 
 
 def _is_visible(bookmark: Bookmark, policy: Policy) -> bool:
     if bookmark.kind not in _ENDINGS:
-        return policy.visible(_PATH)
+        return policy.visible(PATH)
     return policy.visible(normal_form(bookmark.target.partition("#")[0].rstrip("/")) + _ENDINGS[bookmark.kind])
 
 
@@ -104,11 +126,11 @@ def _root(body: str | None) -> JsonNode | None:
         root = parse(body).root
     except Unreadable as error:
         raise InvalidArguments(
-            f"The bookmarks of the vault cannot be read: {FILE}, line {body.count(chr(10), 0, error.offset) + 1}: "
-            f"{error.problem}. Nothing was changed."
+            f"The bookmarks of the vault cannot be read: {BOOKMARKS_FILE}, line "
+            f"{body.count(chr(10), 0, error.offset) + 1}: {error.problem}. Nothing was changed."
         ) from error
     if not isinstance(root.value, dict):
-        raise InvalidArguments(f"The bookmarks of the vault cannot be read: {FILE} is no JSON object.")
+        raise InvalidArguments(f"The bookmarks of the vault cannot be read: {BOOKMARKS_FILE} is no JSON object.")
     return root
 
 

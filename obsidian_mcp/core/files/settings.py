@@ -19,6 +19,7 @@ TrashOption = Literal["system", "local", "none"]
 SETTINGS_FOLDER = ".obsidian"
 """Folder of a vault that holds the app's settings."""
 ENABLED_PLUGINS_FILE = "community-plugins.json"
+BOOKMARKS_FILE = "bookmarks.json"
 
 BROKEN_SETTINGS = (
     f"{SETTINGS_FOLDER}/app.json cannot be read as JSON settings: the app's defaults are used, and .trash for deleted "

@@ -247,13 +247,12 @@ class Indexer:
             self._deferred.clear()
             is_little, is_first = not self._is_much(), self._is_first()
             known = [*self._pending.items(), *((path, None) for path in self._gone)] if is_little else []
-        end = time.monotonic() + WRITE_WAIT_SECONDS
         if is_little:
             with contextlib.suppress(Busy, Replaced):
                 # Files of many bytes take more than one batch; what changes meanwhile is the background's.
                 while (known := self._left_of(known)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
                     self._report()
-            self.wait(end - time.monotonic(), lambda: bool(self._taken), self._report)
+            self.wait(BUILD_WAIT_SECONDS, lambda: bool(self._taken), self._report)
         elif self.background is None or self.is_patient:
             self._store_all(inf)
         else:

@@ -7,11 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from obsidian_mcp import errors
-from obsidian_mcp.core.files import bookmarks
-from obsidian_mcp.core.files.bookmarks import Bookmark
-from obsidian_mcp.core.files.catalog import Content, FileEntry, normal_form
+from obsidian_mcp.core.files.catalog import Content, FileEntry
+from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
 from obsidian_mcp.core.links import link_spans, rewrite
-from obsidian_mcp.core.links import rename_heading as rename_part
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import apply
@@ -19,7 +17,7 @@ from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import report_progress
-from obsidian_mcp.core.text.text import Lines, Text
+from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key, parent
 from obsidian_mcp.core.vault.changes import Create, Move, Operation, PlannedChange, Rewritten
 from obsidian_mcp.core.vault.vault import Vault
@@ -95,6 +93,8 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
 
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
     """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound, InvalidName."""
+    from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
+
     contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
     parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)
@@ -309,21 +309,12 @@ def _lost_part_bookmarks(vault: Vault, path: VaultPath, before: parser.Note, aft
 
 def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | None) -> list[str]:
     """Return the targets of the bookmarks of these files, and of a folder and what is in it."""
-    data = vault.files.config(bookmarks.FILE)
-    if data is None:
-        return []
-    try:
-        known = bookmarks.visible(Text.decode(data).body, vault.policy)
-    except InvalidArguments:  # a broken file, which the app does not read either
-        return []
-    return [found.target for found in known if _is_of(found, files, folder)]
+    if vault.files.config(BOOKMARKS_FILE) is not None:
+        from obsidian_mcp.core.files import bookmarks  # many vaults have none
 
-
-def _is_of(bookmark: Bookmark, files: Container[str], folder: VaultPath | None) -> bool:
-    path = normal_form(bookmark.target.partition("#")[0])
-    if bookmark.kind == "folder":
-        return folder is not None and f"{path}/".startswith(f"{folder}/")
-    return bookmark.kind == "file" and path in files
+        with suppress(InvalidArguments):  # a broken file, which the app does not read either
+            return [one.target for one in bookmarks.visible(vault.files, vault.policy) if one.is_of(files, folder)]
+    return []
 
 
 def _is_lost(

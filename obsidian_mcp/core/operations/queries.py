@@ -7,11 +7,10 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from obsidian_mcp.core.dataview.settings import BOOKMARKS_FILE, SETTINGS_FILE, Settings, read_bookmarks, read_settings
+from obsidian_mcp.core.dataview.settings import SETTINGS_FILE, Settings, read_settings
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.values import File
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.files.settings import read_json
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
 from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse
@@ -177,6 +176,7 @@ def _context(vault: Vault, query: Query, moment: Moment) -> Context:
 def _dataview(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.dataview.query import read_query  # loaded when it is needed
     from obsidian_mcp.core.dataview.query import run_query as run_dql
+    from obsidian_mcp.core.files.bookmarks import bookmarked_files
     from obsidian_mcp.core.graph.indexed_notes import IndexedNotes
 
     settings, this = _dataview_settings(vault), query.this or ""
@@ -187,7 +187,7 @@ def _dataview(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
             moment,
             partial(_created_ns, vault),
             read_text=partial(_read_text, vault),
-            bookmarks=lambda: read_bookmarks(read_json(vault.files.config(BOOKMARKS_FILE))),
+            bookmarks=partial(bookmarked_files, vault.files),
         )
         return run_dql(read, notes, now=query.now, this=this, settings=settings, page=query.page)
 

@@ -12,8 +12,9 @@ import pytest
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.graph.results import TagUse
 from obsidian_mcp.core.index import indexer
-from obsidian_mcp.core.index.freshness import CURRENT, Progress
+from obsidian_mcp.core.index.freshness import CURRENT, Answer, Progress
 from obsidian_mcp.core.index.index import Busy
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FIRST_FILES, FRESH_FILES, Indexer
 from obsidian_mcp.core.links.resolve import keys_of
@@ -104,6 +105,28 @@ def test_up_to_so_many_changed_files_are_stored_before_the_answer(large: MemoryV
     assert (answer.freshness, answer.notice) == (CURRENT, None)
     assert large.indexer.pending() == {}
     assert background.wakes == 0
+
+
+# INDEX-40
+def test_a_question_waits_for_the_few_files_that_another_thread_stores(large: MemoryVault) -> None:
+    large.indexer.complete()
+    rewrite(large, FRESH_FILES, "#new")
+    batch = large.indexer.take()
+    assert batch is not None
+    reported = threading.Semaphore(0)
+
+    def ask() -> Answer[tuple[TagUse, ...]]:
+        with call_with(progress=lambda *_: reported.release()):
+            return large.graph.tags()
+
+    with ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(ask)
+        for _ in range(4):  # it has waited longer than for another program
+            assert reported.acquire(timeout=30)
+        large.indexer.done(batch, large.indexer.ingest(batch))
+        answer = asked.result(30)
+    assert {use.tag: use.files for use in answer.value}["new"] == FRESH_FILES
+    assert answer.freshness == CURRENT
 
 
 # INDEX-40, INDEX-24
