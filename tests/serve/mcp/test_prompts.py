@@ -20,7 +20,8 @@ TEMPLATE = {"type": "ref/resource", "uri": "obsidian://vault/{vault}/{+path}"}
 
 @pytest.fixture(scope="module")
 def server(shared_basic: Path) -> Iterator[RawServer]:
-    """One for the tests that add a note of their own each."""
+    """One for the tests that add a note of their own each; a note of a name that another one has is there before."""
+    (shared_basic / "Projects/Home.md").write_text("A second one.", encoding="utf-8")
     with started(shared_basic) as running:
         running.initialize()
         yield running
@@ -141,10 +142,8 @@ def test_what_cannot_be_asked_is_refused(still: RawServer, name: str, arguments:
     assert error["data"]["errorCode"]
 
 
-def test_names_are_completed_with_the_likeliest_first(server: RawServer, shared_basic: Path) -> None:
+def test_names_are_completed_with_the_likeliest_first(server: RawServer) -> None:
     """PROMPT-04."""
-    (shared_basic / "Projects/Home.md").write_text("A second one.", encoding="utf-8")
-
     assert completed(server, prompt("summarize_note"), "note", "al") == ["Alpha"]
     assert completed(server, prompt("find_connections"), "note", "clock") == ["Tower clock"]
     assert completed(server, prompt("find_connections"), "note", "home") == ["Home", "Projects/Home"]
