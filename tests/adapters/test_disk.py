@@ -667,6 +667,17 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> Non
     assert disk.read("n.md") == b"n"
 
 
+def test_a_vault_that_loses_its_settings_folder_is_still_there(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    (root / ".obsidian").mkdir(parents=True)
+    (root / "n.md").write_bytes(b"n")
+    disk = Disk(root)
+    assert listing(disk) == ["n.md"]
+    (root / ".obsidian").rmdir()
+    assert listing(disk) == ["n.md"]
+    assert not disk.exists("gone.md")
+
+
 @pytest.mark.parametrize(
     ("number", "error", "words"),
     [(errno.EROFS, StorageFailed, "read-only"), (errno.EACCES, PermissionDenied, "permissions")],
