@@ -46,7 +46,7 @@ def list_bookmarks(
 ) -> Bookmarks:
     """List the app's bookmarks with their groups."""
     opened = app.vaults.get(vault)
-    known, wanted = stored.visible(opened.files, opened.policy), text.casefold()
+    known, wanted = stored.visible(opened.files.config(BOOKMARKS_FILE), opened.policy), text.casefold()
     shown = [one for one in known if wanted in f"{one.target} {one.title}".casefold()]
     listed = [ListedBookmark(one.kind, one.target, one.title or None, one.group or None) for one in shown]
     return Bookmarks(*first_of(listed, MOST_RESULTS))

@@ -649,12 +649,19 @@ def test_a_file_that_cannot_be_looked_at_is_not_said_to_be_missing(disk: Disk, m
 # SAFE-16
 
 
-def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> None:
+@pytest.fixture
+def known(tmp_path: Path) -> Disk:
+    """Of a vault with a settings folder and one note, which was listed."""
     root = tmp_path / "vault"
     (root / ".obsidian").mkdir(parents=True)
     (root / "n.md").write_bytes(b"n")
     disk = Disk(root)
     assert listing(disk) == ["n.md"]
+    return disk
+
+
+def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(known: Disk, tmp_path: Path) -> None:
+    disk, root = known, known.root
     root.rename(tmp_path / "away")
     for _ in range(2):
         for action in (disk.read, disk.stat, disk.delete, lambda p: disk.create(p, b""), lambda _: listing(disk)):
@@ -667,15 +674,10 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(tmp_path: Path) -> Non
     assert disk.read("n.md") == b"n"
 
 
-def test_a_vault_that_loses_its_settings_folder_is_still_there(tmp_path: Path) -> None:
-    root = tmp_path / "vault"
-    (root / ".obsidian").mkdir(parents=True)
-    (root / "n.md").write_bytes(b"n")
-    disk = Disk(root)
-    assert listing(disk) == ["n.md"]
-    (root / ".obsidian").rmdir()
-    assert listing(disk) == ["n.md"]
-    assert not disk.exists("gone.md")
+def test_a_vault_that_loses_its_settings_folder_is_still_there(known: Disk) -> None:
+    (known.root / ".obsidian").rmdir()
+    assert listing(known) == ["n.md"]
+    assert not known.exists("gone.md")
 
 
 @pytest.mark.parametrize(

@@ -385,3 +385,19 @@ def test_a_name_that_is_no_column_of_the_table_is_refused_with_the_columns(opene
         run(app, this="Stock", language="table", table_number=1, query=query)
     with pytest.raises(InvalidArguments, match="needs this"):
         run(app, language="table", query=query)
+
+
+@pytest.mark.parametrize(
+    ("items", "starred"),
+    [
+        ('{"type": "file", "path": "C# notes.md", "subpath": "#Head"}', ["C# notes"]),
+        ('{"type": "group", "items": [{"type": "file", "path": "A.md"}]}, {"type": "folder", "path": "C.md"}', ["A"]),
+        ('{"type": "file", "path": ', []),
+    ],
+    ids=["subpath", "group", "broken"],
+)
+def test_the_starred_files_of_dql_are_those_of_the_bookmarks(opened: Opened, items: str, starred: list[str]) -> None:
+    """DV-14"""
+    marked = {".obsidian/bookmarks.json": f'{{"items": [{items}]}}', "A.md": "a\n", "C# notes.md": "c\n", "C.md": "c\n"}
+    found = run(opened(marked), query="TABLE WITHOUT ID file.name WHERE file.starred")
+    assert [name for (name,) in found["rows"]] == starred

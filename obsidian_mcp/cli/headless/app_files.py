@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from obsidian_mcp.core.files import bookmarks as stored
-from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE, SETTINGS_FOLDER, Members, enabled_plugins, read_json
+from obsidian_mcp.core.files.settings import (
+    BOOKMARKS_FILE,
+    ENABLED_PLUGINS_FILE,
+    SETTINGS_FOLDER,
+    Members,
+    enabled_plugins,
+    read_json,
+)
 from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.vault_path import basename
 
@@ -80,7 +87,7 @@ def _tab(leaf: Mapping[str, Any]) -> str:
 
 def bookmarks(call: DropInCall) -> str:
     table: list[dict[str, str]] = []
-    for found in stored.visible(call.vault.files, call.vault.policy):
+    for found in stored.visible(call.vault.files.config(BOOKMARKS_FILE), call.vault.policy):
         target = {"target": found.target or found.title}
         table.append({"type": found.kind, **target, "title": found.title} if call.has("verbose") else target)
     return call.format_rows(table, "No bookmarks found.")

@@ -50,18 +50,18 @@ def body_of(data: bytes | None) -> str | None:
     return None if data is None else Text.decode(data).body
 
 
-def visible(files: Files, policy: Policy) -> list[Bookmark]:
-    """Return a vault's bookmarks without those of hidden files and folders (POL-01); where the policy hides the file
-    itself, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
-    shown = [found for found in read(body_of(files.config(BOOKMARKS_FILE))) if _is_visible(found, policy)]
+def visible(data: bytes | None, policy: Policy) -> list[Bookmark]:
+    """Return the bookmarks in the file without those of hidden files and folders (POL-01); where the policy hides that
+    file, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
+    shown = [found for found in read(body_of(data)) if _is_visible(found, policy)]
     return shown if policy.visible(PATH) else [found._replace(group="") for found in shown]
 
 
 def bookmarked_files(files: Files) -> frozenset[str]:
     """Return the paths of the files among a vault's bookmarks; none where the file of the bookmarks is broken."""
     with suppress(InvalidArguments):
-        known = read(body_of(files.config(BOOKMARKS_FILE)))
-        return frozenset(one.target.partition("#")[0] for one in known if one.kind == "file")
+        known = _walk(_items(_root(body_of(files.config(BOOKMARKS_FILE)))))
+        return frozenset(_text(node, "path") for found, node, _ in known if found.kind == "file")
     return frozenset()
 
 

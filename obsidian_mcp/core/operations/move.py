@@ -309,11 +309,11 @@ def _lost_part_bookmarks(vault: Vault, path: VaultPath, before: parser.Note, aft
 
 def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | None) -> list[str]:
     """Return the targets of the bookmarks of these files, and of a folder and what is in it."""
-    if vault.files.config(BOOKMARKS_FILE) is not None:
+    if (data := vault.files.config(BOOKMARKS_FILE)) is not None:
         from obsidian_mcp.core.files import bookmarks  # many vaults have none
 
         with suppress(InvalidArguments):  # a broken file, which the app does not read either
-            return [one.target for one in bookmarks.visible(vault.files, vault.policy) if one.is_of(files, folder)]
+            return [one.target for one in bookmarks.visible(data, vault.policy) if one.is_of(files, folder)]
     return []
 
 
