@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note import table
-from obsidian_mcp.core.note.table import LocatedTable, Table
+from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.note.table import LocatedTable
+from obsidian_mcp.core.note.table_edit import Align, TableEdit
+from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
@@ -58,9 +62,10 @@ def edit_table(
         list[dict[str, Any]],
         Argument(
             description="Each {op, …}. set: row, column, value. add_row: values (list or by "
-            "header), at. remove_row: row. move_row: row, at. sort: column, descending. add_column: column, value, at, "
-            "align. remove_column: column. move_column: column, at. rename_column: column, value. row: number, first "
-            "cell, or {header: cell, …} of one row; or line: of the note. Columns by number or header"
+            "header), at. remove_row: row. move_row: row, at. sort: column, descending. "
+            "add_column: column, value, at, align. remove_column: column. "
+            "move_column: column, at. rename_column: column, value. row: number, first cell or "
+            "{header: cell, …}; or line: of the note. Columns: number or header. All as read"
         ),
     ],
     section: TableSection = "",
@@ -72,55 +77,84 @@ def edit_table(
     """Change cells, rows and columns of a Markdown table."""
     opened = app.vaults.get(vault)
     entry = opened.find(name)
-
-    line = next((at for given in operations if isinstance(at := given.get("line"), int)), 0)
+    line = _first_line(operations)
+    planned: list[LocatedTable] = []
 
     def change(body: str) -> str:
         located = table.locate(body, table_number, section, line)
-        after = located.table
-        for number, given in enumerate(operations, 1):
+        editing = TableEdit(located.table)
+        for number, operation in enumerate(operations, 1):
+            checkpoint()
             try:
-                after = _apply(located._replace(table=after), given)
+                _apply(editing, located, operation)
             except (InvalidArguments, AmbiguousName) as error:
                 message = f"Operation {number}: {error.message} Nothing was written."
                 raise type(error)(message, **{**error.data, "operation": number}) from None
+        after = editing.table
+        planned[:] = [located._replace(table=after)]
         return table.written(body, located, after)
 
     edited = opened.edit("edit_table", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body
-    located = table.locate(after, table_number, section, line)
-    changed = edited.before.etag != edited.after.etag
-    etag = (edited.before if dry_run else edited.after).etag
-    shown = shown_diff([diff(entry.path, before, after, context=0)]) if dry_run else None
-    columns, rows = located.table.columns, len(located.table.rows)
-    return EditedTable(entry.path, changed, etag, located.line, columns, rows, shown, edited.merged or None)
+    located = _find_merged(after, planned[0]) if edited.merged else planned[0]
+    return EditedTable(
+        path=entry.path,
+        changed=edited.before.etag != edited.after.etag,
+        etag=(edited.before if dry_run else edited.after).etag,
+        line=located.line,
+        columns=located.table.columns,
+        rows=len(located.table.rows),
+        diff=shown_diff([diff(entry.path, before, after, context=0)]) if dry_run else None,
+        merged=edited.merged or None,
+    )
 
 
-def _apply(located: LocatedTable, given: Mapping[str, Any]) -> Table:
-    """A table after one operation. Raises: InvalidArguments, AmbiguousName."""
-    values, now = _check_operation(given), located.table
+def _first_line(operations: Sequence[Mapping[str, Any]]) -> int:
+    """Return the first line of the note that an operation names; 0 where none does."""
+    for operation in operations:
+        with suppress(ValueError):  # `_check_operation` says what is wrong with it
+            if operation.get("line") is not None:
+                return arguments.read_integer(operation["line"])
+    return 0
+
+
+def _find_merged(body: str, planned: LocatedTable) -> LocatedTable:
+    """Return the table in a note that others have changed too, which may have moved it."""
+
+    def difference(located: LocatedTable) -> tuple[bool, int]:
+        has_other_columns = located.table.columns != planned.table.columns
+        return has_other_columns, abs(located.line - planned.line)
+
+    return min(table.read_tables(parse(body)), key=difference, default=planned)
+
+
+def _apply(editing: TableEdit, located: LocatedTable, operation: Mapping[str, Any]) -> None:
+    """Make one operation. Raises: InvalidArguments, AmbiguousName."""
+    values = _check_operation(operation)
     if "line" in values:
         values["row"] = located.number_at(values["line"])
     match values.pop("op"):
         case "set":
-            _require(given, "value")  # null empties the cell
-            return now.set_cell(values["row"], values["column"], values.get("value", ""))
+            _require(operation, "value")  # null empties the cell
+            editing.set_cell(values["row"], values["column"], values.get("value", ""))
         case "add_row":
-            return now.add_row(values["values"], values.get("at"))
+            editing.add_row(values["values"], values.get("at"))
         case "remove_row":
-            return now.remove_row(values["row"])
+            editing.remove_row(values["row"])
         case "move_row":
-            return now.move_row(values["row"], _require(values, "at"))
+            editing.move_row(values["row"], _require(values, "at"))
         case "sort":
-            return now.sort(values["column"], descending=values.get("descending", False))
+            editing.sort(values["column"], descending=values.get("descending", False))
         case "add_column":
-            name = str(values["column"])
-            return now.add_column(name, values.get("value", ""), values.get("at"), values.get("align", "none"))
+            align = values.get("align", "none")
+            value = values.get("value", "")
+            editing.add_column(str(values["column"]), value, values.get("at"), align)
         case "remove_column":
-            return now.remove_column(values["column"])
+            editing.remove_column(values["column"])
         case "move_column":
-            return now.move_column(values["column"], _require(values, "at"))
-    return now.rename_column(values["column"], _require(values, "value"))
+            editing.move_column(values["column"], _require(values, "at"))
+        case "rename_column":
+            editing.rename_column(values["column"], _require(values, "value"))
 
 
 def _require(values: Mapping[str, Any], key: str) -> Any:
@@ -140,7 +174,8 @@ def _check_operation(given: Mapping[str, Any]) -> dict[str, Any]:
             _require(values, key)
     for key, value in values.items():
         if key != "op" and key not in _KEYS[op]:
-            raise InvalidArguments(f"{op} takes no {key!r}; it takes {', '.join(_KEYS[op])}.", argument=key)
+            message = f"{op} takes no {key!r}; it takes {', '.join(_KEYS[op])}."
+            raise InvalidArguments(message, argument=key)
         values[key] = _read(key, value)
     return values
 
@@ -153,7 +188,7 @@ def _read(key: str, value: Any) -> Any:
             case "descending":
                 return arguments.read_boolean(value)
             case "align":
-                if value not in get_args(table.Align):
+                if value not in get_args(Align):
                     raise ValueError(value)
             case "values" | "row" if isinstance(found := arguments.read_json(value), dict):
                 return {str(name): _cell(item) for name, item in found.items()}

@@ -54,7 +54,9 @@ def wide(rows: int) -> str:
     return head + "".join(f"| part {row // 2} | {'May' if row % 2 else 'June'} | {'x' * 80} |\n" for row in range(rows))
 
 
-@pytest.mark.parametrize("row", [{"line": 155}, {"row": {"Item": "part 75", "month": "june"}}, {"row": 151}])
+@pytest.mark.parametrize(
+    "row", [{"line": 155}, {"line": "155"}, {"row": {"Item": "part 75", "month": "june"}}, {"row": 151}]
+)
 def test_a_cell_of_a_long_table_costs_the_bytes_of_its_row(app: App, basic: Path, row: dict[str, Any]) -> None:
     """TABLE-8: the row is named by the line that a read shows, by some of its cells, or by its number"""
     (basic / "Stock.md").write_text("# Other\n\n| a |\n|---|\n\n" * ("line" not in row) + wide(400), encoding="utf-8")
@@ -68,6 +70,151 @@ def test_a_cell_of_a_long_table_costs_the_bytes_of_its_row(app: App, basic: Path
 
     assert "+| part 75 | June | y" in outcome.data["diff"]
     assert len(outcome.envelope()) < 750
+
+
+ROWS = [["zinc", "3", "old"], ["iron", "1", "old"], ["lead", "2", "new"], ["gold", "4", "new"]]
+IRON = [{"line": 6}, {"line": "6"}, {"row": 2}, {"row": "2"}, {"row": "iron"}, {"row": {"kg": "1", "age": "old"}}]
+"""The ways to name one row of the table below."""
+BEFORE: list[dict[str, Any]] = [
+    {"op": "add_row", "values": ["iron", "1", "old"], "at": 1},
+    {"op": "remove_row", "row": 1},
+    {"op": "move_row", "row": 1, "at": 4},
+    {"op": "move_row", "row": 2, "at": 1},
+    {"op": "sort", "column": "kg"},
+    {"op": "sort", "column": "metal", "descending": True},
+    {"op": "add_column", "column": "kg", "value": "1", "at": 1},
+    {"op": "remove_column", "column": "metal"},
+    {"op": "move_column", "column": "age", "at": 1},
+    {"op": "rename_column", "column": "kg", "value": "pounds"},
+    {"op": "set", "row": 2, "column": "metal", "value": "tin"},
+    {"op": "set", "row": 3, "column": "metal", "value": "iron"},
+]
+"""Operations after which the numbers, lines or cells of the table are others."""
+
+
+@pytest.fixture
+def metals(basic: Path) -> Path:
+    lines = ["| metal | kg | age |", "| --- | --- | --- |", *(f"| {' | '.join(row)} |" for row in ROWS)]
+    note = basic / "Metals.md"
+    note.write_text("\n".join(["# Metals", "", *lines, "", "| other |", "| --- |", "| x |", ""]), encoding="utf-8")
+    return note
+
+
+def table_of(note: Path) -> list[list[str]]:
+    """Return the cells of the first table of a note, with its header."""
+    lines = note.read_text(encoding="utf-8").split("\n\n")[1].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in [lines[0], *lines[2:]]]
+
+
+Operations = list[tuple[str, dict[str, Any]]]
+"""The kind of each operation, and its arguments."""
+
+
+def edit_metals(app: App, operations: Operations) -> None:
+    operations_of_tool = [{"op": kind, **values} for kind, values in operations]
+    run(app, name="Metals", table_number=1, operations=operations_of_tool)
+
+
+@pytest.mark.parametrize("name", IRON, ids=str)
+@pytest.mark.parametrize("before", BEFORE, ids=str)
+def test_the_rows_and_columns_of_a_call_are_those_of_the_table_as_it_was_read(
+    app: App, metals: Path, before: dict[str, Any], name: dict[str, Any]
+) -> None:
+    """TABLE-8"""
+    mark = [{"op": "set", "column": column, "value": "here", **name} for column in (3, "age")]
+
+    run(app, name="Metals", table_number=1, operations=[before, mark[0]])
+    by_number = table_of(metals)
+    run(app, "undo")
+    run(app, name="Metals", table_number=1, operations=[before])
+    unmarked = table_of(metals)
+    run(app, "undo")
+    answer = run(app, name="Metals", table_number=1, operations=[before, mark[1]])
+
+    assert table_of(metals) == by_number
+    differing = [(new, old) for new, old in zip(by_number, unmarked, strict=True) if new != old]
+    assert len(differing) == 1
+    assert [cell for cell in differing[0][0] if cell not in differing[0][1]] == ["here"]
+    assert {"iron", "1", "old", "tin"} >= {*differing[0][1]}
+    assert (answer["columns"], answer["rows"]) == (unmarked[0], len(unmarked) - 1)
+
+
+def test_several_rows_are_removed_by_the_lines_that_a_read_shows(app: App, metals: Path) -> None:
+    """TABLE-8"""
+    for names in ({"line": 5}, {"line": 6}), ({"row": 1}, {"row": 2}), ({"row": "zinc"}, {"line": 6}):
+        run(app, name="Metals", table_number=1, operations=[{"op": "remove_row", **name} for name in names])
+        assert table_of(metals)[1:] == ROWS[2:]
+        run(app, "undo")
+
+
+@pytest.mark.parametrize(
+    ("operations", "order"),
+    [
+        ([("remove_row", {"row": 1}), ("add_row", {"values": ["tin"], "at": 3})], "iron tin lead gold"),
+        ([("add_row", {"values": ["tin"], "at": 2}), ("add_row", {"values": ["neon"], "at": 2})],
+         "zinc tin neon iron lead gold"),
+        ([("remove_row", {"row": 4}), ("add_row", {"values": ["tin"], "at": 5})], "zinc iron lead tin"),
+        ([("move_row", {"row": 1, "at": 3}), ("move_row", {"row": 2, "at": 4})], "lead zinc gold iron"),
+        ([("move_row", {"row": 4, "at": 1}), ("move_row", {"row": "gold", "at": 1})], "gold zinc iron lead"),
+        ([("sort", {"column": 1}), ("move_row", {"row": "gold", "at": 4})], "iron lead zinc gold"),
+        ([("remove_row", {"row": 2}), ("sort", {"column": 2}), ("move_row", {"row": 4, "at": 1})], "gold lead zinc"),
+    ],
+)  # fmt: skip
+def test_the_places_of_a_call_are_those_of_the_table_as_it_was_read(
+    app: App, metals: Path, operations: Operations, order: str
+) -> None:
+    """TABLE-8"""
+    edit_metals(app, operations)
+
+    assert [row[0] for row in table_of(metals)[1:]] == order.split()
+
+
+@pytest.mark.parametrize(
+    ("operations", "headers"),
+    [
+        ([("move_column", {"column": 1, "at": 3}), ("remove_column", {"column": 2})], "age metal"),
+        ([("rename_column", {"column": "metal", "value": "kg"}), ("rename_column", {"column": "kg", "value": "lb"})],
+         "kg lb age"),
+        ([("add_column", {"column": "Age", "at": 1}), ("move_column", {"column": "Age", "at": 3})], "metal kg age Age"),
+        ([("add_column", {"column": "new", "at": 1}), ("remove_column", {"column": 1})], "new kg age"),
+        ([("remove_column", {"column": "kg"}), ("add_column", {"column": "kg"}),
+          ("move_column", {"column": "kg", "at": 1})], "kg metal age"),
+    ],
+)  # fmt: skip
+def test_a_header_names_a_column_as_read_and_else_one_that_the_call_has_made(
+    app: App, metals: Path, operations: Operations, headers: str
+) -> None:
+    """TABLE-8"""
+    edit_metals(app, operations)
+
+    assert table_of(metals)[0] == headers.split()
+
+
+@pytest.mark.parametrize(
+    ("operations", "message"),
+    [
+        ([("remove_row", {"row": 2}), ("set", {"line": 6, "column": 1, "value": "x"})], "The row of number 2 was"),
+        ([("remove_row", {"row": 2}), ("remove_row", {"row": "iron"})], "The row of number 2 was removed"),
+        ([("add_row", {"values": ["tin"]}), ("remove_row", {"row": 5})], "row must be from 1 to 4"),
+        ([("add_row", {"values": ["tin"]}), ("remove_row", {"row": "tin"})], "No rows of the table begin with"),
+        ([("remove_column", {"column": 2}), ("sort", {"column": "kg"})], "The column of number 2 was removed"),
+        ([("remove_column", {"column": 2}), ("add_row", {"values": ["a", "b"]})], "no column 2 for 'b'"),
+        ([("remove_row", {"row": 1}), ("move_row", {"row": 2, "at": 5})], "at must be from 1 to 4"),
+    ],
+)
+def test_what_was_removed_or_only_added_by_the_call_is_not_named(
+    app: App, metals: Path, operations: Operations, message: str
+) -> None:
+    """TABLE-8"""
+    with pytest.raises(InvalidArguments, match=f"Operation 2: .*{message}.* Nothing was written"):
+        edit_metals(app, operations)
+
+
+def test_the_answer_is_of_the_table_that_lines_named_also_when_its_last_rows_are_gone(app: App, metals: Path) -> None:
+    """TABLE-8"""
+    answer = run(app, name="Metals", operations=[{"op": "remove_row", "line": line} for line in (8, 7, 6)])
+
+    assert (answer["line"], answer["columns"], answer["rows"]) == (3, ["metal", "kg", "age"], 1)
 
 
 def test_a_row_that_several_or_no_cells_name_is_refused_with_the_choices(app: App, basic: Path) -> None:

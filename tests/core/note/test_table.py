@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note import table
-from obsidian_mcp.core.note.table import read_row
+from obsidian_mcp.core.note.table import Table, read_row
+from obsidian_mcp.core.note.table_edit import TableEdit
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, TextNotFound
 
 NOTE = "# T\n\n| Part  | mm |\n| :---- | -: |\n| wheel | 42 |\n|  [[A\\|b]]|7 |\n| wheel |\n\nafter\n"
@@ -15,7 +16,14 @@ NOTE = "# T\n\n| Part  | mm |\n| :---- | -: |\n| wheel | 42 |\n|  [[A\\|b]]|7 |\
 
 def edited(change: str, *arguments: object, body: str = NOTE, **named: object) -> str:
     located = table.locate(body)
-    return table.written(body, located, getattr(located.table, change)(*arguments, **named))
+    return table.written(body, located, changed(located.table, change, *arguments, **named))
+
+
+def changed(before: Table, change: str, *arguments: object, **named: object) -> Table:
+    """Return a table after one operation."""
+    editing = TableEdit(before)
+    getattr(editing, change)(*arguments, **named)
+    return editing.table
 
 
 def lines(change: str, *arguments: object) -> list[str]:
@@ -181,7 +189,7 @@ def test_no_other_cell_changes(cells: list[list[str]], newline: str, value: str)
     rows = [header, ["---"] * len(header), *safe]
     body = newline.join(["intro", "", *("|" + "|".join(row) + "|" for row in rows), "", "end"])
     located = table.locate(body)
-    after = table.written(body, located, located.table.set_cell(1, 1, value))
+    after = table.written(body, located, changed(located.table, "set_cell", 1, 1, value))
     was, now = body.split(newline), after.split(newline)
     assert [line for at, line in enumerate(now) if at != 4] == [line for at, line in enumerate(was) if at != 4]
     assert read_row(now[4]).cells[1:] == read_row(was[4]).cells[1:]
@@ -205,11 +213,11 @@ def test_rows_keep_their_spacing_when_another_one_changes(
     body = "\n".join(["| h | i |", "|---|:-:|  ", *rows, "", "end"])
     located = table.locate(body)
     was = body.split("\n")
-    now = table.written(body, located, located.table.set_cell(1, 1, "new")).split("\n")
+    now = table.written(body, located, changed(located.table, "set_cell", 1, 1, "new")).split("\n")
     assert [line for at, line in enumerate(now) if at != 2] == [line for at, line in enumerate(was) if at != 2]
-    with_row = table.written(body, located, located.table.add_row(["x", "y"])).split("\n")
+    with_row = table.written(body, located, changed(located.table, "add_row", ["x", "y"])).split("\n")
     assert [line for at, line in enumerate(with_row) if at != 2 + len(rows)] == was
-    backwards = located.table.move_row(1, len(rows)).lines
+    backwards = changed(located.table, "move_row", 1, len(rows)).lines
     assert backwards[2:] == [*rows[1:], rows[0]]
 
 
@@ -223,4 +231,15 @@ def test_the_last_column_but_one_goes_and_a_table_stays(body: str) -> None:
         assert after.columns == [left]
         assert len(after.rows) == 1
         with pytest.raises(InvalidArguments, match="last column"):
-            after.remove_column(1)
+            changed(after, "remove_column", 1)
+
+
+def test_a_row_of_one_cell_does_not_end_the_table() -> None:
+    """TABLE-1"""
+    body = "a | b | c\n--|--|--\nx |\ny | z\n1 | 2 | 3\n"
+    for change, arguments in (
+        ("set_cell", (1, 1, "")),
+        ("remove_column", ("a",)),
+        ("remove_column", ("b",)),
+    ):
+        assert len(table.locate(edited(change, *arguments, body=body)).table.rows) == 3

@@ -1,0 +1,145 @@
+"""What the operations of one call mean by the names of rows and columns (TABLE-7, TABLE-8).
+
+A number of a row, its cells, and the number of a column name what had them when the table was
+read, before the first operation: a client has seen no other table, and a row that is removed would
+otherwise let the next operation hit the row below the one that was named. A header names a column
+as read, too, and where none has it one that an operation before has added or renamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments
+
+from .table import Row
+from .table_places import Places, check_number
+
+RowName = int | str | Mapping[str, str]
+"""A row by its number from 1 below the header, by the text of its first cell, or by some of its
+cells by header."""
+ColumnName = int | str
+"""A column by its number from 1, or by its header."""
+
+CHOICES_SHOWN = 10
+_LONGEST_NUMBER = 9
+"""Digits; no table has more rows or columns."""
+
+
+def _number_in(text: str) -> int | None:
+    """Return the number that a text says; it names a row or column where no cell has the text."""
+    is_number = text.isdecimal() and len(text) <= _LONGEST_NUMBER
+    return int(text) if is_number else None
+
+
+def _check_is_there(places: Places, number: int, noun: str) -> int:
+    """Return a number that is in the table now. Raises: InvalidArguments."""
+    if not places.has(number):
+        message = f"The {noun} of number {number} was removed by an operation before this one."
+        raise InvalidArguments(message, argument=noun)
+    return number
+
+
+class ColumnNames:
+    """The numbers of columns by their headers.
+
+    The first of equal headers counts; one in other case, where no header has the very letters.
+    """
+
+    def __init__(self, headers: Sequence[str], places: Places) -> None:
+        """`headers` are those of the table as it was read."""
+        self._headers = headers
+        self._places = places
+        self._exact: dict[str, int] = {}
+        self._folded: dict[str, int] = {}
+        for number, header in enumerate(headers, 1):
+            self._exact.setdefault(header, number)
+            self._folded.setdefault(header.casefold(), number)
+        self._new_headers: dict[int, str] = {}
+
+    def set_new(self, number: int, header: str) -> None:
+        """Note the header of a column that an operation adds or renames."""
+        self._new_headers[number] = header
+
+    def find(self, name: ColumnName) -> int:
+        """Return the number of a column that is in the table now. Raises: InvalidArguments."""
+        number = self._exact.get(name.strip()) if isinstance(name, str) else None
+        if isinstance(name, str) and (number is None or not self._places.has(number)):
+            number = self._find_new(name.strip()) or number
+        return _check_is_there(self._places, number or self.find_as_read(name), "column")
+
+    def find_as_read(self, name: ColumnName) -> int:
+        """Return the number of a column of the table as it was read. Raises: InvalidArguments."""
+        number: int | None
+        if isinstance(name, str):
+            text = name.strip()
+            number = self._exact.get(text) or self._folded.get(text.casefold()) or _number_in(text)
+        else:
+            number = name
+        if number is None:
+            headers = ", ".join(map(repr, self._headers))
+            message = f"The table has no column {name!r}. Its columns are {headers}."
+            raise InvalidArguments(message, argument="column")
+        return check_number(number, len(self._headers), "column")
+
+    def _find_new(self, text: str) -> int | None:
+        """Return the number of a column that was added or renamed, unless one as read is nearer."""
+        new = [(n, header) for n, header in self._new_headers.items() if self._places.has(n)]
+        exact = next((number for number, header in new if header == text), None)
+        folded = text.casefold()
+        if exact is not None or folded in self._folded:
+            return exact
+        return next((number for number, header in new if header.casefold() == folded), None)
+
+
+class RowNames:
+    """The numbers of rows by their cells."""
+
+    def __init__(self, rows: Sequence[Row], columns: ColumnNames, places: Places) -> None:
+        """`rows` are those of the table as it was read."""
+        self._rows = rows
+        self._columns = columns
+        self._places = places
+        self._by_cell: dict[int, dict[str, list[int]]] = {}
+
+    def find(self, name: RowName) -> int:
+        """Return the number of a row. Raises: InvalidArguments, AmbiguousName."""
+        number = name if isinstance(name, int) else self._find_by_cells(name)
+        number = check_number(number, len(self._rows), "row")
+        return _check_is_there(self._places, number, "row")
+
+    def _find_by_cells(self, name: str | Mapping[str, str]) -> int:
+        cells: Mapping[str, str] | dict[int, str] = {1: name} if isinstance(name, str) else name
+        texts = {self._columns.find_as_read(column): text for column, text in cells.items()}
+        numbers = self._with_cells(texts)
+        says = f"begin with {name!r}" if isinstance(name, str) else f"have {dict(name)}"
+        if len(numbers) > 1:
+            choices = ", ".join(map(str, numbers[:CHOICES_SHOWN]))
+            message = f"{len(numbers)} rows {says}: {choices}. Give the number of the one you mean."
+            raise AmbiguousName(message)
+        if numbers:
+            return numbers[0]
+        if isinstance(name, str) and (number := _number_in(name.strip())) is not None:
+            return number
+        first_cells = ", ".join(repr(row.cell(0)) for row in self._rows[:CHOICES_SHOWN])
+        message = f"No rows of the table {says}. Rows begin with {first_cells}."
+        raise InvalidArguments(message, argument="row")
+
+    def _with_cells(self, texts: Mapping[int, str]) -> list[int]:
+        """Return the numbers of the rows whose columns have these texts, in any case."""
+        numbers: Iterable[int] = range(1, len(self._rows) + 1)
+        for column, text in texts.items():
+            equal = self._numbers_by_cell(column).get(text.strip().casefold(), [])
+            numbers = equal if isinstance(numbers, range) else sorted({*numbers} & {*equal})
+        return [*numbers]
+
+    def _numbers_by_cell(self, column: int) -> dict[str, list[int]]:
+        """Return the rows by what they have in a column, noted once for all operations."""
+        if column not in self._by_cell:
+            by_cell: dict[str, list[int]] = {}
+            for number, row in enumerate(self._rows, 1):
+                checkpoint()
+                by_cell.setdefault(row.cell(column - 1).casefold(), []).append(number)
+            self._by_cell[column] = by_cell
+        return self._by_cell[column]
