@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from obsidian_mcp.core.text import json_text
-from obsidian_mcp.core.text.diff import common_ends
+from obsidian_mcp.core.text.line_matcher import common_ends
 from obsidian_mcp.core.text.text import Text, split_lines
 
 from .clients import McpClient

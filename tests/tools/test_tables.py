@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AmbiguousName, InvalidArguments, StaleEtag
+from obsidian_mcp.core.text.call import Deadline, call_with
+from obsidian_mcp.errors import AmbiguousName, InvalidArguments, StaleEtag, UndoConflict
 from obsidian_mcp.tools.registry import call
 
 
@@ -259,3 +260,30 @@ def test_a_dry_run_shows_the_change(app: App, basic: Path) -> None:
     with pytest.raises(StaleEtag):
         run(app, name="Alpha", operations=[{"op": "remove_row", "row": 1}], dry_run=True, etag="0" * 64)
     assert (basic / "Projects/Alpha.md").read_bytes() == before
+
+
+def test_a_long_table_in_another_order_is_shown_merged_and_taken_back_at_once(app: App, basic: Path) -> None:
+    """TOOL-09: each of these calls took minutes"""
+    note = basic / "Long.md"
+    states = ["open", "late", "done"]
+    rows = "".join(f"| row {row} | {states[row * 7 % 11 % 3]} |\n" for row in range(20_000))
+    table = f"# Plan\n\n| name | status |\n| --- | --- |\n{rows}"
+    note.write_text(table, encoding="utf-8")
+    sort = {"op": "sort", "column": "status"}
+
+    def run_in_time(tool: str, **arguments: Any) -> dict[str, Any]:
+        with call_with(limit=Deadline(10)):
+            return run(app, tool, name="Long", **arguments)
+
+    etag = run(app, "read_note", name="Long", lines="1")["etag"]
+    assert run_in_time("edit_table", operations=[sort], dry_run=True)["changed"]
+    change = run_in_time("edit_table", operations=[sort])["change"]
+    with call_with(limit=Deadline(10)):
+        assert "row 0 | open" in run(app, "history", change=change)["diff"]
+    edit = {"operation": "replace_text", "find": "# Plan", "content": "# Plans"}
+    assert run_in_time("edit_note", etag=etag, **edit)["merged"]
+    with call_with(limit=Deadline(10)):
+        with pytest.raises(UndoConflict, match="has changed since"):
+            run(app, "undo", change=change)
+        run(app, "undo", change=change, wins="both")
+    assert note.read_text(encoding="utf-8") == table.replace("# Plan", "# Plans")

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from difflib import SequenceMatcher
 from itertools import chain
 from typing import NamedTuple
 
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.line_matcher import LineMatcher
 from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import PropertiesUnreadable
 
@@ -255,7 +255,8 @@ class _Note(NamedTuple):
         before, after = [repr(item) for item in entry.value], [repr(item) for item in value]
         parts = []
         done = entry.span.start
-        for operation, first, last, new_first, new_last in SequenceMatcher(None, before, after, False).get_opcodes():
+        opcodes = LineMatcher(before, after).get_opcodes()
+        for operation, first, last, new_first, new_last in opcodes:
             if operation == "equal":
                 continue
             place = ranges[first][0] if first < len(ranges) else ranges[-1][1]

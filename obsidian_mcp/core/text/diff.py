@@ -1,75 +1,16 @@
-"""Which lines of two texts differ, found in a time that a person waits for, the unified diff that shows them, and the
-three-way merge (SAFE-07)."""
+"""The unified diff of two texts, and the three-way merge (SAFE-07)."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import groupby, zip_longest
 from operator import itemgetter
-from typing import Literal
 
-from .call import checkpoint
+from .line_matcher import LineMatcher
 from .text import split_lines
-
-Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
 
 CONTEXT_LINES = 2
 DIFF_IN_ERROR = 5_000
-MOST_COMPARISONS = 5_000_000
-"""Of lines; about so many are made in a second."""
-
-
-def common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return how many lines two texts have in common at their start and, of the others, at their end."""
-    most = min(len(old), len(new))
-    head = next((at for at in range(most) if old[at] != new[at]), most)
-    most -= head
-    return head, next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
-
-
-class LineMatcher(SequenceMatcher[str]):
-    """Compares the lines of two texts between common ends; where they differ so much that `SequenceMatcher` would take
-    minutes, line by line. With `autojunk` it is quicker, and coarser where lines repeat."""
-
-    def __init__(self, old: Sequence[str], new: Sequence[str], *, autojunk: bool = True) -> None:
-        super().__init__(None)
-        self._head, self._tail = common_ends(old, new)
-        self._old = old[self._head : len(old) - self._tail]
-        self._new = new[self._head : len(new) - self._tail]
-        self._autojunk = autojunk
-
-    def get_opcodes(self) -> list[Opcode]:
-        head, tail = self._head, self._tail
-        found: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
-        for kind, start, end, new_start, new_end in self._between():
-            found.append((kind, start + head, end + head, new_start + head, new_end + head))
-        if tail:
-            end, new_end = head + len(self._old), head + len(self._new)
-            found.append(("equal", end, end + tail, new_end, new_end + tail))
-        return found
-
-    def _between(self) -> list[Opcode]:
-        olds, news = Counter(self._old), Counter(self._new)
-        pairs = len(self._old) if self._autojunk else sum(count * news[line] for line, count in olds.items())
-        changes = (olds - news).total() + (news - olds).total()
-        if pairs * changes < MOST_COMPARISONS:
-            return SequenceMatcher(None, self._old, self._new, self._autojunk).get_opcodes()
-        return self._line_by_line()
-
-    def _line_by_line(self) -> list[Opcode]:
-        """Compare the lines of the same number; what the longer text has more is inserted or deleted."""
-        found: list[Opcode] = []
-        at = 0
-        for is_equal, run in groupby(zip_longest(self._old, self._new), key=lambda pair: pair[0] == pair[1]):
-            edges = at, at + len(list(run))
-            start, end = (min(edge, len(self._old)) for edge in edges)
-            new_start, new_end = (min(edge, len(self._new)) for edge in edges)
-            found.append(("equal" if is_equal else "replace", start, end, new_start, new_end))
-            at = edges[1]
-        return found
 
 
 def diff(path: str, before: str, after: str, context: int = CONTEXT_LINES) -> str:
@@ -130,10 +71,9 @@ Change = tuple[int, int, tuple[str, ...]]
 
 def changes(base: list[str], other: list[str]) -> list[Change]:
     """Return the changed regions from `base` to `other`, in order."""
-    checkpoint()
     return [
         (start, end, tuple(other[other_start:other_end]))
-        for kind, start, end, other_start, other_end in LineMatcher(base, other, autojunk=False).get_opcodes()
+        for kind, start, end, other_start, other_end in LineMatcher(base, other).get_opcodes()
         if kind != "equal"
     ]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.contracts.plugin.patch import apply, parse
-from obsidian_mcp.core.text import diff
+from obsidian_mcp.core.text import diff, line_matcher
 from obsidian_mcp.core.text.text import split_lines
 
 LINES = st.lists(st.text("ab \t#-é日😀", max_size=8), max_size=8)
@@ -46,7 +46,7 @@ def test_a_diff_of_a_note_of_the_same_lines_shows_the_one_that_changes() -> None
 def test_a_diff_of_very_many_lines_makes_the_new_text_of_the_old_one(old: list[str], new: list[str]) -> None:
     before, after = "\n".join(old), "\n".join(new)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(diff, "MOST_COMPARISONS", 0)
+        patched.setattr(line_matcher, "MOST_COMPARISONS", 0)
         shown = diff.diff("n.md", before, after)
 
     assert apply(before, parse(shown)) == after if before != after else shown == ""
