@@ -16,7 +16,7 @@ from typing import Any
 
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.core.operations import move
-from obsidian_mcp.core.vault.changes import Operation, Write
+from obsidian_mcp.core.vault.operation import Operation, Write
 from obsidian_mcp.core.vault.vault import Vault
 from tests.vaults import vault_on
 

@@ -21,7 +21,7 @@ from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.operations.move import relocate
 from obsidian_mcp.core.operations.undo import made_by, undo
 from obsidian_mcp.core.text.call import Client, Deadline, call_with, current_call, set_call
-from obsidian_mcp.core.vault.changes import Create, Move, Operation, Remove, Write, removal
+from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppError,
@@ -71,13 +71,13 @@ class Faulty(Disk):
         self._count()
         super().move(source, target)
 
-    def delete(self, disk: str) -> None:
+    def delete(self, disk: str, expected: bytes | None = None) -> None:
         self._count()
-        super().delete(disk)
+        super().delete(disk, expected)
 
-    def trash(self, disk: str, *, system: bool) -> str:
+    def trash(self, disk: str, *, system: bool, expected: bytes | None = None) -> str:
         self._count()
-        return super().trash(disk, system=system)
+        return super().trash(disk, system=system, expected=expected)
 
 
 @pytest.fixture
@@ -140,9 +140,9 @@ def test_a_deleted_file_goes_into_the_trash_of_the_vault_s_settings(
     into_system = []
 
     class Trashing(Disk):
-        def trash(self, disk: str, *, system: bool) -> str:
+        def trash(self, disk: str, *, system: bool, expected: bytes | None = None) -> str:
             into_system.append(system)
-            return super().trash(disk, system=False)
+            return super().trash(disk, system=False, expected=expected)
 
     opened(Trashing(root)).commit("delete_note", [removal("0.md", option)])
     assert into_system == ([] if option == "none" else [option == "system"])

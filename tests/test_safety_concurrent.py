@@ -20,7 +20,7 @@ from obsidian_mcp.core.files.ports import Step, StepKind
 from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.operations.move import relocate
 from obsidian_mcp.core.operations.undo import history, undo
-from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write
+from obsidian_mcp.core.vault.operation import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.take_back import take_back
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound, StaleEtag, StorageFailed

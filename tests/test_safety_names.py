@@ -13,7 +13,7 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations.undo import undo
-from obsidian_mcp.core.vault.changes import Move
+from obsidian_mcp.core.vault.operation import Move
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteExists
 from obsidian_mcp.tools.registry import call

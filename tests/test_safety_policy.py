@@ -11,7 +11,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy import CONFIRMABLE
-from obsidian_mcp.core.vault.changes import Move
+from obsidian_mcp.core.vault.operation import Move
 from obsidian_mcp.errors import PermissionDenied, StaleEtag
 from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import app_on

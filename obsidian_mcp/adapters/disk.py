@@ -110,11 +110,35 @@ class Disk(VaultFolder):
             new.sync()
             old.sync()
 
-    def delete(self, disk: str) -> None:
+    def delete(self, disk: str, expected: bytes | None = None) -> None:
         with _translating(disk, "deleting"), self.place(disk) as place:
             place.real(disk)
-            patiently(lambda: os.unlink(place.name, dir_fd=place.folder))
+            leaving = place
+            if expected is not None:
+                leaving = DiskPlace(place.folder, place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp"))
+                self._rename_unchanged(place, leaving, disk, expected)
+            patiently(lambda: os.unlink(leaving.name, dir_fd=leaving.folder))
             place.sync()
+
+    def _rename_unchanged(self, place: DiskPlace, target: DiskPlace, disk: str, expected: bytes | None) -> None:
+        """Rename a file that holds `expected`; it is compared again afterwards, when no other program finds it by its
+        old name (SAFE-08). None: whatever it holds. Raises: StaleEtag, and the file has its name; FileExistsError where
+        the target is taken, OSError."""
+        if expected is not None:
+            self._check_same(place, disk, expected)
+        rename_new(place, target)
+        if expected is None:
+            return
+        try:
+            self._check_same(target, disk, expected)
+        except BaseException:
+            with contextlib.suppress(FileExistsError):  # another program has made a new file of the name since
+                rename_new(target, place)
+            raise
+
+    def make_folder(self, disk: str) -> None:
+        with _translating(disk, "creating"), self.place(f"{disk}/{TEMP_PREFIX}", make=True):
+            """The place of a file in it makes the folder."""
 
     def remove_folder(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:
@@ -133,11 +157,14 @@ class Disk(VaultFolder):
                 if end != _ASIDE:  # what was replaced is in the journal
                     discard(place, hidden)
 
-    def trash(self, disk: str, *, system: bool) -> str:
+    def trash(self, disk: str, *, system: bool, expected: bytes | None = None) -> str:
         if system:
             from send2trash import send2trash
 
             self.absolute_path(disk)
+            if expected is not None:
+                with _translating(disk, "moving to the trash"), self.place(disk) as place:
+                    self._check_same(place, disk, expected)
             with contextlib.suppress(Exception):  # each system's bin has errors of its own: COM's are not even OSErrors
                 send2trash(self.root / disk)  # Windows' trash takes no paths in the extended form
                 return "the system's trash"
@@ -149,7 +176,7 @@ class Disk(VaultFolder):
                 kept = name if number == 1 else f"{stem or suffix} {number}{dot and '.' + suffix}"
                 target = f"{TRASH_FOLDER}/{kept}"
                 with self.place(target, make=True) as bin_place, contextlib.suppress(FileExistsError):
-                    rename_new(place, bin_place)
+                    self._rename_unchanged(place, bin_place, disk, expected)
                     bin_place.sync()
                     place.sync()
                     break

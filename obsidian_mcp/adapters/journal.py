@@ -19,6 +19,8 @@ from obsidian_mcp.core.files.ports import Author, Recorded, Step
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
+from .begun_steps import BegunSteps
+
 KEEP_DAYS = 60
 KEEP_CHANGES = 200
 """The latest changes are kept whatever their age: a clock that jumps ahead must not empty the journal (SAFE-12)."""
@@ -111,6 +113,7 @@ class SqliteJournal:
         self._keep_bytes = keep_bytes
         self._patience = patience
         self._connection: sqlite3.Connection | None = None
+        self._begun = BegunSteps(folder / "begun")
         self._closed = False
         self._writers = threading.RLock()
         """Held by the thread that changes the vault."""
@@ -180,6 +183,12 @@ class SqliteJournal:
             database.execute("INSERT INTO content VALUES (?, ?)", (digest, zlib.compress(data, 1)))
         return digest
 
+    def begin_step(self, number: int, count: int) -> None:
+        try:
+            self._begun.write(number, count)
+        except OSError as error:
+            raise _failure(error, self._folder) from error
+
     def finish(self, number: int) -> None:
         with self._database() as database:
             database.execute("UPDATE change SET done = 1 WHERE number = ?", (number,))
@@ -195,7 +204,8 @@ class SqliteJournal:
             database.execute("DELETE FROM change WHERE number = ?", (number,))
 
     def unfinished(self) -> list[Recorded]:
-        return self._read_changes("done = 0 ORDER BY number DESC", content=True)
+        changes = self._read_changes("done = 0 ORDER BY number DESC", content=True)
+        return [change._replace(steps=change.steps[: self._begun.count(change.number)]) for change in changes]
 
     def latest(self) -> int:
         with self._database() as database:
@@ -295,6 +305,7 @@ class SqliteJournal:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+        self._begun.close()
 
     @contextlib.contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:

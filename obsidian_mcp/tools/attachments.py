@@ -16,7 +16,7 @@ from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.text.text import printable, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent
-from obsidian_mcp.core.vault.changes import Create
+from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 

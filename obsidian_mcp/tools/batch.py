@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import normal_form
-from obsidian_mcp.core.vault.changes import Create, Move, Operation, Write, difference
-from obsidian_mcp.core.vault.draft import DraftVault, draft
+from obsidian_mcp.core.operations.batch import CallSequence
+from obsidian_mcp.core.vault.draft import DraftVault
+from obsidian_mcp.core.vault.operation import Create, MakeFolder, Move, Operation, RemoveFolder, Write, difference
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
@@ -62,15 +63,20 @@ def batch(
         raise InvalidArguments(f"Give 1 to {MOST_CALLS} calls, not {len(calls)}.", argument="calls")
     read = [_read(app, number, given) for number, given in enumerate(calls, 1)]
     opened = app.vaults.get(vault)
-    with opened.changing():  # nobody else changes the vault between the draft and the change
-        outcomes, operations = draft(opened, [partial(_make, app, number, *one) for number, one in enumerate(read, 1)])
-        answers = (_result(named, outcome) for (named, _), outcome in zip(read, outcomes, strict=True))
-        said_more = ({"call": number, **said} for number, said in enumerate(answers, 1) if said.keys() - SAID_BY_ALL)
-        results = list(said_more) or None
-        if not operations:
-            return Batch(len(calls), results, 0, [])
-        (opened.check if dry_run else opened.commit)("batch", operations)
-    changed = list(dict.fromkeys(normal_form(one.disk) for one in operations))
+    try:
+        made = CallSequence(opened, [partial(_make, app, *one) for one in read]).make(dry_run=dry_run)
+    except AppError as error:
+        if (number := error.data.get("call")) is not None:
+            named, _ = read[number - 1]
+            error.message = f"Call {number} ({named.name}): {error.message} Nothing of the batch was changed."
+        raise
+    operations = made.operations
+    answers = (_result(named, outcome) for (named, _), outcome in zip(read, made.answers, strict=True))
+    said_more = ({"call": number, **said} for number, said in enumerate(answers, 1) if said.keys() - SAID_BY_ALL)
+    results = list(said_more) or None
+    if not operations:
+        return Batch(len(calls), results, 0, [])
+    changed = list(dict.fromkeys(normal_form(one.disk) for one in operations if _is_of_file(one)))
     diff = shown_diff(map(_lines, operations)) if dry_run else None
     return Batch(len(calls), results, len(changed), *first_of(changed, FILES_SHOWN), diff=diff)
 
@@ -112,15 +118,10 @@ class _Drafts:
         return self._drafted
 
 
-def _make(app: App, number: int, named: Tool, arguments: dict[str, Any], drafted: DraftVault) -> Outcome:
-    """Make one call on the draft. Raises: AppError that says which call it was."""
+def _make(app: App, named: Tool, arguments: dict[str, Any], drafted: DraftVault) -> Outcome:
+    """Make one call on the draft. Raises: AppError."""
     # A person agrees to the change as a whole, when it is made (POL-04).
-    try:
-        return call(app.replace(vaults=_Drafts(app.vaults, drafted)), named.name, {**arguments, CONFIRM: True})
-    except AppError as error:
-        error.message = f"Call {number} ({named.name}): {error.message} Nothing of the batch was changed."
-        error.data["call"] = number
-        raise
+    return call(app.replace(vaults=_Drafts(app.vaults, drafted)), named.name, {**arguments, CONFIRM: True})
 
 
 def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
@@ -135,6 +136,10 @@ def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
     return {"tool": named.name.removeprefix(PREFIX), **data}
 
 
+def _is_of_file(operation: Operation) -> bool:
+    return not isinstance(operation, MakeFolder | RemoveFolder)
+
+
 def _lines(operation: Operation) -> str:
     """Return what one operation changes, for a person or model."""
     match operation:
@@ -142,4 +147,8 @@ def _lines(operation: Operation) -> str:
             return difference(operation)
         case Move():
             return f"{normal_form(operation.disk)} -> {normal_form(operation.target)}\n"
+        case MakeFolder():
+            return f"{normal_form(operation.disk)}/ is made\n"
+        case RemoveFolder():
+            return f"{normal_form(operation.disk)}/ is removed where it is empty\n"
     return f"{normal_form(operation.disk)} is removed\n"

@@ -76,7 +76,7 @@ def edit_bookmarks(
             after, found = _remove(opened, body, target)
         changed = after != body
         if changed:
-            from obsidian_mcp.core.vault.changes import Create, Write  # lists of bookmarks load none of it
+            from obsidian_mcp.core.vault.operation import Create, Write  # lists of bookmarks load none of it
 
             disk = stored.PATH
             written = Text(after, data is not None and Text.decode(data).bom).encode()

@@ -77,7 +77,7 @@ def create_note(
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits  # what reading a note does without
     from obsidian_mcp.core.operations import move
-    from obsidian_mcp.core.vault.changes import Write
+    from obsidian_mcp.core.vault.operation import Write
 
     opened = app.vaults.get(vault)
     with opened.changing():
@@ -220,7 +220,7 @@ def delete_note(
 ) -> Deleted:
     """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
     from obsidian_mcp.core.operations import move
-    from obsidian_mcp.core.vault.changes import removal
+    from obsidian_mcp.core.vault.operation import removal
 
     opened = app.vaults.get(vault)
     entry = opened.find(name)

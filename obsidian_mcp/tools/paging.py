@@ -210,7 +210,7 @@ def change_made(
     """Return what the answer to a call says of its change (TOOL-31): its number, the lines that changed or, of several
     files, how many lines changed alike, and line ends that are not LF; no new text that the call itself brought, and no
     lines that the answer has as `old` and `new`."""
-    from obsidian_mcp.core.vault.changes import Create, Write, difference, is_of_text  # with the first change
+    from obsidian_mcp.core.vault.operation import Create, Write, difference, is_of_text  # with the first change
 
     said = {str(value).strip() for value in given.values() if isinstance(value, str)}
     texts = [one for one in operations if isinstance(one, Write | Create) and is_of_text(one)]

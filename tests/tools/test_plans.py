@@ -11,7 +11,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations.plans import MOST_PLANS, Plans
-from obsidian_mcp.core.vault.changes import Write
+from obsidian_mcp.core.vault.operation import Write
 from obsidian_mcp.errors import (
     ChangeNotFound,
     ConfirmationRequired,

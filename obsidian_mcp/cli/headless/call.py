@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.cli.options import Options
     from obsidian_mcp.core.files.catalog import FileEntry
     from obsidian_mcp.core.note.parser import Note
-    from obsidian_mcp.core.vault.changes import Operation
+    from obsidian_mcp.core.vault.operation import Operation
     from obsidian_mcp.core.vault.vault import Vault
 
 NO_NOTE = "File is not a markdown file."
@@ -217,7 +217,7 @@ class DropInCall:
         """The operation that changes the text of a settings file; none where nothing changes. Raises: DropInRefused."""
         from obsidian_mcp.core.text.json_text import Unreadable
         from obsidian_mcp.core.text.text import Text
-        from obsidian_mcp.core.vault.changes import Create, Write
+        from obsidian_mcp.core.vault.operation import Create, Write
 
         data, disk = self.vault.files.config(name), f"{SETTINGS_FOLDER}/{name}"
         old = Text.decode(data or b"")

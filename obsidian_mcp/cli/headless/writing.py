@@ -17,7 +17,7 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwritten
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
-from obsidian_mcp.core.vault.changes import Operation, Write, removal
+from obsidian_mcp.core.vault.operation import Operation, Write, removal
 from obsidian_mcp.errors import NoteExists, PermissionDenied
 
 from .call import DropInCall

@@ -45,7 +45,8 @@ class Changer(Protocol):
     def move(self, source: str, target: str) -> None:
         """Rename a file or folder inside the vault, folders made. Raises: NoteExists when something else is there."""
 
-    def delete(self, disk: str) -> None: ...
+    def delete(self, disk: str) -> None:
+        """Remove a file for good."""
 
     def trash(self, disk: str, *, system: bool) -> str:
         """Put a file into the system's bin, or into `.trash`; says where it went."""
@@ -60,6 +61,15 @@ class Files(Changer, Protocol):
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+
+    def delete(self, disk: str, expected: bytes | None = None) -> None:
+        """As `Changer.delete`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+
+    def trash(self, disk: str, *, system: bool, expected: bytes | None = None) -> str:
+        """As `Changer.trash`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+
+    def make_folder(self, disk: str) -> None:
+        """Make a folder, with those above it; one that is there is left."""
 
     def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
         """Every file below a folder that `is_wanted` takes by its raw path, in no order. A folder that the system
@@ -181,6 +191,13 @@ class Journal(Protocol):
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
         """Keep the bytes of a change before it is made, with its author; its number. Raises: StorageFailed."""
 
+    def begin_step(self, number: int, count: int) -> None:
+        """Note that the first `count` steps of a change may have been made from now on.
+
+        The note outlives the process and is not synced: it costs a thousandth of a synced one. After a loss of power
+        it does not count, and any step may have been made.
+        """
+
     def finish(self, number: int) -> None:
         """The change is made."""
 
@@ -188,7 +205,8 @@ class Journal(Protocol):
         """The change was not made, or has been taken back."""
 
     def unfinished(self) -> list[Recorded]:
-        """Changes that were begun and neither finished nor discarded: their process died."""
+        """Changes that were begun and neither finished nor discarded, because their process died. Each has the steps
+        that may have been made; of those before the last one it is certain, unless the machine lost its power."""
 
     def latest(self) -> int:
         """Number of the last change, 0 without any."""

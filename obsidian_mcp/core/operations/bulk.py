@@ -10,16 +10,21 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.query.parser import with_days
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
-from obsidian_mcp.core.text.text import MAX_FILE_BYTES
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
-from obsidian_mcp.core.vault.changes import PlannedChange, rewritten
+from obsidian_mcp.core.vault.changes import PlannedChange, check_total, rewritten
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable, StaleEtag, StorageFailed
+from obsidian_mcp.errors import (
+    AppError,
+    InvalidArguments,
+    NoteExists,
+    NoteNotFound,
+    PropertiesUnreadable,
+    StaleEtag,
+    StorageFailed,
+)
 
 MOST_NOTES = 10_000
 """Notes of one change."""
-MOST_CHARACTERS = 2 * MAX_FILE_BYTES
-"""Of the new texts of one change."""
 PLANS_AHEAD = 2
 """Times that a change is planned before other writers have to wait for it."""
 
@@ -62,7 +67,7 @@ def rewriting(
     """Plan to replace the text of notes by `change(text)`, of canvases by `in_canvas(text)`, if given. What stays the
     same is left out. Raises: NotText, OperationTimeout, and what `change` raises, with the path."""
     found = []
-    characters = 0
+    size = 0
     for done, entry in enumerate(entries):
         report_progress(done, len(entries), label)
         is_canvas = in_canvas is not None and extension(entry.path) == CANVAS_EXTENSION
@@ -73,26 +78,28 @@ def rewriting(
             message = f"{str(entry.path)!r}: {error.message} Nothing was written."
             raise type(error)(message, path=entry.path, **error.data) from error
         if after != content.text.body:
-            characters += len(after)
-            if characters > MOST_CHARACTERS:
-                raise InvalidArguments(
-                    f"The notes that would change hold more than {MOST_CHARACTERS:,} characters together, more than "
-                    "one change may have. Nothing was written; change fewer notes at once."
-                )
             found.append(rewritten(content, after))
+            size += len(found[-1].after.data)
+            check_total(size)
     return PlannedChange(tuple(found))
 
 
-def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = False) -> P:
-    """Make the change that `plan` plans without holding up other calls; where files change meanwhile it is planned
-    again, at last while nobody else may write (SAFE-23). Raises: what `plan` and `Vault.commit` raise; OperationTimeout
-    during a first build."""
+def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = False, awaits_index: bool = True) -> P:
+    """Make the change that `plan` plans without holding up other calls.
+
+    Where files change meanwhile it is planned again, at last while nobody else may write (SAFE-23). With `awaits_index`
+    the index is waited for before the first plan, so that no plan waits for it under the lock (INDEX-43); a plan that
+    may do without it waits by itself.
+
+    Raises: what `plan` and `Vault.commit` raise; OperationTimeout during a first build.
+    """
     if dry_run:
         vault.look_everywhere()
         made = plan()
         vault.check(tool, made.operations)
         return made
-    vault.indexer.complete()  # so that no plan waits for the index while it holds the lock (INDEX-43)
+    if awaits_index:
+        vault.indexer.complete()
     for _ in range(PLANS_AHEAD):
         revision = vault.catalog.revision
         try:
@@ -100,17 +107,21 @@ def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = Fals
         except AppError as error:  # true only if no other process has moved what it was about
             planned = error
         with vault.changing():
-            vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
-            if vault.catalog.revision == revision:
-                if isinstance(planned, AppError):
-                    raise planned
-                with suppress(StaleEtag):
-                    made = _commit(vault, tool, planned)
-                    break
+            if isinstance(planned, AppError) or planned.depends_on_all:
+                vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
+                if vault.catalog.revision != revision:
+                    continue
+            if isinstance(planned, AppError):
+                raise planned
+            # another program has changed, made or moved one of the files since it was looked at
+            with suppress(StaleEtag, NoteExists, NoteNotFound):
+                made = _commit(vault, tool, planned)
+                break
     else:
         with vault.changing():
             made = _commit(vault, tool, plan())
-    vault.indexer.catch_up()
+    if made.depends_on_all:
+        vault.indexer.catch_up()
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.catalog import Content, FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links import link_spans
@@ -17,7 +17,8 @@ from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_su
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, file_name_of, is_note, link_warning, parent
-from obsidian_mcp.core.vault.changes import Create, PlannedChange, removal, rewritten
+from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten, rewritten
+from obsidian_mcp.core.vault.operation import Create, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
@@ -42,13 +43,13 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
         raise InvalidArguments("A note cannot be merged into itself.", argument="into")
     _check_notes(source, target)
     rewriting = rewrite_links(vault, {source.path: target.path})
-    after = {file.path: file.after.text.body for file in rewriting.rewritten}
-    before = vault.read_text(target)
-    own = after.get(source.path, vault.read_text(source).text.body)
+    # A file is read once: the change expects the bytes that it was made from, not those of a later look.
+    files = {file.path: file for file in rewriting.rewritten}
+    leaving, own = _before_and_after(vault, source, files.get(source.path))
+    before, there = _before_and_after(vault, target, files.get(target.path))
     read = frontmatter.read(own)
     if read is not None and read.error:
         raise PropertiesUnreadable(f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written.")
-    there = after.get(target.path, before.text.body)
     text = footnotes.renamed(own[frontmatter.text_start(own) :].strip("\r\n"), there)
     has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source.path).value)
     names_of_both = () if has_linked_parts else (basename(source.path), basename(target.path))
@@ -60,12 +61,20 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     merged = rewritten(before, body)
     warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
     others = tuple(file for file in rewriting.rewritten if file.path not in (source.path, target.path))
-    removed = removal(source.disk, vault.settings.trash_option)
+    removed = removal(source.disk, vault.settings.trash_option)._replace(before=leaving.data)
     said = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
     said += tuple(lost_bookmarks(vault, {source.path}))
     if left_out:
         said += (f"Left out, because {str(target.path)!r} has it: {left_out} of its headings, paragraphs and items.",)
     return PlannedChange((merged, *others), (removed,), said, source.path, target.path)
+
+
+def _before_and_after(vault: Vault, entry: FileEntry, file: Rewritten | None) -> tuple[Content, str]:
+    """Return a note as it is, and its text with rewritten links, where it has some."""
+    if file is not None:
+        return file.before, file.after.text.body
+    content = vault.read_text(entry)
+    return content, content.text.body
 
 
 def _without_repeats(text: str, there: str, names: Collection[str]) -> tuple[str, int]:

@@ -30,7 +30,7 @@ from obsidian_mcp.core.periodic.template import (
 )
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, name_key, parse
-from obsidian_mcp.core.vault.changes import Create
+from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, TemplateFailed
 
 if TYPE_CHECKING:

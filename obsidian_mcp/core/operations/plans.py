@@ -18,6 +18,8 @@ from obsidian_mcp.core.text.diff import Hunk, hunks
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault import changes
+from obsidian_mcp.core.vault.moves import Moves
+from obsidian_mcp.core.vault.operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
 if TYPE_CHECKING:
@@ -92,20 +94,20 @@ class Plan:
 
     @property
     def size(self) -> int:
-        texts = (one for one in self.change.operations if isinstance(one, changes.Write | changes.Create))
+        texts = (one for one in self.change.operations if isinstance(one, Write | Create))
         return sum(len(one.before) + len(one.after) for one in texts)
 
     @cached_property
-    def moves(self) -> dict[str, str]:
-        """The places on disk that move, with their targets."""
-        return {move.disk: move.target for move in self.change.operations if isinstance(move, changes.Move)}
+    def moves(self) -> Moves:
+        """The places on disk that move, in the order of the change."""
+        return Moves(move for move in self.change.operations if isinstance(move, Move))
 
     @cached_property
-    def by_path(self) -> dict[str, list[changes.Operation]]:
+    def by_path(self) -> dict[str, list[Operation]]:
         """Return the operations of every file, by path; moves last among them, as they are made."""
-        found: dict[str, list[changes.Operation]] = {normal_form(disk): [] for disk in self.moves}
+        found: dict[str, list[Operation]] = {normal_form(move.disk): [] for move in self.moves}
         for operation in self.change.operations:
-            if not isinstance(operation, changes.RemoveFolder):
+            if not isinstance(operation, RemoveFolder | MakeFolder):
                 found.setdefault(normal_form(operation.disk), []).append(operation)
         return found
 
@@ -144,7 +146,7 @@ class Plans:
         if (planned := _planned(make)) is None:
             return None
         files = self._vault.files
-        leaving = (one for one in planned.change.operations if isinstance(one, changes.Move | changes.Remove))
+        leaving = (one for one in planned.change.operations if isinstance(one, Move | Remove))
         base = {one.disk: files.stat(one.disk) for one in leaving}
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
         plan = Plan(number, planned.tool, planned.change, base, expires, make)
@@ -181,17 +183,17 @@ class Plans:
         """Return what a plan does to every file, in the order of the change."""
         return [self._file_change(path, operations) for path, operations in plan.by_path.items()]
 
-    def _file_change(self, path: str, operations: Sequence[changes.Operation]) -> FileChange:
+    def _file_change(self, path: str, operations: Sequence[Operation]) -> FileChange:
         change = FileChange(path, "modify")
         for operation in operations:
             match operation:
-                case changes.Write():
+                case Write():
                     change = change._replace(before=operation.before, after=operation.after)
-                case changes.Create():
+                case Create():
                     change = change._replace(kind="create", after=operation.after)
-                case changes.Move():
+                case Move():
                     change = change._replace(kind="move", to=normal_form(operation.target))
-                case changes.Remove():
+                case Remove():
                     there = self._vault.files.stat(operation.disk)
                     is_shown = there is not None and there.size <= SHOWN_BYTES
                     before = self._vault.files.read(operation.disk) if is_shown else None
@@ -203,42 +205,42 @@ class Plans:
         found = {self._state_of(plan, operation) for operation in plan.by_path[path]}
         return found.pop() if len(found) == 1 else "stale"
 
-    def _state_of(self, plan: Plan, operation: changes.Operation) -> State:
+    def _state_of(self, plan: Plan, operation: Operation) -> State:
         files = self._vault.files
         match operation:
-            case changes.Write():
+            case Write():
                 disk = self._now_at(plan, operation.disk)
                 data = files.read(disk) if files.stat(disk) is not None else None
                 return "pending" if data == operation.before else "applied" if data == operation.after else "stale"
-            case changes.Create():
+            case Create():
                 if files.stat(operation.disk) is None:
                     return "stale" if files.exists(operation.disk) else "pending"
                 return "applied" if files.read(operation.disk) == operation.after else "stale"
-            case changes.Move():
+            case Move():
                 is_there, is_moved = files.exists(operation.disk), files.exists(operation.target)
                 if is_there and (not is_moved or name_key(operation.disk) == name_key(operation.target)):
                     return "pending" if self._unchanged(plan, operation) else "stale"
                 return "applied" if is_moved and not is_there else "stale"
-            case changes.Remove():
+            case Remove():
                 if not files.exists(operation.disk):
                     return "applied"
                 return "pending" if self._unchanged(plan, operation) else "stale"
         return "applied"  # an empty folder that is removed on the way
 
-    def _unchanged(self, plan: Plan, operation: changes.Move | changes.Remove) -> bool:
+    def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
         """Whether a file that is moved or removed is as it was; its text is compared where the plan changes it, too."""
-        if any(isinstance(other, changes.Write) for other in plan.by_path[normal_form(operation.disk)]):
+        if any(isinstance(other, Write) for other in plan.by_path[normal_form(operation.disk)]):
             return True
         return plan.base[operation.disk] == self._vault.files.stat(operation.disk)
 
     def _now_at(self, plan: Plan, disk: str) -> str:
         """Return the path of a file after those moves of the plan that have been made."""
-        files, target = self._vault.files, changes.moved(disk, plan.moves)
+        files, target = self._vault.files, plan.moves.after(disk)
         return target if target != disk and not files.exists(disk) and files.exists(target) else disk
 
     def needs(self, plan: Plan, path: str) -> str | None:
         """Return the file whose move has to be made first, or together with the change of this one."""
-        sources = list(map(normal_form, plan.moves))
+        sources = [normal_form(move.disk) for move in plan.moves]
         if path in sources:
             return None
         return next((source for source in sources if self.state(plan, source) == "pending"), None)
@@ -248,7 +250,7 @@ class Plans:
         InvalidArguments for a path not in it or that needs another, StaleEtag naming changed files, and what
         `Vault.commit` raises."""
         plan = self.get(plan_id)
-        if len(plan.by_path) > 1 or plan.moves:
+        if len(plan.by_path) > 1 or len(plan.moves):
             self._vault.indexer.complete()  # without the lock (INDEX-43)
         with self._vault.changing():
             self._vault.look_everywhere()
@@ -261,14 +263,14 @@ class Plans:
             chosen = self._chosen(plan, states, whole=not paths)
             wanted = {id(operation) for path in chosen for operation in by_path[path]}
             is_whole = len(chosen) == len(by_path)
-            if is_whole and plan.change.undoes is None and (len(chosen) > 1 or plan.moves):
+            if is_whole and plan.change.undoes is None and (len(chosen) > 1 or len(plan.moves) > 0):
                 _check_covers(plan)
             operations = [
                 operation._replace(disk=self._now_at(plan, operation.disk))
-                if isinstance(operation, changes.Write)
+                if isinstance(operation, Write)
                 else operation
                 for operation in plan.change.operations
-                if isinstance(operation, changes.RemoveFolder) or id(operation) in wanted
+                if isinstance(operation, RemoveFolder | MakeFolder) or id(operation) in wanted
             ]
             return self._vault.commit(plan.tool, operations, plan.change.undoes if is_whole else None)
 

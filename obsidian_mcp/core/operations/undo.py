@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import accumulate
 from typing import Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
@@ -14,6 +15,8 @@ from obsidian_mcp.core.text.diff import merge, short_diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault import changes
+from obsidian_mcp.core.vault.moves import Moves
+from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, RemoveFolder, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, NoteNotFound, UndoConflict
 
@@ -111,16 +114,16 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
     free: set[str] = set()
     """Places that are taken now, and not any more once the operations planned so far are made."""
 
-    def restored(kind: str) -> Iterator[changes.Operation]:
-        later: dict[str, str] = {}
-        """The moves behind a step."""
-        for step in reversed(recorded.steps):
-            if step.target is not None:
-                later[step.disk] = step.target
+    moves = Moves(Move(step.disk, step.target) for step in recorded.steps if step.target is not None)
+    moves_before = [*accumulate((step.target is not None for step in recorded.steps), initial=0)][:-1]
+    """How many moves were made before each step."""
+
+    def restored(kind: str) -> Iterator[Operation]:
+        for step, earlier in zip(reversed(recorded.steps), reversed(moves_before), strict=True):
             if step.kind != kind:
                 continue
             try:  # what was removed comes back after the moves
-                place = step.disk if kind == "remove" else changes.moved(step.disk, later)
+                place = step.disk if kind == "remove" else moves.after(step.disk, earlier)
                 operation = _content(vault, step, place, wins, is_free=kind == "remove" and place in free)
             except UndoConflict:
                 if wins != "current":
@@ -131,34 +134,66 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
                 yield operation
 
     made = list(restored("create"))
-    free |= {operation.disk for operation in made if isinstance(operation, changes.Remove)}
-    backwards = []
-    moves = [step for step in recorded.steps if step.target is not None]
-    for step in reversed(moves):
-        disk, target = step.disk, step.target or ""
-        is_free = not vault.files.exists(disk) or disk in free or name_key(disk) == name_key(target)
-        if is_free and vault.files.exists(target):
-            backwards.append(changes.Move(target, disk))
-            free.add(target)
-            free.discard(disk)
-        elif wins == "current":
+    free |= {operation.disk for operation in made if isinstance(operation, Remove)}
+    places = _PlacesBack(vault, free)
+    for step in reversed(recorded.steps):
+        if step.kind == "folder":
+            places.remove_folder(step.disk)
+        elif step.target is not None and not places.move(step.target, step.disk):
+            if wins != "current":
+                raise _not_back(step.disk, step.target)
             left.append(step)
-        else:
-            raise UndoConflict(
-                f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved or deleted "
-                "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
-                path=normal_form(target),
-            )
-    if moves and not backwards:  # no old name is back, so the links stay too
+    if len(moves) and not len(places.moves):  # no old name is back, so the links stay too
         left += [step for step in reversed(recorded.steps) if step.kind == "write"]
     else:
         made = [*restored("write"), *made]
-    folders = [changes.RemoveFolder(step.disk) for step in reversed(recorded.steps) if step.kind == "folder"]
-    steps = (*made, *backwards, *restored("remove"), *folders)
+    steps = (*made, *places.operations, *restored("remove"))
     return changes.PlannedChange(steps=steps, undoes=recorded.number), left
 
 
-def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> changes.Operation | None:
+class _PlacesBack:
+    """The places of files and folders while moves are planned back, the last one first."""
+
+    def __init__(self, vault: Vault, free: set[str]) -> None:
+        """`free`: places that are taken now, and not any more when the moves are made."""
+        self._files = vault.files
+        self._free = free
+        self.operations: list[Operation] = []
+        self.moves = Moves()
+
+    def move(self, disk: str, target: str) -> bool:
+        """Plan to move a file or folder back; False where it is not there, or its old place is taken."""
+        is_free = not self._is_there(target) or target in self._free or name_key(disk) == name_key(target)
+        if not is_free or not self._is_there(disk):
+            return False
+        self.operations.append(Move(disk, target))
+        self.moves.append(Move(disk, target))
+        self._free.add(disk)
+        self._free.discard(target)
+        return True
+
+    def remove_folder(self, disk: str) -> None:
+        """Plan to remove a folder that the change has made, where nothing but the files of the change was in it."""
+        self.operations.append(RemoveFolder(disk))
+        present = self.moves.before(disk)
+        if present is not None and all(file.disk in self._free for file in self._files.scan(present)):
+            self._free.add(disk)
+
+    def _is_there(self, disk: str) -> bool:
+        """Whether something is at a place when the moves planned so far are made."""
+        present = self.moves.before(disk)
+        return present is not None and self._files.exists(present)
+
+
+def _not_back(disk: str, target: str) -> UndoConflict:
+    return UndoConflict(
+        f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved or deleted "
+        "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
+        path=normal_form(target),
+    )
+
+
+def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> Operation | None:
     """Return the operation that restores one file; None if it is unchanged. Raises: UndoConflict."""
     now = None
     if not is_free:
@@ -182,8 +217,8 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
         elif wins != "undo":
             raise _conflict(disk, step, now)
     if wanted is None:
-        return changes.Remove(disk, permanent=vault.policy.permanent_delete)
-    return changes.Create(disk, wanted) if now is None else changes.Write(disk, now, wanted)
+        return Remove(disk, permanent=vault.policy.permanent_delete, before=now)
+    return Create(disk, wanted) if now is None else Write(disk, now, wanted)
 
 
 def _body(data: bytes | None) -> str:

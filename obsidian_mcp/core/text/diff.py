@@ -63,6 +63,16 @@ def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hun
         yield Hunk(group[0][1] + 1, group[0][3] + 1, lines)
 
 
+def count_differences(old: str, new: str) -> int:
+    """Return how many lines only one of two texts has, counted in both."""
+    opcodes = LineMatcher(split_lines(old), split_lines(new)).get_opcodes()
+    return sum(
+        old_end - old_start + new_end - new_start
+        for kind, old_start, old_end, new_start, new_end in opcodes
+        if kind != "equal"
+    )
+
+
 # Merging
 
 Change = tuple[int, int, tuple[str, ...]]

@@ -7,20 +7,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import Content, normal_form
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
-from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.core.text.diff import CONTEXT_LINES, diff, merge, short_diff
-from obsidian_mcp.core.text.text import Text, check_size
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, parent
-from obsidian_mcp.errors import AppError, InvalidArguments, StaleEtag, StorageFailed
+from obsidian_mcp.core.text.diff import diff, merge, short_diff
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, check_size
+from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, VaultPath, extension, parent
+from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, NoteNotFound, StaleEtag, StorageFailed
 
+from .moves import Moves
+from .operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write, difference
 from .sync_tree import Listing
 from .take_back import take_back
 
@@ -28,66 +28,10 @@ log = logging.getLogger(__name__)
 
 THROUGH_APP = 20
 """Most files of one change that the app writes: it takes 50 ms to a second for one file."""
+MOST_BYTES = 2 * MAX_FILE_BYTES
+"""Of all files that one change writes: they are held in memory together."""
 MISTAKES_SHOWN = 10
 _NOTHING = VaultPath("")
-
-
-class Write(NamedTuple):
-    """Replace a file's bytes; `before` are the bytes that the change was made from."""
-
-    disk: str
-    before: bytes
-    after: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    """Write a file that is not there yet."""
-
-    disk: str
-    after: bytes
-    before: ClassVar[bytes] = b""
-
-
-class Move(NamedTuple):
-    """Move a file, or a folder with its files."""
-
-    disk: str
-    target: str
-    unlinked: bool = False
-    """No link leads to the file, so the app may make the move (APP-FILE-06)."""
-
-
-class Remove(NamedTuple):
-    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for good."""
-
-    disk: str
-    permanent: bool
-    system: bool = False
-
-
-def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
-    """How a file is removed under the vault's setting; `permanent` whatever that says."""
-    return Remove(disk, permanent=permanent or option == "none", system=option == "system")
-
-
-class RemoveFolder(NamedTuple):
-    """Remove an empty folder; a folder that holds files, or is gone, is left alone."""
-
-    disk: str
-
-
-Operation = Write | Create | Move | Remove | RemoveFolder
-
-
-def moved(disk: str, moves: Mapping[str, str]) -> str:
-    """Return the path of a file after moves of files and folders."""
-    above = disk
-    while above:
-        if above in moves:
-            return moves[above] + disk[len(above) :]
-        above = above.rpartition("/")[0]
-    return disk
 
 
 class Rewritten(NamedTuple):
@@ -143,6 +87,11 @@ class PlannedChange:
     """Number of the change that this one takes back."""
 
     @property
+    def depends_on_all(self) -> bool:
+        """Whether a change of any other file could make this plan wrong, as a new link to a file that moves."""
+        return True
+
+    @property
     def operations(self) -> tuple[Operation, ...]:
         return (*(file.operation for file in self.rewritten), *self.steps)
 
@@ -150,20 +99,6 @@ class PlannedChange:
         """Yield what is written anew or changes in every text, the new files first."""
         yield from (difference(step) for step in self.steps if isinstance(step, Create | Write))
         yield from (file.diff for file in self.rewritten)
-
-
-def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
-    """Return the lines of a text that change, as a unified diff; for other files a line that says so."""
-    path = normal_form(operation.disk)
-    if not is_of_text(operation):
-        return f"{path}: {len(operation.after):,} bytes that are no text\n"
-    return diff(path, Text.decode(operation.before).body, Text.decode(operation.after).body, context)
-
-
-def is_of_text(operation: Write | Create) -> bool:
-    """Whether a file has lines to show, before and after."""
-    is_text = operation.disk.endswith(NOTE_EXTENSION) or media.is_text(operation.disk, operation.after)
-    return is_text and b"\0" not in operation.before + operation.after
 
 
 class Planned(Exception):
@@ -200,6 +135,16 @@ def edited(
     return rewritten(before, merged, merged=True)
 
 
+def changed_meanwhile(disk: str) -> StaleEtag:
+    """Return the error for a file that no longer holds what a change was made from."""
+    path = normal_form(disk)
+    return StaleEtag(
+        f"{path!r} was changed by another program in this moment. "
+        "Nothing was written; read it again and repeat the edit.",
+        path=path,
+    )
+
+
 def stale(now: Content, etag: str, advice: str) -> StaleEtag:
     return StaleEtag(
         f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not {etag}. {advice}",
@@ -213,6 +158,15 @@ class Done(NamedTuple):
 
     change: int
     location: str | None = None
+
+
+def check_total(size: int) -> None:
+    """Check how many bytes one change writes. Raises: InvalidArguments."""
+    if size > MOST_BYTES:
+        raise InvalidArguments(
+            f"The files that would change hold more than {MOST_BYTES:,} bytes together, more than one change may "
+            "have. Nothing was written; change fewer notes at once."
+        )
 
 
 def _check_readable(operation: Operation) -> None:
@@ -260,8 +214,8 @@ class Changes:
     _caught_up: int | None
     """The last change in the journal whose files the catalog knows, None if it could not be read."""
     _writers: int = 0
-    _moving: dict[str, str] = field(default_factory=dict)
-    """Sources and targets of the moves that are being made."""
+    _moving: Moves = field(default_factory=Moves)
+    """The moves that are being made, in their order."""
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -278,7 +232,7 @@ class Changes:
 
     def place_of(self, disk: str) -> str:
         """Return the current path of a file that is being moved."""
-        return moved(disk, self._moving)
+        return self._moving.after(disk)
 
     def _recover(self) -> None:
         """Take back what died half done; what cannot be taken back now is tried again before the next change."""
@@ -308,18 +262,20 @@ class Changes:
             self._check(tool, operations, is_undo=undoes is not None)
             if current_call.get().is_planning:
                 raise Planned(tool, PlannedChange(steps=tuple(operations), undoes=undoes))
-            made = self._folders_made(operations)
             limit = None if undoes is None else sys.maxsize  # a file that others have made larger is undone too
             steps = [self._step(operation, limit) for operation in operations]
+            operations = [_expecting(*pair) for pair in zip(operations, steps, strict=True)]
+            folders = self._folders_made(operations)
             if (ending := current_call.get().limit) is not None:
                 ending.begin_commit()
-            number = self._journal.begin(tool, [*made, *steps], undoes)
-            self._moving = {move.disk: move.target for move in operations if isinstance(move, Move)}
+            recorded = [one for made, step in zip(folders, steps, strict=True) for one in (*made, step)]
+            number = self._journal.begin(tool, recorded, undoes)
+            self._moving = Moves(operation for operation in operations if isinstance(operation, Move))
             try:
                 with self._listing.frozen(steps):
-                    location = self._make(number, operations, made, steps)
+                    location = self._make(number, operations, recorded, [len(made) + 1 for made in folders])
             finally:
-                self._moving = {}
+                self._moving = Moves()
             self._caught_up = number
             if (made_change := current_call.get().made) is not None:
                 made_change(number, operations)
@@ -334,21 +290,24 @@ class Changes:
                 _check_readable(operation)
 
     def _make(
-        self, number: int, operations: Sequence[Operation], made: Sequence[Step], steps: Sequence[Step]
+        self, number: int, operations: Sequence[Operation], steps: Sequence[Step], counts: Sequence[int]
     ) -> str | None:
-        """Make all operations or none; return the trash folder of a removed file."""
+        """Make all operations or none; return the trash folder of a removed file. `counts`: how many of the steps
+        belong to each operation, which is the last of them."""
         changer = self._changer(operations)
-        location, performed = None, 0
+        location, begun = None, 0
         try:
-            for operation in operations:
-                location = self._perform(operation, changer) or location
-                performed += 1
+            for operation, count in zip(operations, counts, strict=True):
+                begun += count
+                self._journal.begin_step(number, begun)
+                try:
+                    location = self._perform(operation, changer) or location
+                except AppError as error:
+                    begun -= _is_refusal(error, steps[begun - 1])
+                    raise
             self._journal.finish(number)
         except BaseException as error:
-            begun = steps[: performed + 1]
-            if isinstance(error, AppError) and len(begun) > performed and begun[performed].kind == "move":
-                begun = steps[:performed]  # a rename that failed was not made: another program owns the target
-            self._roll_back(number, [*made, *begun], error)
+            self._roll_back(number, steps[:begun], error)
             raise
         return location
 
@@ -366,18 +325,29 @@ class Changes:
         with suppress(StorageFailed):  # the next change finds it, and nothing to take back
             self._journal.discard(number)
 
-    def _folders_made(self, operations: Sequence[Operation]) -> list[Step]:
-        """Return the folders that a change creates, outermost first, so that taking it back removes them."""
-        made: dict[str, Step] = {}
+    def _folders_made(self, operations: Sequence[Operation]) -> list[list[Step]]:
+        """Return for each operation the folders that it makes on the way, outermost first, so that taking it back
+        removes them before what had their place comes back."""
+        steps: list[list[Step]] = []
+        made: set[str] = set()
+        moves = Moves()
         for operation in operations:
-            target = operation.disk if isinstance(operation, Create) else getattr(operation, "target", "")
+            target = operation.disk if isinstance(operation, Create | MakeFolder) else getattr(operation, "target", "")
             folder, missing = parent(target), []
             # looked for in `made` first: thousands of files may go into one new folder
-            while folder and folder not in made and not self._files.exists(folder):
+            while folder and folder not in made and not self._was_there(folder, moves):
                 missing.append(folder)
                 folder = parent(folder)
-            made |= {folder: Step("folder", folder) for folder in reversed(missing)}
-        return list(made.values())
+            made.update(missing)
+            steps.append([Step("folder", folder) for folder in reversed(missing)])
+            if isinstance(operation, Move):
+                moves.append(operation)
+        return steps
+
+    def _was_there(self, folder: str, moves: Moves) -> bool:
+        """Whether a folder is there once these moves are made."""
+        place = moves.before(folder)
+        return place is not None and self._files.exists(place)
 
     def _step(self, operation: Operation, limit: int | None) -> Step:
         """Return the journal's record of an operation; `limit` as in `Files.read`. Raises: StaleEtag, StorageFailed."""
@@ -385,28 +355,35 @@ class Changes:
             return Step("create", operation.disk, after=operation.after)
         if isinstance(operation, Move):
             return Step("move", operation.disk, target=operation.target)
-        if isinstance(operation, RemoveFolder):
+        if isinstance(operation, RemoveFolder | MakeFolder):
             return Step("folder", operation.disk)
         if isinstance(operation, Remove):
-            try:
-                return Step("remove", operation.disk, before=self._files.read(operation.disk, limit))
-            except StorageFailed:
-                if operation.permanent:  # a file too large for the journal could never come back
-                    raise
-                return Step("remove", operation.disk)
+            return self._removal_step(operation, limit)
         if self._files.read(operation.disk, limit) != operation.before:
-            raise StaleEtag(
-                f"{normal_form(operation.disk)!r} was changed by another program in this moment. "
-                "Nothing was written; read it again and repeat the edit.",
-                path=normal_form(operation.disk),
-            )
+            raise changed_meanwhile(operation.disk)
         return Step("write", operation.disk, before=operation.before, after=operation.after)
+
+    def _removal_step(self, removal: Remove, limit: int | None) -> Step:
+        """Return the journal's record of a removal, with the bytes that are removed. Raises: StaleEtag where they are
+        not those that the change was made from; StorageFailed."""
+        try:
+            present = self._files.read(removal.disk, limit)
+        except StorageFailed:
+            if removal.permanent:  # a file too large for the journal could never come back
+                raise
+            return Step("remove", removal.disk)
+        if removal.before is not None and removal.before != present:
+            raise changed_meanwhile(removal.disk)
+        return Step("remove", removal.disk, before=present)
 
     def _check_allowed(self, operation: Operation, *, overwrites: bool) -> None:
         """Raises: PermissionDenied, StorageFailed, ConfirmationRequired."""
         path = normal_form(operation.disk)
         match operation:
             case RemoveFolder():
+                return
+            case MakeFolder():
+                self._policy.check_write(f"{path}/")
                 return
             case Write() | Create():
                 self._policy.check_write(path, len(operation.after))
@@ -459,10 +436,31 @@ class Changes:
                 changer.create(operation.disk, operation.after)
             case Move():
                 changer.move(operation.disk, operation.target)
-            case Remove(permanent=True):
-                changer.delete(operation.disk)
             case RemoveFolder():
                 self._files.remove_folder(operation.disk)
+            case MakeFolder():
+                self._files.make_folder(operation.disk)
+            case Remove(permanent=True) if changer is self._files:
+                self._files.delete(operation.disk, operation.before)
+            case Remove(permanent=True):
+                changer.delete(operation.disk)
+            case Remove() if changer is self._files:
+                return self._files.trash(operation.disk, system=operation.system, expected=operation.before)
             case Remove():
                 return changer.trash(operation.disk, system=operation.system)
         return None
+
+
+def _expecting(operation: Operation, step: Step) -> Operation:
+    """Return a removal with the bytes that the journal has: the file must hold these in the last moment (SAFE-08)."""
+    return operation._replace(before=step.before) if isinstance(operation, Remove) else operation
+
+
+def _is_refusal(error: AppError, step: Step) -> bool:
+    """Whether an error says that a step was not made.
+
+    Such a step is left out of what is taken back: its old lines are still in the file, beside what another program
+    wrote, and would come in twice. The file that a `create` found in its place belongs to somebody else.
+    """
+    # a rename is one call of the system: it fails as a whole, whatever the reason
+    return step.kind == "move" or isinstance(error, StaleEtag | NoteExists | NoteNotFound)

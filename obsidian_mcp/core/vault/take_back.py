@@ -68,8 +68,12 @@ def _without(step: Step, now: bytes | None) -> bytes | None:
         return step.before
     if now is None or step.before is None or step.after is None:
         return now  # another program has deleted, edited or made the whole file since
-    from obsidian_mcp.core.text.diff import merge
+    from obsidian_mcp.core.text.diff import count_differences, merge
 
     before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
+    # The step that a process died in may not have been made. What another program has made of the old text is closer
+    # to the old text: without this look its lines, which are still there, would come in a second time.
+    if count_differences(before.body, present.body) < count_differences(after.body, present.body):
+        return now
     merged = merge(after.body, before.body, present.body, neighbours=True)
     return now if merged is None else Text(merged, present.bom).encode()

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
-    from .changes import Changes, Done, Operation, Rewritten
+    from .changes import Changes, Done, Rewritten
+    from .operation import Operation
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""

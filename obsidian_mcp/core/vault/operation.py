@@ -1,0 +1,84 @@
+"""What a change does to one file or folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from obsidian_mcp.core.files import media
+from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.settings import TrashOption
+from obsidian_mcp.core.text.diff import CONTEXT_LINES, diff
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION
+
+
+class Write(NamedTuple):
+    """Replace a file's bytes; `before` are the bytes that the change was made from."""
+
+    disk: str
+    before: bytes
+    after: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Write a file that is not there yet."""
+
+    disk: str
+    after: bytes
+    before: ClassVar[bytes] = b""
+
+
+class Move(NamedTuple):
+    """Move a file, or a folder with its files."""
+
+    disk: str
+    target: str
+    unlinked: bool = False
+    """No link leads to the file, so the app may make the move (APP-FILE-06)."""
+
+
+class Remove(NamedTuple):
+    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for good."""
+
+    disk: str
+    permanent: bool
+    system: bool = False
+    before: bytes | None = None
+    """The bytes that the change was made from, as where they went into another note; None where any may go."""
+
+
+def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
+    """How a file is removed under the vault's setting; `permanent` whatever that says."""
+    return Remove(disk, permanent=permanent or option == "none", system=option == "system")
+
+
+class RemoveFolder(NamedTuple):
+    """Remove an empty folder; a folder that holds files, or is gone, is left alone."""
+
+    disk: str
+
+
+@dataclass(frozen=True, slots=True)
+class MakeFolder:
+    """Make a folder that stays empty."""
+
+    disk: str
+
+
+Operation = Write | Create | Move | Remove | RemoveFolder | MakeFolder
+
+
+def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
+    """Return the lines of a text that change, as a unified diff; for other files a line that says so."""
+    path = normal_form(operation.disk)
+    if not is_of_text(operation):
+        return f"{path}: {len(operation.after):,} bytes that are no text\n"
+    return diff(path, Text.decode(operation.before).body, Text.decode(operation.after).body, context)
+
+
+def is_of_text(operation: Write | Create) -> bool:
+    """Whether a file has lines to show, before and after."""
+    is_text = operation.disk.endswith(NOTE_EXTENSION) or media.is_text(operation.disk, operation.after)
+    return is_text and b"\0" not in operation.before + operation.after

@@ -1,0 +1,177 @@
+"""What was never written is never taken back; what was is, and only that (SAFE-01 to 03, SAFE-22)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obsidian_mcp.adapters import begun_steps
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.core.operations.undo import undo
+from obsidian_mcp.core.vault.operation import Create, Remove, Write
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import NoteExists, StaleEtag
+
+pytestmark = pytest.mark.usefixtures("disk_of_macos")
+
+Opened = Callable[..., Vault]
+NOTES = 8
+BEFORE = b"# Log\nfirst\nmark\n"
+AFTER = b"# Log\nfirst\n"
+FOREIGN = b"theirs\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for number in range(NOTES):
+        (folder / f"{number}.md").write_bytes(BEFORE)
+    return folder
+
+
+def append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(FOREIGN)
+
+
+class Appending(Disk):
+    """Another program appends to a file in the last moment before it is replaced or removed."""
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        append(self.root / disk)
+        return super().write(disk, data, expected)
+
+    def delete(self, disk: str, expected: bytes | None = None) -> None:
+        append(self.root / disk)
+        super().delete(disk, expected)
+
+    def trash(self, disk: str, *, system: bool, expected: bytes | None = None) -> str:
+        append(self.root / disk)
+        return super().trash(disk, system=system, expected=expected)
+
+
+def test_a_write_that_is_refused_in_the_last_moment_puts_no_line_in_twice(root: Path, opened: Opened) -> None:
+    """SAFE-01. Issue 56: STALE_ETAG "Nothing was written", and the line that the edit removes stood twice."""
+    with pytest.raises(StaleEtag):
+        opened(Appending(root)).commit("edit_note", [Write("0.md", BEFORE, AFTER)])
+
+    assert (root / "0.md").read_bytes() == BEFORE + FOREIGN
+
+
+def test_an_undo_that_is_refused_in_the_last_moment_puts_no_line_in_twice(root: Path, opened: Opened) -> None:
+    """SAFE-01, SAFE-04."""
+    opened().commit("edit_note", [Write("0.md", BEFORE, BEFORE + b"ours\n")])
+
+    with pytest.raises(StaleEtag):
+        undo(opened(Appending(root)), 1)
+
+    assert (root / "0.md").read_bytes() == BEFORE + b"ours\n" + FOREIGN
+
+
+@pytest.mark.parametrize("permanent", [True, False])
+def test_a_file_that_another_program_changes_in_the_last_moment_is_not_removed(
+    root: Path, opened: Opened, *, permanent: bool
+) -> None:
+    """SAFE-08: neither for good nor into the trash; its line would be in no journal."""
+    with pytest.raises(StaleEtag):
+        opened(Appending(root)).commit("delete_note", [Remove("0.md", permanent=permanent)])
+
+    assert (root / "0.md").read_bytes() == BEFORE + FOREIGN
+    assert sorted(path.name for path in root.iterdir() if path.is_file()) == [f"{number}.md" for number in range(NOTES)]
+    assert not [*root.rglob(".trash/*")]
+
+
+class Creating(Disk):
+    """Another program makes the same file in the last moment."""
+
+    def create(self, disk: str, data: bytes) -> None:
+        (self.root / disk).write_bytes(data)
+        super().create(disk, data)
+
+
+def test_a_file_of_another_program_with_the_same_bytes_is_not_removed_with_a_create_that_failed(
+    root: Path, opened: Opened
+) -> None:
+    """SAFE-02."""
+    with pytest.raises(NoteExists):
+        opened(Creating(root)).commit("create_note", [Write("0.md", BEFORE, AFTER), Create("New.md", b"same\n")])
+
+    assert (root / "New.md").read_bytes() == b"same\n"
+    assert (root / "0.md").read_bytes() == BEFORE
+
+
+class Crash(BaseException):
+    """The process dies."""
+
+
+class Dying(Disk):
+    """The process dies before or in the n-th write, or after it."""
+
+    def __init__(self, root: Path, at: int, *, is_made: bool) -> None:
+        super().__init__(root)
+        self.left = at
+        self.is_made = is_made
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        self.left -= 1
+        if self.left < 0 or (self.left == 0 and not self.is_made):
+            raise Crash
+        super().write(disk, data, expected)
+        if self.left == 0:
+            raise Crash
+
+
+@pytest.mark.parametrize("has_lost_power", [False, True])
+@pytest.mark.parametrize("is_made", [False, True])
+def test_after_a_crash_each_file_has_its_old_lines_once_and_those_of_another_program(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch, *, is_made: bool, has_lost_power: bool
+) -> None:
+    """SAFE-03, SAFE-22. Issue 56: in 186 to 193 of 200 notes the removed line stood twice."""
+    with pytest.raises(Crash):
+        opened(Dying(root, NOTES // 2, is_made=is_made)).commit(
+            "replace", [Write(f"{number}.md", BEFORE, AFTER) for number in range(NOTES)]
+        )
+    for number in range(NOTES):
+        append(root / f"{number}.md")
+    if has_lost_power:
+        monkeypatch.setattr(begun_steps, "SAME_START_SECONDS", -1.0)
+
+    with opened().changing():
+        pass
+
+    assert {(root / f"{number}.md").read_bytes() for number in range(NOTES)} == {BEFORE + FOREIGN}
+
+
+def test_what_a_person_does_to_a_file_that_a_cut_off_change_had_not_reached_stays(root: Path, opened: Opened) -> None:
+    """SAFE-03: also where it is just what the change would have done."""
+    with pytest.raises(Crash):
+        opened(Dying(root, 2, is_made=True)).commit(
+            "replace",
+            [*(Write(f"{number}.md", BEFORE, AFTER) for number in range(4)), Create("New.md", b"made\n")],
+        )
+    (root / "3.md").write_bytes(AFTER)
+    (root / "New.md").write_bytes(b"made\n")
+
+    with opened().changing():
+        pass
+
+    assert [(root / f"{number}.md").read_bytes() for number in range(4)] == [BEFORE, BEFORE, BEFORE, AFTER]
+    assert (root / "New.md").read_bytes() == b"made\n"
+
+
+def test_a_half_written_record_of_begun_steps_counts_as_none(root: Path, opened: Opened) -> None:
+    """SAFE-03."""
+    with pytest.raises(Crash):
+        opened(Dying(root, 3, is_made=True)).commit(
+            "replace", [Write(f"{number}.md", BEFORE, AFTER) for number in range(4)]
+        )
+    (root.parent / "state/begun").write_bytes(b"half")
+
+    with opened().changing():
+        pass
+
+    assert {(root / f"{number}.md").read_bytes() for number in range(4)} == {BEFORE}
