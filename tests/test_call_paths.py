@@ -134,7 +134,7 @@ PATHS: list[tuple[str, list[dict[str, object]], int, int]] = [
     ("query", [{"query": "TABLE rating FROM #animal SORT rating"}], 730, 18),
     ("query", [{"query": BASE}], 510, 18),
 ]
-"""Tools, calls that take turns, and how many of our functions and how deep no call goes. The numbers only get smaller."""
+"""Tools, calls that take turns, and the calls of functions and the depth that none exceeds. They only get smaller."""
 
 
 @pytest.mark.parametrize(("tool", "turns", "calls", "depth"), PATHS, ids=lambda value: str(value)[:60])

@@ -53,7 +53,7 @@ class LineMatcher(SequenceMatcher[str]):
         """Return how the new text is made of the old one. Raises: OperationTimeout."""
         opcodes: list[Opcode] = []
         old_at = new_at = 0
-        end = Block(len(self._old), len(self._new), 0)
+        end = EqualRun(len(self._old), len(self._new), 0)
         for block in [*_joined(_Comparison(self._old, self._new).blocks()), end]:
             if old_at < block.old or new_at < block.new:
                 opcodes.append((_kind(old_at, new_at, block), old_at, block.old, new_at, block.new))
@@ -63,7 +63,7 @@ class LineMatcher(SequenceMatcher[str]):
         return opcodes
 
 
-class Block(NamedTuple):
+class EqualRun(NamedTuple):
     """Lines that are equal: where they begin in the old and in the new text, and how many."""
 
     old: int
@@ -80,16 +80,16 @@ class _Part(NamedTuple):
     new_end: int
 
 
-def _kind(old_at: int, new_at: int, block: Block) -> Literal["replace", "delete", "insert"]:
+def _kind(old_at: int, new_at: int, block: EqualRun) -> Literal["replace", "delete", "insert"]:
     """Return what becomes of the lines in front of a block of equal ones."""
     if new_at == block.new:
         return "delete"
     return "insert" if old_at == block.old else "replace"
 
 
-def _joined(blocks: Sequence[Block]) -> Iterator[Block]:
+def _joined(blocks: Sequence[EqualRun]) -> Iterator[EqualRun]:
     """Yield blocks in their order, those as one that follow each other in both texts."""
-    last = Block(0, 0, 0)
+    last = EqualRun(0, 0, 0)
     for block in sorted(blocks):
         if last.size and (last.old + last.size, last.new + last.size) == block[:2]:
             last = last._replace(size=last.size + block.size)
@@ -107,9 +107,9 @@ class _Comparison:
     def __init__(self, old: Sequence[str], new: Sequence[str]) -> None:
         self._old, self._new = old, new
         self._left = MOST_COMPARISONS + COMPARISONS_PER_LINE * (len(old) + len(new))
-        self._blocks: list[Block] = []
+        self._blocks: list[EqualRun] = []
 
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[EqualRun]:
         """Return the blocks of equal lines, in no order. Raises: OperationTimeout."""
         parts = [_Part(0, len(self._old), 0, len(self._new))]
         while parts:
@@ -130,7 +130,7 @@ class _Comparison:
 
     def _add(self, old: int, new: int, size: int) -> None:
         if size:
-            self._blocks.append(Block(old, new, size))
+            self._blocks.append(EqualRun(old, new, size))
 
     def _match(self, part: _Part) -> list[_Part]:
         """Find equal lines of a part; return the parts between them that are to be looked at."""
@@ -157,7 +157,7 @@ class _Comparison:
             old_at, new_at = part.old + old + 1, part.new + new + 1
         return [*parts, _Part(old_at, part.old_end, new_at, part.new_end)]
 
-    def _longest_runs(self, old: Sequence[str], new: Sequence[str]) -> list[Block] | None:
+    def _longest_runs(self, old: Sequence[str], new: Sequence[str]) -> list[EqualRun] | None:
         """Return the longest runs that are equal; None if they take too many comparisons."""
         if len(old) + len(new) > MOST_LINES_SEARCHED:
             return None
@@ -170,9 +170,9 @@ class _Comparison:
             return None
         self._left -= comparisons
         matches = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
-        return [Block(*match) for match in matches]
+        return [EqualRun(*match) for match in matches]
 
-    def _fewest_changes(self, old: Sequence[str], new: Sequence[str]) -> list[Block] | None:
+    def _fewest_changes(self, old: Sequence[str], new: Sequence[str]) -> list[EqualRun] | None:
         """Return the blocks that the fewest deleted and inserted lines leave (Myers 1986).
 
         None if those are more than `MOST_CHANGES`, or take more comparisons than are left. A
@@ -213,27 +213,27 @@ def _step(furthest: Mapping[int, int], diagonal: int, changes: int) -> int:
     return furthest[diagonal - 1] + 1
 
 
-def _walk_back(trace: Sequence[Mapping[int, int]], old_end: int, new_end: int) -> list[Block]:
+def _walk_back(trace: Sequence[Mapping[int, int]], old_end: int, new_end: int) -> list[EqualRun]:
     """Return the equal lines on the way that reached both ends."""
-    blocks: list[Block] = []
+    blocks: list[EqualRun] = []
     at, diagonal = old_end, old_end - new_end
     for changes in range(len(trace) - 1, 0, -1):
         before = trace[changes - 1]
         start = _step(before, diagonal, changes)
-        blocks.append(Block(start, start - diagonal, at - start))
+        blocks.append(EqualRun(start, start - diagonal, at - start))
         is_down = _is_down(before, diagonal, changes)
         diagonal += 1 if is_down else -1
         at = before[diagonal]
-    return [*blocks, Block(0, 0, at)]
+    return [*blocks, EqualRun(0, 0, at)]
 
 
-def _line_by_line(old: Sequence[str], new: Sequence[str]) -> Iterator[Block]:
+def _line_by_line(old: Sequence[str], new: Sequence[str]) -> Iterator[EqualRun]:
     """Yield the runs of lines that are equal to those of the same number."""
     at = 0
     for is_equal, run in groupby(map(eq, old, new)):
         size = len(list(run))
         if is_equal:
-            yield Block(at, at, size)
+            yield EqualRun(at, at, size)
         at += size
 
 
