@@ -9,7 +9,7 @@ import re
 import stat
 import threading
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 
 from obsidian_mcp import TYPE_CHECKING, install_command, logger
 
@@ -55,15 +55,15 @@ def build(config: Config, *, serving: bool = False) -> App:
     return App(
         vaults=FolderVaults(config, key, serving=serving),
         config=config,
-        media=_load_media,
+        media=cache(_load_media),
         read_outside=partial(_read_outside, config),
     )
 
 
 def _load_media() -> Media:
-    from obsidian_mcp.adapters import media
+    from obsidian_mcp.adapters.media_process import MediaProcess
 
-    return media
+    return MediaProcess()
 
 
 def _read_outside(config: Config, path: str, most: int) -> bytes:

@@ -119,6 +119,7 @@ def test_the_system_is_asked_for_processes_and_disks_in_one_place() -> None:
         "adapters/processes.py:kill",
         "adapters/processes.py:is_alive",
         "adapters/processes.py:mounts",
+        "adapters/processes.py:memory_of",
         "adapters/app_process.py:__init__",  # types only
         "adapters/app_process.py:_shows_app",
     }

@@ -1,37 +1,52 @@
-"""Pictures made smaller, text and pages of PDF files: `app.Media` by Pillow, pypdf and pypdfium2, loaded when used."""
+"""Pictures made smaller, text and pages of PDF files, by Pillow, pypdf and pypdfium2.
+
+The libraries are loaded when they are used. A file may take any memory and time, so all of this
+runs in a process of its own (`media_process`).
+"""
 # mypy: disable-error-code="import-not-found, import-untyped"
 # (the packages are optional)
 
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 from obsidian_mcp import install_command
-from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import NotShowable
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 INSTALL = f"Install it with: {install_command('media')}"
 MOST_PIXELS = 80_000_000
-"""More would take too much memory (4 bytes each, twice)."""
+"""More would take too much memory (4 bytes each)."""
 QUALITIES = (85, 70, 50)
 SMALLEST_SIDE = 200
+_RESIZABLE = ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr")
+"""Modes of pixels whose colours can be mixed."""
 
 
 def shrunk(data: bytes, most_bytes: int, longest_side: int) -> bytes:
-    """Return an image as JPEG of at most `most_bytes` and `longest_side` pixels. Raises: NotShowable."""
+    """Return an image as JPEG of at most `most_bytes` and `longest_side` pixels.
+
+    Raises: NotShowable.
+    """
     try:
         from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError as error:
-        raise NotShowable(f"The image is too large to be shown, and nothing is there to shrink it. {INSTALL}") from (
-            error
-        )
+        message = "The image is too large to be shown, and nothing is there to shrink it."
+        raise NotShowable(f"{message} {INSTALL}") from error
     try:
         with Image.open(io.BytesIO(data)) as opened:
+            pixels = f"{opened.width} x {opened.height} pixels"
             if opened.width * opened.height > MOST_PIXELS:
-                raise NotShowable(f"The image has {opened.width} x {opened.height} pixels, too many to open.")
-            image = ImageOps.exif_transpose(opened).convert("RGBA")
+                raise NotShowable(f"The image has {pixels}, too many to open.")
+            resized = opened if opened.mode in _RESIZABLE else opened.convert(_mode_of(opened))
+            resized.thumbnail((longest_side, longest_side))  # before it is copied in what follows
+            image = ImageOps.exif_transpose(resized).convert("RGBA")
     except UnidentifiedImageError as error:  # its text names an object of Python
-        raise NotShowable("The image cannot be opened: its bytes are of no known format.") from error
+        message = "The image cannot be opened: its bytes are of no known format."
+        raise NotShowable(message) from error
     except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError) as error:
         raise NotShowable(f"The image cannot be opened: {error}.") from error
     side = min(longest_side, max(image.size))
@@ -41,13 +56,20 @@ def shrunk(data: bytes, most_bytes: int, longest_side: int) -> bytes:
         paper = Image.new("RGB", small.size, "white")  # JPEG knows no transparency
         paper.paste(small, mask=small)
         for quality in QUALITIES:
-            checkpoint()
             out = io.BytesIO()
             paper.save(out, "JPEG", quality=quality, optimize=True)
             if out.tell() <= most_bytes:
                 return out.getvalue()
         side //= 2
     raise NotShowable("The image cannot be made small enough.")
+
+
+def _mode_of(image: Image.Image) -> str:
+    """Return the mode of pixels in which an image can be resized, and that takes the least."""
+    if image.mode == "1":
+        return "L"
+    has_colours = image.mode == "P" and "transparency" not in image.info
+    return "RGB" if has_colours else "RGBA"
 
 
 def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
@@ -68,7 +90,6 @@ def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[s
         texts: list[str] = []
         length = 0
         for number in range(first - 1, min(last, total)):
-            checkpoint()
             text = reader.pages[number].extract_text()
             length += len(text)
             if texts and length > most:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-import threading
 import time
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,12 +21,18 @@ from .media import INSTALL
 from .worker import Worker
 
 if TYPE_CHECKING:
-    import subprocess
+    from .helper_process import HelperProcess
 
+MEMORY_BYTES: Final = 1_500_000_000
+"""Most memory of the process that reads."""
 SECONDS: Final = 30.0
 """Longest that one PDF is read."""
 RETRY_SECONDS: Final = 5.0
 """After a PDF could not be stored, and while another program reads the PDFs."""
+
+
+class TooSlow(Exception):
+    """A PDF takes longer than `SECONDS`."""
 
 
 class PdfReader:
@@ -41,7 +43,7 @@ class PdfReader:
         self.is_reading = is_reading and not _missing()
         self._indexer = indexer
         self._root = root
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: HelperProcess | None = None
         self._worker = Worker("pdf", self._work)
         indexer.pdfs.background = self
 
@@ -98,44 +100,43 @@ class PdfReader:
             self._end_reader()
 
     def _read(self, entry: FileEntry) -> Record:
-        from obsidian_mcp.core.index import extract  # the parser; a process without PDFs to read does without
+        from obsidian_mcp.core.index import extract  # a process without PDFs does without it
+
+        from .helper_process import HelperEnded
 
         path = stored(entry.path)
-        process = self._reader()
-        assert process.stdin is not None  # noqa: S101  for the type checker
-        assert process.stdout is not None  # noqa: S101
         end = time.monotonic() + SECONDS
-        timer = threading.Timer(SECONDS, process.kill)
-        timer.start()
-        with suppress(OSError):  # it is gone already
-            process.stdin.write(json.dumps([entry.disk, path]).encode() + b"\n")
-            process.stdin.flush()
-        answer = process.stdout.readline()
-        is_late = time.monotonic() >= end
-        timer.cancel()
+
+        def look() -> None:
+            if time.monotonic() >= end:
+                raise TooSlow
+
         try:
-            found = json.loads(answer)
-            content = search_document.SearchContent(*found["content"])
-            digest = bytes.fromhex(found["digest"]) if found["digest"] else None
-            return Record(entry, digest, extract.extract_pdf(content, found["starts"], found["problem"]))
-        except (ValueError, KeyError, TypeError):
-            self._end_reader()
-            problem = f"takes more than {SECONDS:.0f} seconds to read" if is_late else "takes too much memory"
-            return Record(entry, b"", extract.extract_pdf(search_document.compose(path, ""), (), problem))
+            answer, _ = self._reader().ask([entry.disk, path], look=look)
+            content = search_document.SearchContent(*answer["content"])
+            digest = bytes.fromhex(answer["digest"]) if answer["digest"] else None
+            facts = extract.extract_pdf(content, answer["starts"], answer["problem"])
+            return Record(entry, digest, facts)
+        except TooSlow:
+            problem = f"takes more than {SECONDS:.0f} seconds to read"
+        except HelperEnded:
+            problem = "takes too much memory"
+        self._end_reader()
+        facts = extract.extract_pdf(search_document.compose(path, ""), (), problem)
+        return Record(entry, b"", facts)
 
-    def _reader(self) -> subprocess.Popen[bytes]:
-        """The process that reads, begun where there is none. Raises: OSError."""
-        import subprocess
+    def _reader(self) -> HelperProcess:
+        """Return the process that reads, begun where there is none. Raises: OSError."""
+        from .helper_process import HelperProcess
 
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or self._process.has_ended:
             self._end_reader()
-            self._process = subprocess.Popen(  # noqa: S603  our own module
-                [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(self._root), str(NICENESS)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-                env={**os.environ, "PYTHONSAFEPATH": "1"},
+            self._process = HelperProcess(
+                "obsidian_mcp.adapters.pdf_worker",
+                str(MEMORY_BYTES),
+                str(self._root),
+                str(NICENESS),
+                memory_bytes=MEMORY_BYTES,
             )
             if self._worker.is_stopping:
                 self._process.kill()
@@ -144,13 +145,13 @@ class PdfReader:
     def _end_reader(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
-            with suppress(OSError):
-                process.communicate()
+            process.end()
 
 
 def _missing() -> str:
     """Why no PDF can be read; empty if they can."""
-    if getattr(sys, "frozen", False):  # there the executable is no Python
+    from .helper_process import can_start
+
+    if not can_start():
         return "This program cannot read them."
     return "" if find_spec("pypdf") else f"Nothing is there to read them. {INSTALL}"

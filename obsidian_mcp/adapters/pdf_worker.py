@@ -1,31 +1,28 @@
-"""A process of its own that reads the text of PDFs: a PDF may take any time and memory (PDF-2). Its arguments are the
-vault's folder and how much lower its priority is to be. It takes a line of JSON for every PDF on standard input: the
-file as the disk spells it, and its path as the index stores it. It answers with a line of JSON: the `digest` of the
-bytes (null: try again at the next start), the fields of the `content`, where its pages begin, and the `problem` that
-kept text back. It ends with its standard input, or is killed."""
+"""The helper process that reads the text of PDFs for the index (PDF-2).
+
+Its arguments are the most bytes of memory, the vault's folder, and how much lower its priority is
+to be. A request is the file as the disk spells it, and its path as the index stores it. The answer
+is the `digest` of the bytes (null: try again at the next start), the fields of the `content`, where
+its pages begin, and the `problem` that kept text back.
+"""
 # mypy: disable-error-code="import-not-found,unused-ignore"
 
 from __future__ import annotations
 
 import hashlib
 import io
-import json
 import logging
 import os
 import sys
-import time
-from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from .helper_loop import Message, answer_requests
+
 if TYPE_CHECKING:
     from .disk import Disk
 
-MEMORY_BYTES: Final = 1_500_000_000
-"""Most address space, where the system limits it."""
-CPU_SECONDS: Final = 60
-"""Most processor time for one PDF, where the system limits it."""
 MOST_BYTES: Final = 200_000_000
 """Largest PDF that is read."""
 MOST_PAGES: Final = 2_000
@@ -35,30 +32,21 @@ _LIGATURES = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ\0", ("ff", "fi", "fl"
 
 
 def main() -> None:
-    """Read the PDFs that the parent process names on stdin, until stdin ends."""
-    root, niceness = sys.argv[1:]
+    """Read the PDFs that the parent process names, until it ends."""
+    memory_bytes, root, niceness = sys.argv[1:]
     if hasattr(os, "nice"):
         os.nice(int(niceness))
     from .disk import Disk
 
     disk = Disk(Path(root))
-    for line in sys.stdin.buffer:
-        _limit()
-        sys.stdout.buffer.write(json.dumps(_answer(disk, *json.loads(line))).encode() + b"\n")
-        sys.stdout.flush()
+
+    def answer(request: Any, _: bytes) -> Message:
+        return _read_pdf(disk, *request), b""
+
+    answer_requests(answer, int(memory_bytes))
 
 
-def _limit() -> None:
-    """Limit the memory of this process, and its time for one PDF: nobody may be there any more to kill it."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + CPU_SECONDS, most))
-
-
-def _answer(folder: Disk, disk: str, path: str) -> dict[str, Any]:
+def _read_pdf(folder: Disk, disk: str, path: str) -> dict[str, Any]:
     from obsidian_mcp.core.index import search_document
     from obsidian_mcp.errors import AppError
 

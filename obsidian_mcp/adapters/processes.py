@@ -52,6 +52,11 @@ def is_alive(process: psutil.Process) -> bool:
     return answer(lambda: process.is_running() and process.status() != psutil.STATUS_ZOMBIE, False)
 
 
+def memory_of(pid: int) -> int:
+    """Return the bytes of memory that a process takes; 0 where the system does not say."""
+    return answer(lambda: psutil.Process(pid).memory_info().rss, 0)
+
+
 def mounts() -> dict[str, str]:
     """Return the type of the file system at each mount point."""
     return answer(lambda: {mount.mountpoint: mount.fstype for mount in psutil.disk_partitions(all=True)}, {})

@@ -7,23 +7,28 @@ import io
 import json
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from obsidian_mcp.adapters import media_process
 from obsidian_mcp.adapters.outside import read_allowed
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import (
     AppError,
     InvalidArguments,
     InvalidName,
     NoteNotFound,
     NotShowable,
+    OperationTimeout,
     PermissionDenied,
     StorageFailed,
 )
@@ -36,7 +41,7 @@ from tests.system import can
 NOISE = bytes((number * 7919) >> 3 & 0xFF for number in range(4096))
 
 
-def png(width: int, height: int, row: bytes = NOISE) -> bytes:
+def png(width: int, height: int, row: bytes = NOISE, level: int = 0) -> bytes:
     """A picture that does not compress well."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
@@ -45,32 +50,48 @@ def png(width: int, height: int, row: bytes = NOISE) -> bytes:
     line = (row * (width * 3 // len(row) + 1))[: width * 3]
     lines = b"".join(b"\0" + line[number % 97 :] + line[: number % 97] for number in range(height))
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines, 0)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(lines, level))
+        + chunk(b"IEND", b"")
+    )
 
 
 def pdf(*pages: str) -> bytes:
     """A document with one line of text on each page."""
-    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
+    return pdf_of(*(f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET".encode() for text in pages))
+
+
+def pdf_bomb(size: int) -> bytes:
+    """A document with a page whose text takes many seconds and so many bytes, several times, to read."""
+    return pdf_of(b"BT /F1 12 Tf 72 720 Td " + b"(ab) Tj " * (size // 8) + b" ET")
+
+
+def pdf_of(*streams: bytes) -> bytes:
+    """A document with one page for each stream of drawing instructions, which are compressed."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(streams)))
     objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(streams)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
-    for number, text in enumerate(pages):
-        stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
+    for number, stream in enumerate(streams):
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R "
-            "/Resources << /Font << /F1 3 0 R >> >> >>"
+            "/Resources << /Font << /F1 3 0 R >> >> >>".encode()
         )
-        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
-    out, places = "%PDF-1.4\n", []
+        data = zlib.compress(stream, 9)
+        head = f"<< /Length {len(data)} /Filter /FlateDecode >>\nstream\n".encode()
+        objects.append(head + data + b"\nendstream")
+    out, places = b"%PDF-1.4\n", []
     for number, body in enumerate(objects, 1):
         places.append(len(out))
-        out += f"{number} 0 obj\n{body}\nendobj\n"
+        out += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
     table = "".join(f"{place:010} 00000 n \n" for place in places)
-    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out) - len(table) - 30}\n%%EOF\n"
-    return out.encode()
+    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+    end += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
+    return out + end.encode()
 
 
 @pytest.fixture
@@ -420,3 +441,52 @@ def test_a_page_without_text_comes_as_an_image(app: App, basic: Path) -> None:
     assert "Third" in (text.text or "")
     assert text.data["note"] == "Pages without text: 1, 2. Ask for one of them alone to see its image."
     assert "note" not in call(app, "obsidian_attachments", {"name": "scan.pdf", "pages": "3"}).data
+
+
+def test_a_pdf_that_takes_long_ends_with_the_call(app: App, basic: Path) -> None:
+    """ATT-12, SAFE-17"""
+    pytest.importorskip("pypdf", reason="pypdf, of the extra `media`, is not installed")
+    (basic / "slow.pdf").write_bytes(pdf_bomb(50_000_000))
+    begin = time.monotonic()
+
+    with call_with(limit=Deadline(1)), pytest.raises(OperationTimeout):
+        ask(app, name="slow.pdf")
+
+    assert time.monotonic() - begin < 2
+    assert media_workers() == []
+
+
+def media_workers() -> list[psutil.Process]:
+    """Return the processes that this one has started to read files."""
+    return [
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "obsidian_mcp.adapters.media_worker" in process.cmdline()
+    ]
+
+
+def test_a_pdf_that_takes_much_memory_is_refused(app: App, basic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ATT-12"""
+    pytest.importorskip("pypdf", reason="pypdf, of the extra `media`, is not installed")
+    monkeypatch.setattr(media_process, "MEMORY_BYTES", 200 * 2**20)
+    (basic / "large.pdf").write_bytes(pdf_bomb(60_000_000))
+    before = psutil.Process().memory_info().rss
+
+    with pytest.raises(NotShowable, match="too much memory"):
+        ask(app, name="large.pdf")
+
+    assert psutil.Process().memory_info().rss < before + 100 * 2**20
+
+
+def test_a_picture_of_many_pixels_takes_the_memory_of_one_copy(
+    app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ATT-04, ATT-12"""
+    pytest.importorskip("PIL", reason="Pillow, of the extra `media`, is not installed")
+    monkeypatch.setattr(media_process, "MEMORY_BYTES", 340 * 2**20)
+    (basic / "large.png").write_bytes(png(5_000, 5_000, bytes(300), level=1))
+
+    outcome = ask(app, name="large.png")
+
+    assert outcome.picture is not None
+    assert media.picture_size(outcome.picture.image) == (2_000, 2_000)

@@ -16,6 +16,7 @@ import pytest
 
 from obsidian_mcp import compose
 from obsidian_mcp.adapters import pdf_reader
+from obsidian_mcp.adapters.helper_loop import read_message, write_message
 from obsidian_mcp.app import App
 from obsidian_mcp.core.index import extract, search_document
 from obsidian_mcp.core.index.index import Record
@@ -24,7 +25,7 @@ from tests.conftest import app_on
 from tests.core.memory import MemoryVault
 from tests.serve.mcp.test_resources import started
 from tests.tools.conftest import Opened
-from tests.tools.test_attachments import pdf
+from tests.tools.test_attachments import pdf, pdf_bomb
 
 pytestmark = pytest.mark.usefixtures("disk_of_macos")
 
@@ -205,12 +206,21 @@ def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(opened: Opened, monk
 
 
 def test_a_process_that_reads_a_pdf_ends_with_its_program(tmp_path: Path) -> None:
-    """PDF-2"""
+    """PDF-2: also in the middle of a PDF, and however the program ends"""
     (tmp_path / "a.pdf").write_bytes(pdf("zebra"))
-    command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(tmp_path), "0"]
-    orders = b"".join(json.dumps([name, name]).encode() + b"\n" for name in ("a.pdf", "missing.pdf", "a.pdf"))
-    done = subprocess.run(command, input=orders, stdout=subprocess.PIPE, timeout=60, check=True)
-    first, missing, last = map(json.loads, done.stdout.splitlines())
+    (tmp_path / "slow.pdf").write_bytes(pdf_bomb(50_000_000))
+    command = [sys.executable, "-m", "obsidian_mcp.adapters.pdf_worker", str(10**10), str(tmp_path), "0"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
+        answers = []
+        for name in ("a.pdf", "missing.pdf", "a.pdf"):
+            write_message(process.stdin, [name, name])
+            answers.append((read_message(process.stdout) or ({}, b""))[0])
+        write_message(process.stdin, ["slow.pdf", "slow.pdf"])
+        process.stdin.close()
+
+        assert process.wait(3) == 0
+    first, missing, last = answers
     assert first == last
     assert (first["content"][0], first["starts"], first["problem"]) == ("zebra", [0], "")
     assert missing["digest"] is None

@@ -1,0 +1,69 @@
+"""The side of a helper process: it answers the program that started it (`helper_process`).
+
+A message is a header, which is JSON, and a body of bytes; in front of them are the lengths of both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Any, Final
+
+_LENGTHS: Final = struct.Struct(">II")
+_STACK_BYTES: Final = 2**18
+"""Stack of the thread that receives requests: it is part of the address space, which is limited."""
+
+Message = tuple[Any, bytes]
+
+
+def write_message(stream: IO[bytes], header: Any, body: bytes = b"") -> None:
+    """Write one message. Raises: OSError where nobody reads it."""
+    encoded = json.dumps(header).encode()
+    stream.write(_LENGTHS.pack(len(encoded), len(body)))
+    stream.write(encoded)
+    stream.write(body)
+    stream.flush()
+
+
+def read_message(stream: IO[bytes]) -> Message | None:
+    """Return the next message; None where the stream ends."""
+    lengths = stream.read(_LENGTHS.size)
+    if len(lengths) < _LENGTHS.size:
+        return None
+    header_bytes, body_bytes = _LENGTHS.unpack(lengths)
+    header, body = stream.read(header_bytes), stream.read(body_bytes)
+    if len(header) < header_bytes or len(body) < body_bytes:
+        return None
+    return json.loads(header), body
+
+
+def answer_requests(answer: Callable[[Any, bytes], Message], memory_bytes: int) -> None:
+    """Answer the requests on standard input by messages on standard output.
+
+    The process ends at once when standard input does, which is when the program that started it
+    ends, however it ends. `memory_bytes` limits the address space where the system does that; the
+    program that waits for the answer watches the memory in any case.
+    """
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    threading.stack_size(_STACK_BYTES)
+    threading.Thread(target=_receive, args=(requests,), daemon=True).start()
+    while True:
+        write_message(sys.stdout.buffer, *answer(*requests.get()))
+
+
+def _receive(requests: queue.SimpleQueue[Message]) -> None:
+    """Receive requests until there are no more, and end the process then."""
+    with suppress(OSError, ValueError, MemoryError):
+        while (message := read_message(sys.stdin.buffer)) is not None:
+            requests.put(message)
+    os._exit(0)  # whatever it is doing: nobody waits for it
