@@ -388,7 +388,8 @@ def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_s
         from obsidian_mcp.adapters.embedding_worker import EmbeddingWorker
 
         worker = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock"))
-        meaning.stop, indexer.stored = worker.stop, worker.wake
+        meaning.stop = worker.stop
+        indexer.stored.add(lambda _: worker.wake())
     return meaning
 
 
@@ -602,6 +603,8 @@ class FolderVaults:
             calendar=calendar(self._config),
             begin_background=begin_background,
         )
+        # Those who wait for news hear of our own changes at once, also where the system reports none.
+        vault.committed.add(lambda _: self._news.set())
         try:
             if watcher is not None:
                 watcher.start()

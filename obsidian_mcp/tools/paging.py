@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import write_count
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.vault.changes import Rewritten
+    from obsidian_mcp.core.vault.changes import Committed, Rewritten
 
 T = TypeVar("T")
 
@@ -204,19 +204,17 @@ def _shorten(line: str) -> str:
     return line if len(line) <= SHOWN_BYTES // 3 else f"{line[: SHOWN_BYTES // 3]}…\n"
 
 
-def change_made(
-    number: int, operations: Sequence[Any], given: Mapping[str, Any], answer: Mapping[str, Any]
-) -> dict[str, Any]:
+def change_made(change: Committed, given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the answer to a call says of its change (TOOL-31): its number, the lines that changed or, of several
     files, how many lines changed alike, and line ends that are not LF; no new text that the call itself brought, and no
     lines that the answer has as `old` and `new`."""
     from obsidian_mcp.core.vault.operation import Create, Write, difference, is_of_text  # with the first change
 
     said = {str(value).strip() for value in given.values() if isinstance(value, str)}
-    texts = [one for one in operations if isinstance(one, Write | Create) and is_of_text(one)]
+    texts = [one for one in change.operations if isinstance(one, Write | Create) and is_of_text(one)]
     shown = [one for one in texts if isinstance(one, Write) or one.after.decode("utf-8", "replace").strip() not in said]
     shown = [] if "old" in answer else shown
-    data: dict[str, Any] = {"change": number}
+    data: dict[str, Any] = {"change": change.number}
     sizes = accumulate(len(one.after) for one in shown)
     compared = sum(size <= COMPARED_BYTES for size in sizes) or 1
     diffs = [difference(one, context=0) for one in shown[:compared]]

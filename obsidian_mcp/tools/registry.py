@@ -14,7 +14,7 @@ from importlib import import_module
 from types import NoneType
 from typing import Any, ClassVar
 
-from obsidian_mcp import errors, json_codec
+from obsidian_mcp import TYPE_CHECKING, errors, json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
@@ -24,6 +24,9 @@ from . import entries, table
 from .arguments import ToolParameter
 from .entries import CONFIRM, PREFIX, profile
 from .paging import change_made
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.vault.changes import Committed
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""
@@ -131,12 +134,12 @@ class Tool:
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
-        made: list[tuple[int, Any]] = []
+        made: list[Committed] = []
         record = current_call.get()._replace(
             has_consent=has_agreed,
             hidden_text=app.hidden_text_reads.path,
             key=app.config.key,
-            made=lambda number, operations: made.append((number, operations)),
+            made=made,
         )
         outer = current_call.set(record)
         try:
@@ -156,7 +159,7 @@ class Tool:
         if not self.read_only and record.limit is not None and (late := record.limit.late_note):
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
-            data |= change_made(*made[-1], given, data) | data
+            data |= change_made(made[-1], given, data) | data
         text = result.text if isinstance(result, DocumentAnswer) else None
         picture = result if isinstance(result, PictureAnswer) else None
         return Outcome(data, text, document, self.enveloped, picture=picture, result=result)

@@ -10,6 +10,7 @@ from math import inf
 from typing import TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.ports import Change
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
@@ -61,8 +62,8 @@ class Indexer:
         self.background: Background | None = None
         """Stores what is pending beside the calls; without one, every question stores everything first."""
         self.pdfs = PdfQueue(self)
-        self.stored: Callable[[], None] = lambda: None
-        """Called, with the lock held, each time files were stored: it only sets a flag or an event."""
+        self.stored: Observers[None] = Observers()
+        """Told, with the lock held, each time files were stored: they only set a flag or an event."""
         self.is_patient = False
         """Whether a question waits until nothing is pending, as where a process answers one question and ends."""
         self.read = read
@@ -456,7 +457,7 @@ class Indexer:
                 self._total = 0
                 self._unindexed.clear()
             self.wake()
-            self.stored()
+            self.stored.notify(None)
         self.release(batch)
 
     def release(self, batch: IndexBatch, *, later: bool = False) -> None:

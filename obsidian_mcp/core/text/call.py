@@ -119,8 +119,8 @@ class CallRecord(NamedTuple):
     """Returns the path of a note with hidden text that the client has read; empty where it has read none (POL-13)."""
     is_planning: bool = False
     """The call only plans its change: a commit raises `Planned` in place of writing."""
-    made: Callable[[int, Any], None] | None = None
-    """Told of every change that the call has made: its number in the history, and its operations."""
+    made: list[Any] | None = None
+    """Receives every change that the call has made (`Committed` of core/vault/changes.py)."""
     wants_all: bool = False
     """A person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Content, normal_form
+from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
+from obsidian_mcp.core.files.ports import Author, Changer, Files, Journal, Step
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.diff import diff, merge, short_diff
@@ -153,6 +155,27 @@ def stale(now: Content, etag: str, advice: str) -> StaleEtag:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A change that was made, for those who observe the vault."""
+
+    number: int
+    """Its number in the journal."""
+    tool: str
+    operations: tuple[Operation, ...]
+    undoes: int | None
+    """Number of the change that it takes back."""
+    author: Author
+    time: float
+    """Seconds since the epoch."""
+
+
+def keep_in_call(change: Committed) -> None:
+    """Observe a change for the current call, whose answer says its number and its lines."""
+    if (made := current_call.get().made) is not None:
+        made.append(change)
+
+
 class Done(NamedTuple):
     """A change that was made: its number in the journal, and the trash folder of a removed file."""
 
@@ -213,22 +236,37 @@ class Changes:
     """Makes changes instead of `_files` where it can."""
     _caught_up: int | None
     """The last change in the journal whose files the catalog knows, None if it could not be read."""
+    _observers: Observers[Committed]
+    """Told of every change when the lock is free again: they may ask the vault, and hold no writer up."""
+    _committed: list[Committed] = field(default_factory=list)
+    """Changes that were made under the lock that is held, and of which nobody has been told yet."""
     _writers: int = 0
     _moving: Moves = field(default_factory=Moves)
     """The moves that are being made, in their order."""
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Keep all others that use the journal from writing; what a dead process left half done is taken back first."""
-        with self._journal.exclusive():
-            self._writers += 1
-            try:
-                if self._writers == 1:
-                    self._recover()
-                    self._catch_up()
-                yield
-            finally:
-                self._writers -= 1
+        """Keep all others that use the journal from writing; what a dead process left half done is taken back first.
+
+        When the outermost holder lets go, the observers are told of the changes that were made meanwhile, also where
+        an error ends it.
+        """
+        told: list[Committed] = []
+        try:
+            with self._journal.exclusive():
+                self._writers += 1
+                try:
+                    if self._writers == 1:
+                        self._recover()
+                        self._catch_up()
+                    yield
+                finally:
+                    self._writers -= 1
+                    if not self._writers:
+                        told, self._committed = self._committed, []
+        finally:
+            for change in told:
+                self._observers.notify(change)
 
     def place_of(self, disk: str) -> str:
         """Return the current path of a file that is being moved."""
@@ -277,8 +315,8 @@ class Changes:
             finally:
                 self._moving = Moves()
             self._caught_up = number
-            if (made_change := current_call.get().made) is not None:
-                made_change(number, operations)
+            author = self._journal.author()
+            self._committed.append(Committed(number, tool, tuple(operations), undoes, author, time.time()))
             return Done(number, location)
 
     def _check(self, tool: str, operations: Sequence[Operation], *, is_undo: bool = False) -> None:

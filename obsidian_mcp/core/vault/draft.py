@@ -63,7 +63,7 @@ class DraftVault(Vault):
 
     @cached_property
     def _changes(self) -> Changes:
-        return _DraftChanges(self.files, self.journal, self.policy, self._listing, None, None)
+        return _DraftChanges(self.files, self.journal, self.policy, self._listing, None, None, self.committed)
 
     def look_everywhere(self) -> None:
         """As `refresh`: a whole scan for each call of a batch would find what the first one found."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import Catalog, Content, FileEntry, ambiguous, link_target, normal_form
+from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
 from obsidian_mcp.core.files.settings import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
-    from .changes import Changes, Done, Rewritten
+    from .changes import Changes, Committed, Done, Rewritten
     from .operation import Operation
 
 _filters_of = lru_cache(IgnoreFilters)
@@ -95,6 +96,8 @@ class Vault:
         self._made_changes: Changes | None = None
         self._caught_up: int | None = None
         self._kept: dict[object, object] = {}
+        self.committed: Observers[Committed] = Observers()
+        """Told of every change of the vault by this process, when it is made and the lock is free again."""
         with suppress(AppError):
             self._caught_up = journal.latest()
         self.lock = self._listing.lock
@@ -134,12 +137,19 @@ class Vault:
     @property
     def _changes(self) -> Changes:
         if self._made_changes is None:
-            from .changes import Changes
+            from .changes import Changes, keep_in_call
 
             with self._beginning:
                 if self._made_changes is None:
+                    self.committed.add(keep_in_call)
                     self._made_changes = Changes(
-                        self.files, self.journal, self.policy, self._listing, self._through_app, self._caught_up
+                        _files=self.files,
+                        _journal=self.journal,
+                        _policy=self.policy,
+                        _listing=self._listing,
+                        _through_app=self._through_app,
+                        _caught_up=self._caught_up,
+                        _observers=self.committed,
                     )
         return self._made_changes
 
