@@ -128,7 +128,7 @@ class IndexWorkers:
                         running[future] = batch
                     else:
                         self._end(batch, partial(self._indexer.ingest, batch))
-                        self._indexer.wait_for_scans()
+                        self._indexer.scan.wait_until_done()
                 if not running:
                     return
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)

@@ -11,6 +11,7 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.ports import Change, DiskFile
 from obsidian_mcp.core.graph.graph import Graph
+from obsidian_mcp.core.index import facts
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import FileNumbers
@@ -82,7 +83,9 @@ class MemoryVault:
         self.catalog = Catalog(self.scan())
         self.index = open_index(place)
         weakref.finalize(self, self.index.close)
-        self.indexer = Indexer(self.index, lambda: list(self.catalog), self.read, self.stat)
+        self.indexer = Indexer(
+            self.index, lambda: list(self.catalog), lambda entry: self.read(entry)[: facts.BODY_LIMIT], self.stat
+        )
         self.graph = Graph(self.indexer, FileNumbers(self.catalog))
 
     def opened_again(self, place: Path) -> MemoryVault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.index import indexer
+from obsidian_mcp.core.index import indexer, pending_scan
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.tools.registry import call
@@ -47,7 +48,7 @@ class Nobody:
 def app(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> App:
     """On a vault whose index is empty, and whose questions store hardly anything."""
     monkeypatch.setattr(indexer, "BUILD_WAIT_SECONDS", 0.01)
-    monkeypatch.setattr(indexer, "SCAN_SECONDS", 20.0)  # enough for any disk
+    monkeypatch.setattr(pending_scan, "SCAN_SECONDS", 20.0)  # enough for any disk
     app = opened(FILES)
     known = app.vaults.get().indexer
     assert known.background is not None
@@ -96,10 +97,48 @@ def test_a_first_search_finds_the_note_that_has_the_words(app: App, query: str, 
 
 # INDEX-46
 def test_a_first_search_that_is_cut_says_so_and_gives_no_advice(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexer, "SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(pending_scan, "SCAN_SECONDS", 0.0)
     found = run(app, "search", query="zebroid quaggling")
     assert found["incomplete"].startswith("The index is being built: ")
     assert "widened" not in found
+
+
+# INDEX-46: it found 38 to 79 of 80 notes, and said nothing
+@pytest.mark.parametrize("match", ["exact", "smart"])
+@pytest.mark.parametrize("times", [1, 1_000], ids=["once", "again and again"])
+def test_a_first_search_says_what_it_lacks_while_another_program_writes_all_files_anew(
+    app: App, monkeypatch: pytest.MonkeyPatch, match: str, times: int
+) -> None:
+    vault = app.vaults.get()
+    files, head, reads, rounds = vault.files, vault.files.head, itertools.count(), iter(range(times))
+
+    def read(disk: str, most: int) -> bytes:
+        if next(reads) % 10 == 9 and (number := next(rounds, None)) is not None:
+            write_files(files.root, {f"{note}.md": f"common {'again ' * number}" for note in range(NOTES)})
+            vault.look_everywhere()
+        return head(disk, most)
+
+    monkeypatch.setattr(files, "head", read)
+    monkeypatch.setattr(pending_scan, "SCAN_STORED", NOTES)
+    monkeypatch.setattr(pending_scan, "SCAN_SECONDS", 20.0 if times == 1 else 0.3)
+    found = run(app, "search", query="common", match=match)
+    if times == 1:
+        assert (found["total"], found.get("incomplete")) == (NOTES, None)
+    else:
+        assert found["incomplete"].startswith("The index is being built: ")
+
+
+# INDEX-46
+def test_a_first_search_does_not_call_a_file_looked_at_that_is_half_written(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = app.vaults.get().files
+    head = files.head
+    monkeypatch.setattr(files, "head", lambda disk, most: b"" if disk == "7.md" else head(disk, most))
+    monkeypatch.setattr(pending_scan, "SCAN_STORED", NOTES + 1)
+    found = run(app, "search", query="common", match="exact")
+    assert found["total"] == NOTES - 2  # 0.md has another text
+    assert "incomplete" in found
 
 
 # INDEX-47

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from typing import Generic, NamedTuple, TypeVar
 
+from obsidian_mcp.core.text.call import current_call
+
 T = TypeVar("T")
+
+TIME_TO_ANSWER_SECONDS = 1.0
+"""So long before the end of a call's time, at most half of it, waiting for the index ends."""
+
+
+def end_of_wait(seconds: float) -> float:
+    """Return when a wait of so many seconds ends, as `time.monotonic`: before the end of the call's time."""
+    if (limit := current_call.get().limit) is not None:
+        seconds = min(seconds, limit.remaining - min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2))
+    return time.monotonic() + seconds
 
 
 class Progress(NamedTuple):

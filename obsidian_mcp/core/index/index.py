@@ -354,7 +354,11 @@ def ingest(
         missing = []
         for entry in index.stale(wanted):
             try:
-                contents.append((entry, read(entry)))
+                data = read(entry)
+                if len(data) == min(entry.size, facts.BODY_LIMIT):
+                    contents.append((entry, data))
+                else:  # another program is writing it
+                    missing.append(entry)
             except NoteNotFound:
                 missing.append(entry)
             except AppError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import TypeVar
 
@@ -14,13 +14,14 @@ from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.ports import Change
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
-from obsidian_mcp.errors import AppError, OperationTimeout, StorageFailed
+from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from . import facts
 from .database import PATIENCE
-from .freshness import CURRENT, Answer, Freshness, Progress
+from .freshness import CURRENT, Answer, Freshness, Progress, end_of_wait
 from .index import Busy, Index, IndexBatch, Outdated, Read, Replaced, Stat, ingest
 from .pdf_queue import Background, PdfQueue
+from .pending_scan import PendingScan
 from .rows import Rows, Stamp
 
 FRESH_FILES = 32
@@ -38,13 +39,8 @@ BUILD_WAIT_SECONDS = 1.5
 """A question to a server waits this long for a first build; the answer is there within 2 s."""
 NEARLY_DONE = 4
 """A build that at its pace takes no more than so many times as long is waited for to its end."""
-SCAN_SECONDS = 1.0
-SCAN_STORED = 256
-"""A search reads files that are not indexed for so long, and stores at most so many that it may find."""
 CATCH_UP_SECONDS = 5.0
 """A change of many files waits this long for the index to know them."""
-TIME_TO_ANSWER_SECONDS = 1.0
-"""So long before the end of a call's time, at most half of it, waiting for the index ends."""
 ATTEMPTS = 3
 """How often a question is repeated after the index was found damaged."""
 
@@ -62,6 +58,7 @@ class Indexer:
         self.background: Background | None = None
         """Stores what is pending beside the calls; without one, every question stores everything first."""
         self.pdfs = PdfQueue(self)
+        self.scan = PendingScan(self)
         self.stored: Observers[None] = Observers()
         """Told, with the lock held, each time files were stored: they only set a flag or an event."""
         self.is_patient = False
@@ -79,8 +76,6 @@ class Indexer:
         self._gone: dict[VaultPath, None] = {}
         self._taken: set[VaultPath] = set()
         """Paths of batches that are being worked on."""
-        self._scans = 0
-        """Searches that read pending files now."""
         self._deferred: set[VaultPath] = set()
         """Pending files that cannot be stored as they are now; a later notice or question tries them again."""
         self._total = 0
@@ -251,7 +246,7 @@ class Indexer:
         if is_little:
             with contextlib.suppress(Busy, Replaced):
                 # Files of many bytes take more than one batch; what changes meanwhile is the background's.
-                while (known := self._left_of(known)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
+                while (known := self.left_of(known)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
                     self._report()
             self.wait(BUILD_WAIT_SECONDS, lambda: bool(self._taken), self._report)
         elif self.background is None or self.is_patient:
@@ -260,33 +255,6 @@ class Indexer:
             self.wake()  # also for files that could not be stored the last time
             self._store_all(BUILD_WAIT_SECONDS if is_first else 0)
         return self.freshness
-
-    def scan(self, weigh: Callable[[FileEntry, bytes], float]) -> Freshness:
-        """Read the pending files, newest first, and store those with all, else with most, of what `weigh` weighs
-        (INDEX-46). Return what is left; nothing if every pending file was looked at."""
-        with self._being_scanned():
-            end, entries = _end(SCAN_SECONDS), list(self.pending().values())
-            weights: dict[FileEntry, float] = {}
-            for looked_at, entry in enumerate(entries):
-                if time.monotonic() > end:
-                    entries = entries[:looked_at]
-                    break
-                with contextlib.suppress(AppError):
-                    if weight := weigh(entry, self.read(entry)):
-                        weights[entry] = weight
-        most = max(weights.values(), default=0)
-        wanted = [entry for entry, weight in weights.items() if weight == most or most < 1]
-        chosen = sorted(wanted, key=lambda entry: -weights[entry])[:SCAN_STORED]
-        is_cut = not self.pending().keys() <= {entry.path for entry in entries} or (most == 1 and wanted != chosen)
-        while chosen and time.monotonic() < end + SCAN_SECONDS / 2:
-            stored = 0
-            with contextlib.suppress(Busy, Replaced):
-                stored = self.step(WRITE_WAIT_SECONDS, FRESH_FILES, chosen)
-            with self.state:
-                chosen = [entry for entry in chosen if self._pending.get(entry.path) == entry]
-                if chosen and not stored:  # others are at them
-                    self.state.wait(WRITE_WAIT_SECONDS)
-        return self.freshness if is_cut or chosen else CURRENT
 
     @property
     def freshness(self) -> Freshness:
@@ -327,12 +295,12 @@ class Indexer:
     def _store_all(self, seconds: float, patience: float = PATIENCE) -> bool:
         """Store what is pending now in this thread too, for so long, and as the time of the call allows; give up where
         others hold the database and nothing of it is stored for `patience` seconds. Return whether all is stored."""
-        start, end = time.monotonic(), _end(seconds)
-        last, stuck = _end(seconds * NEARLY_DONE), start + patience
+        start, end = time.monotonic(), end_of_wait(seconds)
+        last, stuck = end_of_wait(seconds * NEARLY_DONE), start + patience
         with self.state:
             left = [*self._pending.items(), *((path, None) for path in self._gone)]
         most = fewest = len(left)
-        while left := self._left_of(left):
+        while left := self.left_of(left):
             now = time.monotonic()
             if len(left) < fewest:
                 fewest, stuck = len(left), now + patience
@@ -351,23 +319,7 @@ class Indexer:
             self._report()
         return True
 
-    @contextlib.contextmanager
-    def _being_scanned(self) -> Iterator[None]:
-        """Keep other threads of this process from parsing: after every read, Python would wait for them 5 ms."""
-        with self.state:
-            self._scans += 1
-        try:
-            yield
-        finally:
-            with self.state:
-                self._scans -= 1
-                self.state.notify_all()
-
-    def wait_for_scans(self) -> None:
-        """Wait, in the background, while a search reads what is not indexed."""
-        self.wait(SCAN_SECONDS, lambda: self._scans > 0, None)
-
-    def _left_of(self, files: Iterable[tuple[VaultPath, FileEntry | None]]) -> list[tuple[VaultPath, FileEntry | None]]:
+    def left_of(self, files: Iterable[tuple[VaultPath, FileEntry | None]]) -> list[tuple[VaultPath, FileEntry | None]]:
         """Return those of some pending (None: gone) files that can be stored and are not yet."""
         with self.state:
             return [
@@ -379,7 +331,7 @@ class Indexer:
 
     def wait(self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None) -> None:
         """Wait while a condition holds; at most so long, and not to the end of the call's time."""
-        end = _end(seconds)
+        end = end_of_wait(seconds)
         while condition() and (left := end - time.monotonic()) > 0:
             with self.state:
                 self.state.wait(min(left, 0.1))
@@ -473,10 +425,3 @@ class Indexer:
         """Whether files are being worked on, or so many that the background works on them are left."""
         with self.state:
             return bool(self._taken) or (self._is_much() and not self._pending.keys() <= self._deferred)
-
-
-def _end(seconds: float) -> float:
-    """When waiting ends, as `time.monotonic`: before the end of the call's time."""
-    if (limit := current_call.get().limit) is not None:
-        seconds = min(seconds, limit.remaining - min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2))
-    return time.monotonic() + seconds

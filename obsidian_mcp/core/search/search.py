@@ -110,7 +110,7 @@ class Search:
         search = partial(self._search, request, query, named, filters, by=by)
         if self._indexer.is_first_build and query is not None and named is None:
             # First the files are scanned for what is searched for (INDEX-46).
-            scanned = self._indexer.scan(unindexed.weigher(query, request, self._languages[1]))
+            scanned = self._indexer.scan.store_matches(unindexed.weigher(query, request, self._languages[1]))
             is_whole = not self._indexer.is_first_build
             if (found := self._indexer.query(partial(search, notice=scanned.notice, is_whole=is_whole))).total:
                 return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.index.pending_scan import Weigh
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.nodes import Node, Word
 from obsidian_mcp.core.text import analysis
@@ -14,8 +15,6 @@ from obsidian_mcp.core.text.vault_path import is_note
 
 from .hits import Request, wanted
 from .plan import Choice, PlanAlternative, bare, read_groups
-
-Weigh = Callable[[FileEntry, bytes], float]
 
 _ACCENTS = re.compile(b"[\xc3-\xd4]")
 """Begins letters that are written with two bytes: accented ones, Greek and Cyrillic, which have capitals too."""
