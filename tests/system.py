@@ -25,6 +25,10 @@ import pytest
 from obsidian_mcp.adapters import processes
 
 
+LATE_SECONDS = 10_413_792_000
+"""2300-01-01, in seconds since the epoch."""
+
+
 def _links(folder: Path) -> bool:
     (folder / "link").symlink_to(folder)
     return (folder / "link").is_symlink()
@@ -82,6 +86,13 @@ def _moves_open_folders(folder: Path) -> bool:
     return True
 
 
+def _knows_late_times(folder: Path) -> bool:
+    """Whether a file may be dated after 2262, which is more than 64 bits of nanoseconds hold."""
+    (folder / "file").touch()
+    os.utime(folder / "file", (LATE_SECONDS, LATE_SECONDS))
+    return (folder / "file").stat().st_mtime == LATE_SECONDS
+
+
 def _is_sparse(folder: Path) -> bool:
     """Whether a file is made long at once. Windows, which tells no blocks, reserves room but writes nothing."""
     with (folder / "file").open("wb") as file:
@@ -130,6 +141,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "removing open files": _removes_open_files,
     "moving folders with open files": _moves_open_folders,
     "sparse files": _is_sparse,
+    "times after 2262": _knows_late_times,
     "times of creation": _knows_birth,
     "sockets among its files": _sockets_are_files,
     "time zones of processes": _has(time, "tzset"),

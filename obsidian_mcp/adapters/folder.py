@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.files.ports import DiskFile, nearest_time
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable
 from obsidian_mcp.errors import InvalidName, PermissionDenied, StorageFailed
@@ -56,6 +56,10 @@ _DATALESS = 0x4000_0000
 """SF_DATALESS of macOS: iCloud Drive, and other providers of files."""
 _RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
 """FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on demand."""
+
+
+def _disk_file(disk: str, facts: os.stat_result) -> DiskFile:
+    return DiskFile(disk, facts.st_size, nearest_time(facts.st_mtime_ns))
 
 
 class VaultFolder:
@@ -202,7 +206,7 @@ class VaultFolder:
                     if entry.is_file(follow_symlinks=False):
                         if is_wanted is None or is_wanted(disk):
                             facts = entry.stat(follow_symlinks=False)
-                            yield DiskFile(disk, facts.st_size, facts.st_mtime_ns)
+                            yield _disk_file(disk, facts)
                     elif self._is_folder(entry):
                         pending.append(disk)
                 except OSError:  # gone or locked between listing and stat: the next scan sees it as it is then
@@ -277,7 +281,7 @@ class VaultFolder:
         except OSError as error:
             _check_absent(error, disk, "reading")
             return None
-        return DiskFile(disk, facts.st_size, facts.st_mtime_ns) if stat_module.S_ISREG(facts.st_mode) else None
+        return _disk_file(disk, facts) if stat_module.S_ISREG(facts.st_mode) else None
 
     def created_ns(self, disk: str) -> int:
         try:
@@ -286,7 +290,7 @@ class VaultFolder:
         except (OSError, PermissionDenied):
             return 0
         born: float | None = getattr(facts, "st_birthtime", None)  # seconds; not on Linux
-        return min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9)
+        return nearest_time(min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9))
 
     def exists(self, disk: str) -> bool:
         try:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from obsidian_mcp.core.index import index
-from obsidian_mcp.core.index.database import PATIENCE, Busy, Connection, Replaced
+from obsidian_mcp.core.index.database import PATIENCE, UNSTORABLE, Busy, Connection, Replaced
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.errors import StorageFailed
 
@@ -158,8 +158,7 @@ class IndexDatabase:
             code = _code(error)
             if code in _BUSY:
                 raise Busy from error
-            wrong_call = isinstance(error, sqlite3.ProgrammingError | sqlite3.IntegrityError)
-            if wrong_call or (code == sqlite3.SQLITE_ERROR and not str(error).startswith("no such ")):
+            if isinstance(error, UNSTORABLE) or (code == sqlite3.SQLITE_ERROR and not str(error).startswith("no such ")):
                 raise  # the statement is at fault, not the file
             self._replace(epoch, error)
             raise Replaced from error

@@ -398,6 +398,14 @@ def _random(vault: Vault, folder: str) -> FileEntry:
     return secrets.choice(found)
 
 
+LINE_DIGITS = 10
+"""No note has a line whose number has so many digits, and Python reads no number of 5 000."""
+
+
+def _line_number(digits: str) -> int:
+    return int(digits.lstrip("0")[:LINE_DIGITS] or 0)
+
+
 def _part(body: str, section: str, lines: str) -> Span:
     """The section or the lines that were asked for. Raises: SectionNotFound, InvalidArguments."""
     if section and lines:
@@ -409,8 +417,8 @@ def _part(body: str, section: str, lines: str) -> Span:
     first, dash, last = lines.partition("-")
     starts = [*Lines(body).starts, len(body)]
     count = line_count(body)
-    top = max(int(first or 1), 1)
-    bottom = int(last) if last else (count if dash else top)
+    top = max(_line_number(first or "1"), 1)
+    bottom = _line_number(last) if last else (count if dash else top)
     if top > bottom or top > count:
         raise InvalidArguments(
             f"The lines {lines!r} are not in the note: it has {write_count(count, 'line')}. "

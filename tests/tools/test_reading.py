@@ -112,6 +112,12 @@ def test_lines_that_cannot_be_read_are_answered_with_an_example(app: App) -> Non
         run(app, name="Alpha", lines="2:4")
 
 
+def test_lines_whose_numbers_no_note_reaches_are_answered_with_its_length(app: App) -> None:  # TOOL-03
+    with pytest.raises(InvalidArguments, match="are not in the note: it has"):
+        run(app, name="Alpha", lines="9" * 5_000)
+    assert run(app, name="Alpha", lines=f"{'0' * 5_000}1-{'9' * 5_000}")["path"] == "Projects/Alpha.md"
+
+
 @pytest.mark.parametrize("alias", ["First steps", "Steps: the first"])
 def test_a_note_found_by_its_alias_says_so(app: App, basic: Path, alias: str) -> None:  # NAME-11
     (basic / "Beginning.md").write_text(f'---\naliases: ["{alias}"]\n---\n', "utf-8", newline="\n")

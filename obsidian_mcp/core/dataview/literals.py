@@ -19,6 +19,8 @@ from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError
 SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 """JavaScript's `\\s`."""
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
+LONGEST_INTEGER = 300
+"""Number of characters from which on whole numbers are read as JavaScript reads them: infinite where they are too large."""
 TAG = (
     r"""#[^\u2000-\u206F\u2E00-\u2E7F'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\"""
     r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]*"
@@ -242,7 +244,8 @@ def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:
         case "word":
             value = written.lower() == "true"
         case "number":
-            value = int(written) if plain and "." not in written else float(written)
+            is_whole = plain and "." not in written and len(written) < LONGEST_INTEGER
+            value = int(written) if is_whole else float(written)
     return value, found.end()
 
 

@@ -20,7 +20,19 @@ class DiskFile(NamedTuple):
     size: int
     """Bytes."""
     mtime_ns: int
-    """Nanoseconds since the epoch."""
+    """Nanoseconds since the epoch; between FIRST_NS and LAST_NS."""
+
+
+FIRST_NS, LAST_NS = -(2**63), 2**63 - 1
+"""The times that a signed 64-bit count of nanoseconds holds: from 1677 to 2262. The index can store and compare no
+others; many disks know more, and `touch -d 2300-01-01` sets one."""
+
+
+def nearest_time(nanoseconds: int) -> int:
+    """Return the time between FIRST_NS and LAST_NS that is nearest to one (INDEX-50)."""
+    if FIRST_NS <= nanoseconds <= LAST_NS:
+        return nanoseconds
+    return FIRST_NS if nanoseconds < 0 else LAST_NS
 
 
 COARSEST_TICK_NS = 2_000_000_000

@@ -13,6 +13,17 @@ PATIENCE = 5.0
 """Seconds that a write waits for another one. Batches take a fifth of a second."""
 
 
+UNSTORABLE: tuple[type[Exception], ...] = (
+    OverflowError,
+    UnicodeError,
+    sqlite3.DataError,
+    sqlite3.IntegrityError,
+    sqlite3.InterfaceError,
+    sqlite3.ProgrammingError,
+)
+"""What Python and SQLite raise for a value that no row can hold, such as a number of more than 64 bits."""
+
+
 class Replaced(Exception):
     """The database had to be begun anew and is empty; ask again, with every file as not indexed."""
 

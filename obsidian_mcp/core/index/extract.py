@@ -40,6 +40,11 @@ def unreadable(error: AppError) -> facts.Facts:
     return facts.Facts(warnings=(_one_line(error.message),))
 
 
+def unstorable() -> facts.Facts:
+    """Return the facts of a file of which something has no place in the index: a warning."""
+    return facts.Facts(warnings=("The file could not be stored in the index: only its name is known. Please report this.",))
+
+
 def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
     """The facts of a note or canvas from its first facts.BODY_LIMIT bytes; `size` is the whole file's.
 

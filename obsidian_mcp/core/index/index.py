@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import logging
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
 from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
 from . import facts, search_document
-from .database import PATIENCE, Busy, Connection, Database, Replaced
+from .database import PATIENCE, UNSTORABLE, Busy, Connection, Database, Replaced
 from .facts import PARSE_SECONDS, Facts
 from .rows import IN_LIST, TABLES, stored, to_path
 
@@ -51,6 +52,8 @@ _INSERT = {
     for table, row in TABLES.items()
 }
 
+
+log = logging.getLogger(__name__)
 
 Stat = Callable[[str], DiskFile | None]
 """Looks at a file on disk, as `Files.stat`."""
@@ -174,14 +177,37 @@ class Index:
         """Store records and delete the rows of files that are gone, in one transaction; return the refused entries.
         With `stat`, called inside the transaction, a record is refused whose file is no longer as its entry says, and
         rows of a file that is there are kept: another process may have stored something newer. Others are waited for up
-        to `patience` seconds."""
+        to `patience` seconds. A record that SQLite cannot hold is stored as one of an unreadable file, and costs no
+        other file anything (INDEX-26)."""
         latest = {record.entry.path: record for record in records}
+        gone = [path for path in gone if path not in latest]
+        try:
+            return self._store(latest, gone, stat, patience)
+        except UNSTORABLE:
+            refused = self._store({}, gone, stat, patience)
+            for record in latest.values():
+                refused += self._store_alone(record, stat, patience)
+            return refused
+
+    def _store_alone(self, record: Record, stat: Stat | None, patience: float) -> list[FileEntry]:
+        """Store one record, or that its file cannot be stored; return its entry if it is refused."""
+        from . import extract
+
+        for attempt in (record, Record(record.entry, None, extract.unstorable())):
+            try:
+                return self._store({record.entry.path: attempt}, (), stat, patience)
+            except UNSTORABLE as error:
+                log.warning("%s could not be stored: %r", record.entry.path, error)
+        return [record.entry]
+
+    def _store(
+        self, latest: Mapping[VaultPath, Record], gone: Iterable[VaultPath], stat: Stat | None, patience: float
+    ) -> list[FileEntry]:
         with self.database.writing(patience) as connection:
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
             batch = _Batch(connection, generation)
             for path in gone:
-                if path not in latest:
-                    batch.remove(path, stat)
+                batch.remove(path, stat)
             refused = [
                 record.entry
                 for record in latest.values()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.ports import FIRST_NS, LAST_NS, nearest_time
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 
 ANSWER_CHARACTERS = 10_000
@@ -53,6 +54,12 @@ class Request(NamedTuple):
     """Whether paragraphs are shown instead of lines."""
     characters: int = ANSWER_CHARACTERS
     """Most of the answer, as JSON."""
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """The first and the last time of the files asked for, as times of files are known (INDEX-50)."""
+        last = LAST_NS if self.until is None else self.until - 1
+        return nearest_time(FIRST_NS if self.since is None else self.since), nearest_time(last)
 
     @property
     def ranks(self) -> bool:
@@ -130,12 +137,11 @@ class Grouped:
 
 def wanted(request: Request) -> Callable[[FileEntry], bool]:
     """Whether a file is in the folder and times of a request."""
-    since, until = request.since, request.until
+    first, last = request.times
     is_inside = None if request.folder is None else inside(request.folder)
     return lambda entry: (
         (request.note is None or entry.path == request.note)
-        and (since is None or entry.mtime_ns >= since)
-        and (until is None or entry.mtime_ns < until)
+        and first <= entry.mtime_ns <= last
         and (is_inside is None or is_inside(entry.path))
     )
 

@@ -31,9 +31,6 @@ from .snapshot import FileTable, Snapshot, table_of
 from .sort import Item
 from .vocabulary import Lexicon, Vocabulary, used_words
 
-_FIRST, _LAST = -(2**63), 2**63 - 1
-"""The times that SQLite can compare, in nanoseconds."""
-
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
 
@@ -306,11 +303,8 @@ def _within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
     paths = snapshot.table.paths
     found: AbstractSet[int] | None = None
     if request.since is not None or request.until is not None:
-        sql = "SELECT id FROM files WHERE mtime_ns >= ? AND mtime_ns < ?"
-        since = _FIRST if request.since is None else request.since
-        until = _LAST if request.until is None else request.until
-        bounds = [max(_FIRST, min(time, _LAST)) for time in (since, until)]
-        found = {number for (number,) in snapshot.rows.connection.execute(sql, bounds) if number in paths}
+        sql = "SELECT id FROM files WHERE mtime_ns BETWEEN ? AND ?"
+        found = {number for (number,) in snapshot.rows.connection.execute(sql, request.times) if number in paths}
     if request.folder is not None:
         is_inside = inside(request.folder)
         found = {number for number in (paths if found is None else found) if is_inside(paths[number])}

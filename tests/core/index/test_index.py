@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.graph.graph import Graph
+from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.facts import Facts, HeadingFact
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note
@@ -165,6 +169,24 @@ def test_a_record_of_known_bytes_whose_rows_another_program_deleted_meanwhile_is
 
         assert [entry.path for entry in vault.index.store(records)] == ["a.md"]
         assert vault.index.status().files == 0
+
+
+# INDEX-26
+@pytest.mark.parametrize("value", [2**63, "\ud800", ["a list"]], ids=["a large number", "half a character", "no value"])
+def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
+    monkeypatch: pytest.MonkeyPatch, value: Any
+) -> None:
+    read_facts = extract.read_facts
+
+    def read(path: str, data: bytes, size: int) -> Facts:
+        return replace(read_facts(path, data, size), headings=(HeadingFact(1, "odd", value),) if path == "b.md" else ())
+
+    monkeypatch.setattr(extract, "read_facts", read)
+    with MemoryVault({"a.md": "[[b]]", "b.md": "# odd\n[[a]]", "c.md": "[[b]]"}) as vault:
+        vault.indexer.complete()
+        assert [link.source for link in vault.graph.backlinks(VaultPath("b.md")).value] == ["a.md", "c.md"]
+        assert vault.graph.warnings().value.keys() == {"b.md"}
+        assert vault.indexer.pending() == {}
 
 
 def test_a_path_that_is_both_gone_and_there_is_there() -> None:
