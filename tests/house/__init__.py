@@ -1,0 +1,1 @@
+"""How the code of obsidian_mcp looks from near, measured; `python -m tests.house` prints the table."""

@@ -1,0 +1,143 @@
+"""What `python -m tests.house` counts, on sources of a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from tests.house import names, sizes
+from tests.house.__main__ import main
+from tests.house.source import Place, Source
+
+
+def sources(*texts: str) -> list[Source]:
+    return [Source(f"{number}.py", text) for number, text in enumerate(texts)]
+
+
+def listed(measure: Callable[[list[Source]], Iterable[Place]], *texts: str) -> list[str]:
+    return [str(place) for place in measure(sources(*texts))]
+
+
+def test_a_docstring_has_a_paragraph_where_more_follows_its_summary() -> None:
+    text = '"""Summary\nof two lines."""\ndef f():\n    """Summary.\n\n    Why."""\n'
+
+    assert listed(sizes.docstring_paragraphs, text) == ["0.py:4 f"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "text", "places"),
+    [
+        (sizes.wide_lines, "x = 1\n# " + "x" * 99, ["0.py:2 101 columns"]),
+        (sizes.walruses, "if (hit := 1):\n    pass", ["0.py:1 hit"]),
+        (sizes.function_imports, "import a\ndef f():\n    def g():\n        import b", ["0.py:4 g"]),
+        (sizes.named_tuples, "class A(typing.NamedTuple): pass\nclass B(A): pass", ["0.py:1 A"]),
+    ],
+)
+def test_constructs_are_counted(
+    measure: Callable[[list[Source]], Iterable[Place]], text: str, places: list[str]
+) -> None:
+    assert listed(measure, text) == places
+
+
+def test_a_function_is_as_long_as_it_is_without_its_docstring() -> None:
+    head = '@cache\ndef f():\n    """A.\n\n    B.\n    """\n'
+    fitting, long = ("    x = 0\n" * count for count in (sizes.FUNCTION_LINES - 1, sizes.FUNCTION_LINES))
+
+    assert listed(sizes.long_functions, head + fitting) == []
+    assert listed(sizes.long_functions, head + long) == ["0.py:2 f: 51 lines"]
+
+
+def test_self_and_arguments_of_tools_are_no_positional_parameters() -> None:
+    method = "class A:\n    def f(self, a, b, c, d, e{}): pass\n    @staticmethod\n    def g(a, b, c, d, e, f): pass"
+
+    assert listed(sizes.long_signatures, method.format("")) == ["0.py:4 g: 6 parameters"]
+    assert listed(sizes.long_signatures, method.format(", f")) == [
+        "0.py:2 f: 6 parameters",
+        "0.py:4 g: 6 parameters",
+    ]
+    assert listed(sizes.long_signatures, "def f(a, b, c, d, e, *f, g, h): pass") == []
+    assert listed(sizes.long_signatures, "@tool(title='T')\ndef f(a, b, c, d, e, f): pass") == []
+
+
+def test_a_line_is_of_code_of_a_docstring_blank_or_a_comment() -> None:
+    text = '"""Doc\n\nstring."""\n\n# comment\nx = """text\n\nend"""  # why\nMOST = 1\n"""What."""\n'
+
+    assert sizes.count_lines(sources(text)) == sizes.LineCounts(code=4, docstring=4, blank=1, comment=1)
+
+
+MANY_BINDINGS = """
+def f(self, found, *rest, key=lambda one: one):
+    found = [found for known in rest]
+    with open() as told:
+        kept = (said := told)
+    try:
+        pass
+    except E as done:
+        pass
+    match x:
+        case [made, *left]:
+            pass
+    def g(found):
+        _seen = self.held = found
+"""
+
+
+def test_a_local_name_counts_once_in_a_function_however_it_is_bound() -> None:
+    local = names.local_names(sources(MANY_BINDINGS))
+
+    inner = ["found"]
+    assert [place.name for place in local.vague] == [
+        *("found", "rest", "known", "told", "kept", "said", "done", "made", "left"),
+        *inner,
+    ]
+    assert local.count == len(local.vague) + len(["key"])
+
+
+def test_the_other_operand_of_an_operator_is_not_vague() -> None:
+    local = names.local_names(sources("def __eq__(self, other): ...\ndef f(other): ..."))
+
+    assert [str(place) for place in local.vague] == ["0.py:2 other"]
+
+
+def test_classes_and_aliases_share_their_names() -> None:
+    texts = [
+        "class Answer: pass\nKind = int | str\nT = TypeVar('T')\nMOST = 1\nclass _Reader: pass",
+        "if TYPE_CHECKING:\n    Answer: TypeAlias = str\nT = TypeVar('T')\nMOST = 1\nclass _Reader: pass",
+    ]
+
+    assert listed(names.shared_type_names, *texts) == ["0.py:1 Answer", "1.py:2 Answer"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "def read_note(): ...",
+        "def _plan(): ...",
+        "def is_hidden(): ...",
+        "def to_json(): ...",
+        "def holds() -> bool: ...",
+        "def matches() -> bool: ...",
+        "def __len__(): ...",
+        "@property\ndef name(): ...",
+        "@tool(title='Backlinks')\ndef backlinks(): ...",
+    ],
+)
+def test_verbs_assertions_and_names_of_others_are_fine(function: str) -> None:
+    assert listed(names.functions_that_are_no_verbs, function) == []
+
+
+def test_nouns_and_participles_are_told_from_verbs() -> None:
+    functions = ["keys", "holds", "count_of", "applied", "linking", "made_by", "broken_links", "string"]
+    text = "".join(f"def {name}(): ...\n" for name in functions)
+
+    assert [place.name for place in names.functions_that_are_no_verbs(sources(text))] == functions
+    participles = [place.name for place in names.functions_that_are_participles(sources(text))]
+    assert participles == ["applied", "linking", "made_by"]
+
+
+def test_an_unknown_row_is_refused_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--list", "vague", "--of", __file__])
+
+    assert "there is no row 'vague'; the rows are paragraphs, vague-names" in capsys.readouterr().err
