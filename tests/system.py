@@ -24,7 +24,6 @@ import pytest
 
 from obsidian_mcp.adapters import processes
 
-
 LATE_SECONDS = 10_413_792_000
 """2300-01-01, in seconds since the epoch."""
 

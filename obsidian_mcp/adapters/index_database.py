@@ -158,7 +158,8 @@ class IndexDatabase:
             code = _code(error)
             if code in _BUSY:
                 raise Busy from error
-            if isinstance(error, UNSTORABLE) or (code == sqlite3.SQLITE_ERROR and not str(error).startswith("no such ")):
+            is_statement = code == sqlite3.SQLITE_ERROR and not str(error).startswith("no such ")
+            if is_statement or isinstance(error, UNSTORABLE):
                 raise  # the statement is at fault, not the file
             self._replace(epoch, error)
             raise Replaced from error

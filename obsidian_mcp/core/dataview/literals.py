@@ -20,7 +20,7 @@ SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 """JavaScript's `\\s`."""
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 LONGEST_INTEGER = 300
-"""Number of characters from which on whole numbers are read as JavaScript reads them: infinite where they are too large."""
+"""From so many characters on, whole numbers are read as JavaScript reads them: infinite where they are too large."""
 TAG = (
     r"""#[^\u2000-\u206F\u2E00-\u2E7F'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\"""
     r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]*"

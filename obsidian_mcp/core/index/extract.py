@@ -42,7 +42,7 @@ def unreadable(error: AppError) -> facts.Facts:
 
 def unstorable() -> facts.Facts:
     """Return the facts of a file of which something has no place in the index: a warning."""
-    return facts.Facts(warnings=("The file could not be stored in the index: only its name is known. Please report this.",))
+    return facts.Facts(warnings=("The file could not be indexed: only its name is known. Please report this.",))
 
 
 def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
