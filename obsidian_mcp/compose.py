@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Final
 
+    from starlette.applications import Starlette
+
     from obsidian_mcp.adapters.app_access import AppAccess
     from obsidian_mcp.adapters.disk import Disk
     from obsidian_mcp.adapters.watcher import Watcher
     from obsidian_mcp.core.calendar.clock import Calendar
     from obsidian_mcp.core.files import policy
+    from obsidian_mcp.core.files.policy_file import PolicyFile
     from obsidian_mcp.core.files.ports import Changer, Obsidian
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
     from obsidian_mcp.core.text.vault_path import VaultPath
     from obsidian_mcp.core.vault.vault import Vault
+    from obsidian_mcp.serve.http.access.access_control import AccessControl
+    from obsidian_mcp.serve.http.access.keys import ApiKey
+    from obsidian_mcp.serve.http.access.principal import Limits, Principal
     from obsidian_mcp.serve.http.dialect import Contract
 
     from .app import Media
@@ -50,10 +56,11 @@ OPEN_FILES: Final = 1024
 def build(config: Config, *, serving: bool = False) -> App:
     """The App of this process. `serving`: watch the vaults' folders, because more than one question will come. Raises:
     PolicyInvalid, InvalidArguments for an API key that does not exist."""
-    key = _key(config)
-    config = _limit(config, key)
+    principal = principal_of(config)
+    if principal is not None:
+        config = _limit(config, principal.limits)
     return App(
-        vaults=FolderVaults(config, key, serving=serving),
+        vaults=FolderVaults(config, principal, serving=serving),
         config=config,
         media=cache(_load_media),
         read_outside=partial(_read_outside, config),
@@ -82,54 +89,64 @@ def _allow_open_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if most < 0 else min(OPEN_FILES, most), most))
 
 
-def api_keys(config: Config) -> tuple[policy.ApiKey, ...]:
-    """Return the API keys of the policy file. Raises: PolicyInvalid."""
-    from obsidian_mcp.core.files import policy
+def api_keys(config: Config) -> tuple[ApiKey, ...]:
+    """Return the API keys of the policy file. Raises: PolicyInvalid, InvalidArguments for unknown tools of one."""
+    from .serve.http.access.keys import read_keys
 
-    return policy.keys(policy_text(config))
+    keys = read_keys(policy_file(config))
+    for key in keys:
+        _narrow_tools(config, key.limits)
+    return keys
 
 
-def build_for_keys(app: App) -> dict[bytes, App]:
-    """Return for each API key of the policy file, by its digest, the App that its bearer may use (POL-14); a key
-    without limits shares the vaults of `app`. Raises: PolicyInvalid, InvalidArguments for unknown tools."""
-    apps = {}
-    for key in api_keys(app.config):
-        config = app.config.replace(key=key.name)
-        if key.is_limited:
-            apps[key.digest] = build(config, serving=True)
-        else:
-            apps[key.digest] = app.replace(config=_limit(config, key), hidden_text_reads=HiddenTextReads())
-    return apps
+def app_for(app: App, principal: Principal) -> App:
+    """Return the App that a principal may use (POL-14); one whose limits leave the vaults as they are shares those of
+    `app`. Raises: InvalidArguments for unknown tools."""
+    config = _limit(app.config.replace(key=principal.name), principal.limits)
+    if principal.limits.narrows_vaults:
+        return app.replace(
+            config=config,
+            vaults=FolderVaults(config, principal, serving=True),
+            read_outside=partial(_read_outside, config),
+            hidden_text_reads=HiddenTextReads(),
+        )
+    return app.replace(config=config, hidden_text_reads=HiddenTextReads())
 
 
 def limit_to_key(config: Config) -> Config:
     """Return the configuration of a process as its API key limits it. Raises: PolicyInvalid, InvalidArguments."""
-    return _limit(config, _key(config))
+    principal = principal_of(config)
+    return config if principal is None else _limit(config, principal.limits)
 
 
-def _key(config: Config) -> policy.ApiKey | None:
-    """The API key to whose limits a process is held. Raises: PolicyInvalid, InvalidArguments for an unknown one."""
+def principal_of(config: Config) -> Principal | None:
+    """Return to whose limits a process is held: the bearer of the API key that `--key` names; None without one.
+    Raises: PolicyInvalid, InvalidArguments for an unknown one."""
     if not config.key:
         return None
     keys = {key.name: key for key in api_keys(config)}
     if config.key not in keys:
         known = f"there are {', '.join(keys)}" if keys else "it has none"
         raise InvalidArguments(f"There is no API key {config.key!r} in '{config.policy_file}'; {known}.")
-    return keys[config.key]
+    return keys[config.key].principal
 
 
-def _limit(config: Config, key: policy.ApiKey | None) -> Config:
-    """The configuration of a process that is held to the limits of a key. Raises: InvalidArguments."""
-    if key is None:
-        return config
-    if key.tools:
-        from .tools.entries import narrow  # reads the table of tools, which most commands do without
-
-        config = config.replace(tools=narrow(config.tools, key.tools))
-    if key.is_limited:  # nothing could hold JavaScript in the app to the limits, and import folders are outside of them
-        read_only = config.read_only or key.limits.read_only
+def _limit(config: Config, limits: Limits) -> Config:
+    """Return the configuration of a process that is held to limits. Raises: InvalidArguments."""
+    config = config.replace(tools=_narrow_tools(config, limits))
+    if limits.narrows_vaults:  # nothing could hold JavaScript in the app to them, and import folders are outside
+        read_only = config.read_only or limits.policy.read_only
         config = config.replace(read_only=read_only, named_imports=(), app=config.app.replace(allow_eval=False))
     return config
+
+
+def _narrow_tools(config: Config, limits: Limits) -> str:
+    """Return the profile of the tools that both offer. Raises: InvalidArguments."""
+    if not limits.tools:
+        return config.tools
+    from .tools.entries import narrow  # reads the table of tools, which most commands do without
+
+    return narrow(config.tools, limits.tools)
 
 
 def policy_text(config: Config) -> str:
@@ -143,12 +160,37 @@ def policy_text(config: Config) -> str:
         raise PolicyInvalid(f"The policy file '{file}' cannot be read: {error}.") from error
 
 
-def policy_of(config: Config, folder: Path) -> policy.Policy:
-    """Return what the user allows in the vault at a folder. Raises: PolicyInvalid."""
+def policy_file(config: Config) -> PolicyFile:
+    """Return what the policy file says. Raises: PolicyInvalid, also for a mistake in a key: a limit that is not
+    understood must not be taken for none."""
+    from obsidian_mcp.core.files.policy_file import PolicyFile
+
+    file = PolicyFile(policy_text(config))
+    if file.keys:
+        from .serve.http.access.keys import read_keys
+
+        read_keys(file)
+    return file
+
+
+def policy_stamp(config: Config) -> object:
+    """Return what is another value after each change of the policy file; None where there is none."""
+    try:
+        found = config.policy_file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def policy_of(config: Config, folder: Path, principal: Principal | None) -> policy.Policy:
+    """Return what is allowed in the vault at a folder: by the file, the configuration, and the limits of a principal.
+    Raises: PolicyInvalid; PermissionDenied for a scope that is no path inside the vault."""
     from obsidian_mcp.core.files import policy
 
-    text = policy_text(config)
-    return policy.parse(text, folder.name, str(folder), read_only=config.read_only, scope=config.scope, key=config.key)
+    has_file = config.policy_file.exists()  # most users have none, and need not import what reads it
+    allowed = policy_file(config).policy(folder.name, str(folder)) if has_file else policy.DEFAULT
+    allowed = allowed.narrowed(policy.limited_to(config.scope, read_only=config.read_only))
+    return allowed if principal is None else allowed.narrowed(principal.limits.policy)
 
 
 def vault_id(root: Path) -> str:
@@ -207,8 +249,21 @@ def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -
     return stdio.run(plugin(config), config, partial(build, config, serving=True), start_log)
 
 
-def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contract, ...]:
-    """Return the contracts of other programs that the HTTP server mounts, with the tools that were `registered`."""
+def http_access(config: Config) -> AccessControl:
+    """Return who may use the HTTP server. Raises: PolicyInvalid, InvalidArguments for keys that cannot be."""
+    from .serve.http.access.access_control import AccessControl
+    from .serve.http.access.key_ring import KeyRing
+
+    return AccessControl(
+        config.http, [KeyRing(config.http.keys, partial(api_keys, config), partial(policy_stamp, config))]
+    )
+
+
+def contracts(
+    config: Config, registered: Bridge | None = None, is_locked: Callable[[], bool] = bool
+) -> tuple[Contract, ...]:
+    """Return the contracts of other programs that the HTTP server mounts, with the tools that were `registered`;
+    `is_locked` says whether requests need a key."""
     from .contracts.burly.routes import Burly
     from .contracts.plugin.routes import BridgeContract
     from .contracts.rad import tools
@@ -220,10 +275,19 @@ def contracts(config: Config, registered: Bridge | None = None) -> tuple[Contrac
 
         complete = Gateway(http.chat_url, http.chat_key, http.chat_model, config.timeout).complete
     return (
-        BridgeContract(http.max_body, keyed=bool(http.keys or api_keys(config))),
+        BridgeContract(http.max_body, is_locked),
         Burly(http.max_envelope),
         Rad(http.max_body, tools.built_in(complete), registered),
     )
+
+
+def http_application(app: App, registered: Bridge | None = None) -> Starlette:
+    """Return the HTTP server with MCP and all contracts. Raises: PolicyInvalid, InvalidArguments."""
+    from .serve.http.server import application
+
+    access = http_access(app.config)
+    mounted = contracts(app.config, registered, lambda: access.is_locked)
+    return application(app, access, partial(app_for, app), contracts=mounted)
 
 
 def serve_http(
@@ -239,15 +303,13 @@ def serve_http(
     InvalidArguments for another host than loopback without a key, AppError for a taken port."""
     from .serve.http import server
 
-    keyed = build_for_keys(app)
+    starlette = http_application(app, registered)
     app.vaults.warm()
     announce = announce or logger(__name__).info
     try:
-        mounted = contracts(app.config, registered)
-        return server.run(app, host=host, ports=ports, keyed=keyed, contracts=mounted, announce=announce)
+        return server.run(starlette, host=host, ports=ports, drain=app.config.timeout + 5, announce=announce)
     finally:
-        for used in (app, *keyed.values()):
-            used.vaults.close()
+        app.vaults.close()
 
 
 def explain_missing(folder: Path) -> str:
@@ -396,10 +458,10 @@ def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_s
 class FolderVaults:
     """The vaults named by the configuration, or else those the Obsidian app knows; opened at first use."""
 
-    def __init__(self, config: Config, key: policy.ApiKey | None = None, *, serving: bool) -> None:
-        """`key`: the API key to whose limits the vaults are held."""
+    def __init__(self, config: Config, principal: Principal | None = None, *, serving: bool) -> None:
+        """`principal`: to whose limits the vaults are held."""
         self._config = config
-        self._key = key
+        self._principal = principal
         self._is_server = serving
         if serving:
             _allow_open_files()
@@ -436,7 +498,7 @@ class FolderVaults:
 
     def asks(self) -> bool:
         try:
-            return any(policy_of(self._config, folder).asks for folder in self._folders().values())
+            return any(policy_of(self._config, folder, self._principal).asks for folder in self._folders().values())
         except AppError:  # a call says what is wrong
             return False
 
@@ -494,12 +556,13 @@ class FolderVaults:
         """Vault folders by the name under which tools know them, the default first (POL-12, POL-14). Raises:
         VaultNotFound, PolicyInvalid."""
         folders = self._configured or vault_folders(self._config)
-        if self._key is not None:
-            opened = {name: folder for name, folder in folders.items() if self._key.opens(name, str(folder))}
+        if (principal := self._principal) is not None:
+            limits = principal.limits
+            opened = {name: folder for name, folder in folders.items() if limits.opens(name, str(folder))}
             if not opened:
-                named = ", ".join(map(repr, self._key.vaults))
+                named = ", ".join(map(repr, limits.vaults))
                 raise VaultNotFound(
-                    f"The API key {self._key.name} opens the vaults {named}, which are not served here."
+                    f"The API key {principal.name} opens the vaults {named}, which are not served here."
                 )
             folders = opened
         if len(folders) == 1:
@@ -509,7 +572,7 @@ class FolderVaults:
     def _holds_scopes(self, folder: Path) -> bool:
         """Whether a vault has the folders to which all vaults are held; True where that cannot be seen."""
         if folder not in self._scopes:
-            self._scopes[folder] = policy_of(self._config, folder).common_scopes
+            self._scopes[folder] = policy_of(self._config, folder, self._principal).common_scopes
         scopes = self._scopes[folder]
         if not scopes or not folder.is_dir():
             return True
@@ -552,7 +615,7 @@ class FolderVaults:
         from obsidian_mcp.core.vault.vault import Vault
 
         disk = Disk(folder)
-        allowed = policy_of(self._config, folder)
+        allowed = policy_of(self._config, folder, self._principal)
         for scope in allowed.scopes:
             if not _has_folder(disk, scope):  # an empty vault would be an untrue answer
                 raise PolicyInvalid(

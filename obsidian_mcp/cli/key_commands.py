@@ -34,14 +34,14 @@ def add(
 
     scope, tools, read_only = scope or options.scope, tools or options.tools, read_only or options.read_only
     file, key = api_keys.add(options.config(), name, vaults=tuple(vault), scope=scope, read_only=read_only, tools=tools)
-    send = f"Its hash is in {file}. Restart the server, and send the key as: Authorization: Bearer KEY\n"
+    send = f"Its hash is in {file}; a running server takes it. Send the key as: Authorization: Bearer KEY\n"
     write_answer({"name": name, "key": key, "file": str(file)}, f"{key}\n", send, as_json=json)
 
 
 def remove(options: Options, *, name: str, json: bool = False) -> None:
-    """Remove a key; requests with it are refused after the next start of the server."""
+    """Remove a key: a running server refuses it from now on, and ends its sessions."""
     from obsidian_mcp.setup import api_keys
 
     file = api_keys.remove(options.config(), name)
-    said = f"Removed {name} from {file}. Restart the server.\n"
+    said = f"Removed {name} from {file}. A running server refuses it now.\n"
     write_answer({"removed": name, "file": str(file)}, said, as_json=json)

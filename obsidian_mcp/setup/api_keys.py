@@ -9,10 +9,10 @@ from pathlib import Path
 
 from obsidian_mcp import compose
 from obsidian_mcp.config import Config, expand_home
-from obsidian_mcp.core.files import policy
-from obsidian_mcp.core.files.policy import ApiKey
+from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments, VaultNotFound
+from obsidian_mcp.serve.http.access.keys import ApiKey, digest, is_key_name, read_keys
 
 from . import entries, files
 
@@ -24,11 +24,11 @@ def add(
 ) -> tuple[Path, str]:
     """Make a key of this name; return the policy file, which gets its hash, and the key. Raises: InvalidArguments for a
     bad or taken name, a vault that is not served and unknown tools; PolicyInvalid."""
-    if not policy.is_key_name(name):
+    if not is_key_name(name):
         raise InvalidArguments(f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _.")
     file, content = config.policy_file, files.read(config.policy_file)
     text = content.text
-    if name in {key.name for key in policy.keys(text)}:
+    if name in {key.name for key in read_keys(PolicyFile(text))}:
         raise InvalidArguments(
             f"There is an API key {name!r} already. Remove it first: obsidian-mcp keys remove {name}."
         )
@@ -40,7 +40,7 @@ def add(
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"
     folder = parse_folder(scope)  # None for the whole vault
     limits = {"vaults": opened, "scope": folder and str(folder), "read_only": read_only, "tools": tools}
-    table = {"sha256": policy.digest(key).hex(), **{name: limit for name, limit in limits.items() if limit}}
+    table = {"sha256": digest(key).hex(), **{name: limit for name, limit in limits.items() if limit}}
     try:
         after = entries.put_table(text, "keys", name, table)
     except ValueError:
@@ -56,7 +56,7 @@ def remove(config: Config, name: str) -> Path:
     """Take a key out of the policy file, and return the file. Raises: InvalidArguments, PolicyInvalid."""
     file, content = config.policy_file, files.read(config.policy_file)
     text = content.text
-    known = [key.name for key in policy.keys(text)]
+    known = [key.name for key in read_keys(PolicyFile(text))]
     if name not in known:
         raise InvalidArguments(f"There is no API key {name!r}; there are: {', '.join(known) or 'none'}.")
     try:
@@ -71,21 +71,21 @@ def remove(config: Config, name: str) -> Path:
 
 def describe(key: ApiKey) -> dict[str, str]:
     """Return what a key opens, in words; never the key or its hash."""
-    limits = key.limits
+    limits, policy = key.limits, key.limits.policy
     rules = {
-        "read only": limits.read_only,
-        "hidden files": bool(limits.hidden),
-        "only some files to read": bool(limits.read),
-        "only some files to write": bool(limits.write),
-        "size of writes": limits.largest_write is not None,
-        "no deleting for good": not limits.permanent_delete,
-        "confirmation": limits.asks,
+        "read only": policy.read_only,
+        "hidden files": bool(policy.hidden),
+        "only some files to read": bool(policy.read),
+        "only some files to write": bool(policy.write),
+        "size of writes": policy.largest_write is not None,
+        "no deleting for good": not policy.permanent_delete,
+        "confirmation": policy.asks,
     }
     return {
         "name": key.name,
-        "vaults": ", ".join(key.vaults) or "all",
-        "folder": ", ".join(limits.scopes) or "all",
-        "tools": key.tools or "all",
+        "vaults": ", ".join(limits.vaults) or "all",
+        "folder": ", ".join(policy.scopes) or "all",
+        "tools": limits.tools or "all",
         "limits": ", ".join(rule for rule, holds in rules.items() if holds) or "none",
     }
 

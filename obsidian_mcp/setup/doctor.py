@@ -106,7 +106,7 @@ def check_policy(config: Config) -> Iterator[Finding]:
     """Where the policy is, or would be; what is wrong in it, and tables of vaults that do not exist (DOC-06)."""
     try:
         folders = compose.vault_folders(config).items()
-        unmatched = policy.unmatched_vaults(compose.policy_text(config), [(name, str(path)) for name, path in folders])
+        unmatched = compose.policy_file(config).unmatched_vaults((name, str(path)) for name, path in folders)
     except PolicyInvalid as error:
         yield Finding("Policy", "problem", error.message, "Correct the file: until then nothing is allowed.")
         return

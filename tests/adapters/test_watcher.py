@@ -22,7 +22,7 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.watcher import MOST_PATHS, REMOTE, Watcher, filesystem_of, relative_path
-from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.search.hits import Request
@@ -456,7 +456,7 @@ def test_a_scan_that_ends_in_the_middle_of_a_change_shows_nothing_of_it_and_noth
 # POL-01
 def test_a_hidden_file_that_is_reported_stays_hidden(root: Path, opened: Opened) -> None:
     reported = Reported()
-    allowed = policy.parse('hidden = ["Secret/", "*.key.md"]', "v", str(root))
+    allowed = PolicyFile('hidden = ["Secret/", "*.key.md"]').policy("v", str(root))
     vault = opened(Disk(root), reported, allowed)
     assert listed(vault) == []
     for name in ("Secret/a.md", "new/b.key.md", "new/c.md", "d.key.md"):

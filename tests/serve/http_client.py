@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge
-from obsidian_mcp.serve.http.server import application
 
 HERE = "http://127.0.0.1:3000"
 TAKES_VALUE = {"-X", "-H", "-d"}
@@ -24,14 +23,9 @@ def http_client(
 ) -> Iterator[TestClient]:
     """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
     changed = app.replace(config=app.config.replace(http=app.config.http.replace(**http)))
-    keyed = compose.build_for_keys(changed)
-    served = application(changed, keyed=keyed, contracts=compose.contracts(changed.config, registered))
-    try:
-        with TestClient(served, base_url=HERE, client=address, follow_redirects=False) as client:
-            yield client
-    finally:
-        for held in keyed.values():
-            held.vaults.close()
+    served = compose.http_application(changed, registered)
+    with TestClient(served, base_url=HERE, client=address, follow_redirects=False) as client:
+        yield client
 
 
 def curl(client: TestClient, command: str, **environ: str) -> Any:

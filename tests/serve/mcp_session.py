@@ -16,10 +16,11 @@ UI = {"extensions": {EXTENSION: {"mimeTypes": [MIME]}}}
 class McpSession:
     """A session of a host that shows views, or of a client with other capabilities."""
 
-    def __init__(self, url: str, name: str = "reference", capabilities: dict[str, Any] = UI) -> None:
-        accept = {"accept": "application/json, text/event-stream"}
+    def __init__(self, url: str, name: str = "reference", capabilities: dict[str, Any] = UI, key: str = "") -> None:
+        """`key`: of the server, where it asks for one."""
+        headers = {"accept": "application/json, text/event-stream", **({"x-api-key": key} if key else {})}
         self._http = httpx.Client(
-            base_url=url, headers=accept, timeout=30, verify=False
+            base_url=url, headers=headers, timeout=30, verify=False
         )  # loading certificates is slow
         self._last = 0
         params = {
@@ -29,6 +30,11 @@ class McpSession:
         }
         self.request("initialize", params)
         self.notify("notifications/initialized")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What tells the server whose request it is, and of which session."""
+        return {name: text for name, text in self._http.headers.items() if name in ("x-api-key", "mcp-session-id")}
 
     def request(self, method: str, params: dict[str, Any] | None = None) -> Any:
         """The result of a request. Raises: RuntimeError with the message of a JSON-RPC error."""

@@ -14,7 +14,6 @@ from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge
 from obsidian_mcp.serve.http import listener
-from obsidian_mcp.serve.http.server import application
 from tests import forked
 from tests.system import SYSTEM_ENVIRONMENT
 
@@ -23,10 +22,9 @@ from tests.system import SYSTEM_ENVIRONMENT
 def serving(app: App, registered: Bridge | None = None, **http: Any) -> Iterator[str]:
     """The URL of a server in a thread; keyword arguments are fields of HttpConfig."""
     changed = app.replace(config=app.config.replace(http=app.config.http.replace(**http)))
-    keyed = compose.build_for_keys(changed)
-    served = application(changed, keyed=keyed, contracts=compose.contracts(changed.config, registered))
+    served = compose.http_application(changed, registered)
     (listening,) = sockets = listener.listen("127.0.0.1", [0])
-    server = listener.Listener(served, drain=5, on_stop=served.state.stop)
+    server = listener.Listener(served, drain=5, on_stop=served.state.services.stop)
     server.config.timeout_keep_alive = 6  # clients in Node.js reuse a connection for 4 s
     thread = threading.Thread(target=server.run, args=(sockets,))
     thread.start()
@@ -35,8 +33,6 @@ def serving(app: App, registered: Bridge | None = None, **http: Any) -> Iterator
     finally:
         server.should_exit = True
         thread.join(20)
-        for held in keyed.values():
-            held.vaults.close()
         assert not thread.is_alive()
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from obsidian_mcp import config
 from obsidian_mcp.cli import main
-from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.policy_file import PolicyFile
+from obsidian_mcp.serve.http.access.keys import digest, read_keys
 from obsidian_mcp.setup import doctor
 from tests.serve import plain_http
 from tests.serve.serving import started
@@ -51,28 +52,32 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def test_a_key_is_printed_once_and_kept_as_its_hash(file: Path, run: Run, tmp_path: Path) -> None:
     # POL-15
     status, key, said = run("keys", "add", "phone", "--vault", str(tmp_path / "Notes"), "--scope", "Journal/")
-    (kept,) = policy.keys(file.read_text(encoding="utf-8"))
+    (kept,) = read_keys(PolicyFile(file.read_text(encoding="utf-8")))
 
     assert status == 0
     assert str(file) in said
     assert len(key.strip()) >= 43
-    assert kept.digest == policy.digest(key.strip())
+    assert kept.digest == digest(key.strip())
     assert key.strip() not in file.read_text(encoding="utf-8")
-    assert (kept.name, kept.vaults, kept.limits.scopes) == ("phone", (str(tmp_path / "Notes"),), ("Journal",))
+    assert (kept.name, kept.limits.vaults, kept.limits.policy.scopes) == (
+        "phone",
+        (str(tmp_path / "Notes"),),
+        ("Journal",),
+    )
     assert file.read_text(encoding="utf-8").startswith(BEFORE)
 
 
 def test_a_key_for_the_root_folder_is_for_the_whole_vault(file: Path, run: Run) -> None:
     # POL-15
     assert run("keys", "add", "phone", "--scope", "/")[0] == 0
-    (kept,) = policy.keys(file.read_text(encoding="utf-8"))
-    assert kept.limits.scopes == ()
+    (kept,) = read_keys(PolicyFile(file.read_text(encoding="utf-8")))
+    assert kept.limits.policy.scopes == ()
 
 
 def test_two_keys_are_never_equal(file: Path, run: Run) -> None:
     # POL-15
     assert run("keys", "add", "one")[1] != run("keys", "add", "two")[1]
-    assert len(policy.keys(file.read_text(encoding="utf-8"))) == 2
+    assert len(read_keys(PolicyFile(file.read_text(encoding="utf-8")))) == 2
 
 
 def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run: Run) -> None:
@@ -87,7 +92,7 @@ def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run
     assert "API key phone" in findings[0]
     for text in (listed, *findings):
         assert key.strip() not in text
-        assert policy.digest(key.strip()).hex() not in text
+        assert digest(key.strip()).hex() not in text
 
 
 def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:

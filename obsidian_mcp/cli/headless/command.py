@@ -142,7 +142,7 @@ def _hand_to_app(command: DropInCommand, words: Words, options: Options, setting
             "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval or "
             "OBSIDIAN_MCP_ALLOW_EVAL=1."
         )
-    rules = compose.policy_of(settings, folder)
+    rules = compose.policy_of(settings, folder, compose.principal_of(settings))
     if rules.restricts_reading or "reads" not in command.marks:
         rules.check_free_hand(f"run the app's command {command.name!r}")
     given = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]

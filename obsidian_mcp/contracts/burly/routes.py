@@ -14,7 +14,9 @@ from starlette.responses import Response
 
 from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InternalError, ObsidianNotRunning, OperationTimeout, ToolFailed, UnknownTool
-from obsidian_mcp.serve.http.dialect import JSON, Contract, HttpRequest, Reason, Refusal, json_reply, tool_entry
+from obsidian_mcp.serve.http.dialect import JSON, Contract, json_reply, tool_entry
+from obsidian_mcp.serve.http.refusal import Reason, Refusal
+from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools.entries import CONFIRM
 
@@ -52,7 +54,13 @@ class TooComplex(Exception):
 class Burly(Contract):
     """`segments` are `("mcp",)` or `("health",)`."""
 
-    pages = MappingProxyType({"/v1/mcp": "mcp", "/health": "health", "/v1/health": "health"})
+    pages = MappingProxyType(
+        {
+            f"{path}{end}": segment
+            for path, segment in (("/v1/mcp", "mcp"), ("/health", "health"), ("/v1/health", "health"))
+            for end in ("", "/")
+        }
+    )
     paths = MappingProxyType({"health": ("GET",), "mcp": ("POST",)})
     shares_mcp = True
     description = Path(__file__).with_name("openapi.json")

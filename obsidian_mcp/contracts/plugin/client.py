@@ -129,7 +129,7 @@ class BridgeClient:
         self._mode = mode
         self._key = (api_key or "").strip() or None
         if self._key is not None:
-            from obsidian_mcp.core.files.policy import fits_header
+            from obsidian_mcp.serve.http.access.keys import fits_header
 
             if not fits_header(self._key):
                 raise InvalidArguments("The API key of the plugin holds a character that no header can carry.")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,9 @@ from obsidian_mcp import __version__, json_codec
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.http import dialect
-from obsidian_mcp.serve.http.dialect import CORS, HttpRequest, Reason, Refusal, json_reply, tool_entry
+from obsidian_mcp.serve.http.dialect import CORS, json_reply, tool_entry
+from obsidian_mcp.serve.http.refusal import Reason, Refusal
+from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.serve.http.tool_service import ToolService, sort_by_name
 from obsidian_mcp.serve.results import content, text_block
 from obsidian_mcp.tools.registry import Tool
@@ -47,9 +49,10 @@ class BridgeContract(dialect.Contract):
     key_advice = "Pass OBSIDIAN_MCP_API_KEY from stdio bridge."
     description = Path(__file__).with_name("openapi.json")
 
-    def __init__(self, max_body: int, *, keyed: bool) -> None:
+    def __init__(self, max_body: int, is_locked: Callable[[], bool]) -> None:
+        """`is_locked` says whether requests need a key: then a page may send the headers that carry it."""
         super().__init__(max_body)
-        self._preflight = {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS} if keyed else PREFLIGHT
+        self._is_locked = is_locked
 
     def tools(self) -> Mapping[str, Tool]:
         return PLUGIN_TOOLS
@@ -65,7 +68,7 @@ class BridgeContract(dialect.Contract):
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
         if request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:  # the original answers every preflight
-            return Response(status_code=204, headers=self._preflight)
+            return self._preflight()
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         message = refusal.message
         if refusal.reason is Reason.UNAUTHORIZED:
@@ -76,7 +79,7 @@ class BridgeContract(dialect.Contract):
 
     async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         if request.method == "OPTIONS":
-            return Response(status_code=204, headers=self._preflight)
+            return self._preflight()
         match request.segments:
             case ("health",):
                 health = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
@@ -85,6 +88,10 @@ class BridgeContract(dialect.Contract):
                 return json_reply(listing(await service.list_tools()), headers=CORS)
             case _:
                 return await self._call(request, service)
+
+    def _preflight(self) -> Response:
+        headers = {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS} if self._is_locked() else PREFLIGHT
+        return Response(status_code=204, headers=headers)
 
     async def _call(self, request: HttpRequest, service: ToolService) -> Response:
         name = dialect.text_of(request.segments[1])

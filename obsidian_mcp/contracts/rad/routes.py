@@ -12,7 +12,9 @@ from typing import Any
 from starlette.responses import Response
 
 from obsidian_mcp.errors import AppError, InternalError, UnknownTool
-from obsidian_mcp.serve.http.dialect import Contract, HttpRequest, Reason, Refusal, json_reply, tool_entry
+from obsidian_mcp.serve.http.dialect import Contract, json_reply, tool_entry
+from obsidian_mcp.serve.http.refusal import Reason, Refusal
+from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools.registry import Tool
 

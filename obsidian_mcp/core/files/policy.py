@@ -1,36 +1,41 @@
-"""What the user allows in a vault: read from one TOML file, held in one place (specs/policy.md). A file that may not be
-read is not in the catalog, so nothing tells of it; `Vault.commit` asks what may be written."""
+"""What the user allows in a vault (specs/policy.md).
+
+Hidden means hidden: a file that may not be read is not in the catalog, so that no search, link,
+count or error tells of it. What may be written is asked by `Vault.commit`, which every change goes
+through. `policy_file` reads the file in which the user writes this down.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
-from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
-
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?\s*\Z", re.IGNORECASE)
-_UNITS = {"b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
+from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, StorageFailed
 
 CONFIRMABLE = ("create", "overwrite", "edit", "move", "delete", "permanent_delete")
 """Kinds of change that `confirm` may name."""
 
-SHORTEST_KEY = 16
-"""Characters of an API key that is written into the file as it is."""
-_KEY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_SHA256 = re.compile(r"[0-9A-Fa-f]{64}")
-
 
 class Globs:
-    """Paths that match one of some patterns of gitignore's syntax, compared as the app compares names."""
+    """Paths that match one of some patterns of gitignore's syntax, compared as the app compares names.
+
+    Two with the same patterns are equal, so that a policy that is read again from an unchanged
+    file equals the one that was read before.
+    """
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(patterns)
         from pathspec import GitIgnoreSpec  # most vaults have no policy
 
         self._spec = GitIgnoreSpec.from_lines([name_key(pattern) for pattern in self.patterns])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Globs) and self.patterns == other.patterns
+
+    def __hash__(self) -> int:
+        return hash(self.patterns)
 
     def match(self, path: str) -> bool:
         return self._spec.match_file(name_key(path))
@@ -176,188 +181,12 @@ class Policy(NamedTuple):
 DEFAULT = Policy()
 
 
-class ApiKey(NamedTuple):
-    """A key of the HTTP server that has a name; `parse` applies its limits (POL-14)."""
+def limited_to(scope: str, *, read_only: bool) -> Policy:
+    """Return the policy that a process sets for all its vaults, beside those of the file.
 
-    name: str
-    digest: bytes
-    """SHA-256 of the key."""
-    vaults: tuple[str, ...] = ()
-    """Names or folders of the vaults that it opens; empty = all."""
-    tools: str = ""
-    """Tools that it may use, as in `--tools`; empty = all that the server offers."""
-    limits: Policy = DEFAULT
-
-    def opens(self, vault: str, folder: str) -> bool:
-        """Whether the key may use the vault of this name at this folder."""
-        return not self.vaults or any(_is_named(named, vault, folder) for named in self.vaults)
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether it opens less than everything."""
-        return bool(self.vaults) or self.limits != DEFAULT
-
-
-def parse(text: str, name: str, folder: str, *, read_only: bool = False, scope: str = "", key: str = "") -> Policy:
-    """Return the policy of the vault `name` at `folder` from the file's text: its top level, then `[vaults."name or
-    folder"]`, limited further by `read_only`, `scope` (a folder) and `key` (the name of an API key). Raises:
-    PolicyInvalid with line and key of a mistake, which allows nothing; PermissionDenied for a scope that is no path
-    inside the vault."""
-    data = _read(text)
-    keys = {known.name: known for known in _keys(text, data.pop("keys", {}))}
-    vaults = _table(text, "vaults", data.pop("vaults", {}))
-    settings = _checked(text, data)
-    settings["common_scopes"] = settings.get("scopes", ())
-    for named, own in vaults.items():
-        checked = _checked(text, _table(text, named, own))
-        if _is_named(named, name, folder):
-            settings |= checked | ({"common_scopes": ()} if "scopes" in checked else {})
-    below = parse_folder(scope)
-    scopes = () if below is None else (below,)
-    limits = Policy(read_only=read_only, scopes=scopes, common_scopes=scopes)
-    return Policy(**settings).narrowed(limits).narrowed(keys[key].limits if key else DEFAULT)
-
-
-def keys(text: str) -> tuple[ApiKey, ...]:
-    """Return the API keys of a policy file. Raises: PolicyInvalid."""
-    return _keys(text, _read(text).get("keys", {}))
-
-
-def unmatched_vaults(text: str, vaults: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the tables `[vaults.…]` that name none of the vaults, given by name and folder. Raises: PolicyInvalid."""
-    known = list(vaults)
-    for name, folder in known or [("", "")]:
-        parse(text, name, folder)
-    named = _table(text, "vaults", _read(text).get("vaults", {}))
-    return [own for own in named if not any(_is_named(own, name, folder) for name, folder in known)]
-
-
-def digest(key: str) -> bytes:
-    """Return the hash of a key: all have one length, so that comparing keys takes the same time."""
-    import hashlib
-
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
-
-
-def _read(text: str) -> dict[str, Any]:
-    if not text:
-        return {}
-    import tomllib  # most users have no policy
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PolicyInvalid(f"The policy file is not valid TOML: {error}.") from error
-
-
-def _table(text: str, key: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise _mistake(text, key, 'must be a table of settings, such as [vaults."Notes"] or [keys.phone]')
-    return value
-
-
-def _is_named(named: str, vault: str, folder: str) -> bool:
-    return name_key(named) in (name_key(vault), name_key(folder))
-
-
-def is_key_name(name: str) -> bool:
-    """Whether an API key can have this name."""
-    return _KEY_NAME.fullmatch(name) is not None
-
-
-def _keys(text: str, tables: Any) -> tuple[ApiKey, ...]:
-    found: dict[bytes, ApiKey] = {}
-    for name, table in _table(text, "keys", tables).items():
-        if not is_key_name(name):
-            raise _mistake(text, name, "must be 1 to 40 letters, digits, - and _ to name an API key")
-        settings = dict(_table(text, name, table))
-        digest = _key_digest(text, name, settings.pop("key", None), settings.pop("sha256", None))
-        if digest in found:
-            raise _mistake(text, name, f"is the same key as {found[digest].name}; every name needs its own")
-        vaults, tools = settings.pop("vaults", []), settings.pop("tools", "")
-        if not isinstance(tools, str):
-            raise _mistake(text, "tools", 'must be a profile such as "core", or names of tools')
-        checked = _checked(text, settings, known=f"{_KNOWN}, vaults, tools, and key or sha256")
-        limits = Policy(**checked, common_scopes=checked.get("scopes", ()))
-        found[digest] = ApiKey(name, digest, tuple(_texts(text, "vaults", vaults)), tools, limits)
-    return tuple(found.values())
-
-
-def _key_digest(text: str, name: str, key: Any, sha256: Any) -> bytes:
-    match key, sha256:
-        case str(), None if len(key) >= SHORTEST_KEY and fits_header(key):
-            return digest(key)
-        case None, str() if _SHA256.fullmatch(sha256):
-            return bytes.fromhex(sha256)
-    raise _mistake(
-        text,
-        name,
-        f"needs either key, of at least {SHORTEST_KEY} ASCII characters, or sha256, its SHA-256 in hexadecimal",
-    )
-
-
-def fits_header(key: str) -> bool:
-    """Return whether every program can send a key in a header of HTTP."""
-    return key.isascii() and key.isprintable()
-
-
-_KNOWN = "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm, confirm_after_hidden_text"
-
-
-def _checked(
-    text: str, table: Mapping[str, Any], known: str = f"{_KNOWN}, and tables of vaults and keys"
-) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for key, value in table.items():
-        match key:
-            case "read_only" | "permanent_delete" | "confirm_after_hidden_text":
-                if not isinstance(value, bool):
-                    raise _mistake(text, key, "must be true or false")
-                settings[key] = value
-            case "hidden" | "read" | "write":
-                patterns = _texts(text, key, value)
-                settings[key] = (Globs(patterns),) if patterns or key != "hidden" else ()
-            case "scope":
-                settings["scopes"] = _folders(text, key, value)
-            case "largest_write":
-                settings[key] = _size(text, key, value)
-            case "confirm":
-                kinds = _texts(text, key, value)
-                if unknown := [kind for kind in kinds if kind not in CONFIRMABLE]:
-                    raise _mistake(text, key, f"knows no {unknown[0]!r}; it may name {', '.join(CONFIRMABLE)}")
-                settings[key] = frozenset(kinds)
-            case _:
-                raise _mistake(text, key, f"is not a setting; there are {known}")
-    return settings
-
-
-def _texts(text: str, key: str, value: Any) -> Sequence[str]:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
-        raise _mistake(text, key, 'must be a list of patterns such as ["Private/", "*.secret.md"]')
-    return value
-
-
-def _folders(text: str, key: str, value: Any) -> tuple[VaultPath, ...]:
-    try:
-        folder = parse_folder(value) if isinstance(value, str) else None
-    except AppError:
-        folder = None
-    if folder is None:
-        raise _mistake(text, key, 'must be a folder of the vault such as "Projects/Alpha"')
-    return (folder,)
-
-
-def _size(text: str, key: str, value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        return value
-    found = _SIZE.match(value) if isinstance(value, str) else None
-    if found is None:
-        raise _mistake(text, key, 'must be a size such as "200 KB" or a number of bytes')
-    return int(float(found[1]) * _UNITS[(found[2] or "b").lower()])
-
-
-def _mistake(text: str, key: str, problem: str) -> PolicyInvalid:
-    wanted = re.compile(rf"""^\s*(\[.*)?["']?{re.escape(key)}["']?""", re.MULTILINE)
-    found = wanted.search(text)
-    line = text.count("\n", 0, found.start() + len(found.group()) - len(found.group().lstrip())) + 1 if found else 0
-    return PolicyInvalid(f"The policy file, line {line}: {key} {problem}.", key=key, line=line)
+    `scope`: a folder, empty for the whole vault. Raises: PermissionDenied for a scope that is no path
+    inside a vault.
+    """
+    folder = parse_folder(scope)
+    scopes = () if folder is None else (folder,)
+    return Policy(read_only=read_only, scopes=scopes, common_scopes=scopes)

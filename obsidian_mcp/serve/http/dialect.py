@@ -1,14 +1,14 @@
-"""What all dialects share: requests, replies, refusals, JSON; and how the contract of another program is mounted."""
+"""What all dialects share: how one is mounted, how it answers and refuses, and JSON replies.
+
+A dialect is one contract's requests and answers on its paths: MCP's, those of other programs, and the
+pages and documents that the server has for people and their browsers. All of them are mounted from one
+list (`server.application`), by the path that they name.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
-from enum import Enum
-from functools import cached_property
-from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -17,87 +17,14 @@ from urllib.parse import unquote_to_bytes
 from starlette.responses import Response
 
 from obsidian_mcp import json_codec
-from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.tools.registry import Tool
+
+from .refusal import Reason, Refusal
+from .request import HttpRequest
+from .tool_service import ToolService
 
 JSON: Final = "application/json"
 CORS: Final = {"access-control-allow-origin": "*"}
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    """`segments` are the parts of its path below the dialect's own, still percent-encoded."""
-
-    method: str
-    segments: tuple[str, ...]
-    headers: Mapping[str, str]
-    """Names in lower case."""
-    query: Mapping[str, str] = field(default_factory=dict)
-    client: str = ""
-    """Network address of the client."""
-    body: bytes = b""
-
-    @cached_property
-    def json(self) -> Any:
-        """The JSON value of the body. Raises: ValueError saying what is wrong with it."""
-        if not self.body.strip():
-            raise ValueError("the body is empty")
-        return json_codec.decode(self.body, keeps_halves=True)
-
-    @property
-    def message(self) -> dict[str, Any] | None:
-        """The JSON object of the body; None where it is anything else."""
-        value = self._any_json()
-        return value if isinstance(value, dict) else None
-
-    @property
-    def array(self) -> list[Any] | None:
-        """The JSON array of the body; None where it is anything else."""
-        value = self._any_json()
-        return value if isinstance(value, list) else None
-
-    def _any_json(self) -> object:
-        with suppress(ValueError):
-            return self.json
-        return None
-
-
-class Reason(Enum):
-    """Why a request is refused before any tool is called: the HTTP status, and contract 000's error string."""
-
-    INVALID = 400, "Invalid request body"
-    UNAUTHORIZED = 401, "Unauthorized"
-    FORBIDDEN = 403, "Forbidden"
-    NOT_FOUND = 404, "Not found"
-    METHOD = 405, "Method not allowed"
-    TOO_SLOW = 408, "Request timeout"
-    TOO_LARGE = 413, "Request body too large"
-    TOO_MANY = 429, "Too many requests"
-    FAILED = 500, "Internal server error"
-
-    def __init__(self, status: int, error: str) -> None:
-        self.status = status
-        self.error = error
-
-
-class Refusal(Exception):
-    """A request is refused; every dialect renders that in its own form."""
-
-    def __init__(
-        self, reason: Reason, message: str, *, limit: int = 0, headers: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
-        self.limit = limit
-        """The limit that was exceeded: bytes of a body, or requests per minute."""
-        self.headers = headers or {}
-
-    @property
-    def body(self) -> dict[str, str]:
-        """Contract 000's error with contract 001's `detail` (wire rows 5 and 30)."""
-        phrase = HTTPStatus(self.reason.status).phrase
-        return {"error": self.reason.error, "message": self.message, "detail": phrase}
 
 
 class Dialect(ABC):
@@ -111,12 +38,15 @@ class Dialect(ABC):
     paths: Mapping[str, tuple[str, ...]] | None = None
     """HTTP methods by path, where they differ."""
     open_paths: Collection[tuple[str, ...]] = ()
-    """The paths, by their segments, that need no key."""
+    """The paths, by their segments, that need no key. What they answer says nothing of the vault, or they ask for a
+    password themselves."""
     takes_key_from_query = False
+    """Whether a client may write its key into the query, as contract 004 allows."""
     below: str = ""
     """The path below which a mounted dialect serves; empty for one that has only `pages`."""
     pages: Mapping[str, str] = MappingProxyType({})
-    """Single paths of a mounted dialect, with the one segment that `answer` gets for each."""
+    """Single paths of a mounted dialect, exactly as a client sends them, such as `/.well-known/security.txt`; with the
+    one segment that `answer` gets for each."""
     key_advice = "Send one in the header X-Api-Key, or as Authorization: Bearer KEY."
     """What a client is told that came without a key that fits."""
     open_to_bridge = False
@@ -134,13 +64,17 @@ class Dialect(ABC):
         """Return the answer to a request that is refused."""
         return json_reply(refusal.body, refusal.reason.status, refusal.headers)
 
+    def own_tools(self) -> Mapping[str, Tool]:
+        """Return the present tools that only this dialect's paths offer."""
+        return {}
+
     @abstractmethod
     async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         """Serve a request to one of `methods`. Raises: Refusal."""
 
 
 class Contract(Dialect):
-    """The contract of another program: a dialect that `application` mounts, and the tools that it brings."""
+    """The contract of another program: a dialect, and the tools that it brings."""
 
     shares_mcp = False
     """Whether it answers the bodies at `/mcp` that are not JSON-RPC."""
@@ -151,10 +85,6 @@ class Contract(Dialect):
 
     def tools(self) -> Mapping[str, Tool]:
         """Return the present tools that all dialects offer."""
-        return {}
-
-    def own_tools(self) -> Mapping[str, Tool]:
-        """Return the present tools that only this contract's paths offer."""
         return {}
 
 

@@ -10,6 +10,7 @@ from html import escape
 from http import HTTPStatus
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -17,7 +18,9 @@ from starlette.responses import Response
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .dialect import Dialect, HttpRequest, Refusal, json_reply
+from .dialect import Dialect, json_reply
+from .refusal import Refusal
+from .request import HttpRequest
 
 HEADERS: Final = {
     "content-type": "text/html; charset=utf-8",
@@ -38,6 +41,7 @@ KEYS: Final = {
 
 
 class HomePage(Dialect):
+    pages = MappingProxyType({"/": "page"})
     takes_key_from_query = True
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
@@ -69,6 +73,7 @@ def _fill(file: str, **values: str) -> str:
 class Challenge(Dialect):
     """Shows OpenAI that who submits an app owns the server's address (HTTP-10)."""
 
+    pages = MappingProxyType({"/.well-known/openai-apps-challenge": "challenge"})
     open_paths = (("challenge",),)
 
     def __init__(self, token: str) -> None:
@@ -81,6 +86,7 @@ class Challenge(Dialect):
 
 
 class OpenApi(Dialect):
+    pages = MappingProxyType({"/openapi.json": "openapi.json"})
     open_paths = (("openapi.json",),)
 
     def __init__(self, described: Iterable[Dialect]) -> None:

@@ -17,7 +17,9 @@ from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Peer, given_version
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.results import content, text_block
 
-from .dialect import CORS, Contract, Dialect, HttpRequest, Reason, Refusal, json_reply
+from .dialect import CORS, Contract, Dialect, json_reply
+from .refusal import Reason, Refusal
+from .request import HttpRequest
 from .tool_service import sort_by_name
 
 NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])

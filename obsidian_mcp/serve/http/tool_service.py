@@ -23,8 +23,9 @@ log = logging.getLogger(__name__)
 
 READY_SECONDS: Final = 5.0
 
-
 Entry = TypeVar("Entry", bound=Mapping[str, Any])
+ToolSource = Callable[[], Mapping[str, Tool]]
+"""Returns the present tools of another program, by name."""
 
 
 def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
@@ -35,7 +36,7 @@ def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
 class ToolService:
     """The vault's tools, and those that contracts of other programs bring."""
 
-    def __init__(self, app: App, *others: Callable[[], Mapping[str, Tool]]) -> None:
+    def __init__(self, app: App, *others: ToolSource) -> None:
         """`others` return further tools; of the same name, the first has it, and no one replaces the vault's."""
         self._app = app
         told = app.replace(config=app.config.replace(error_style="result"))

@@ -177,6 +177,11 @@ class Subscriptions(ToolListSubscribers):
         """Addresses of the listen streams that are open."""
         self._thread: threading.Thread | None = None
         self._had_app = False
+        self._is_closed = False
+
+    def close(self) -> None:
+        super().close()
+        self._is_closed = True
 
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
@@ -243,7 +248,7 @@ class Subscriptions(ToolListSubscribers):
             self._thread.start()
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self._app.vaults.wait(POLL_SECONDS):
+        while self._app.vaults.wait(POLL_SECONDS) and not self._is_closed:
             time.sleep(SETTLE_SECONDS)
             try:
                 found = self._watched.changes(self._app)

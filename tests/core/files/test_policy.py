@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from obsidian_mcp.core.files.policy import Policy, parse
+from obsidian_mcp.core.files.policy import Policy, limited_to
+from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
+from obsidian_mcp.serve.http.access.keys import read_keys
 
 TEXT = """
 largest_write = "2 KB"
@@ -25,9 +27,16 @@ hidden = []
 """
 
 
+def of_key(text: str) -> Policy:
+    """What the one key of a file may do in a vault without settings of its own."""
+    file = PolicyFile(text)
+    (key,) = read_keys(file)
+    return file.policy("v", "/v").narrowed(key.limits.policy)
+
+
 def test_what_is_hidden_does_not_exist_in_any_case_or_depth() -> None:
     # POL-06
-    policy = parse(TEXT, "Other", "/x")
+    policy = PolicyFile(TEXT).policy("Other", "/x")
 
     assert [policy.visible(path) for path in ("a.md", "Private/a.md", "private/b/c.md", "x/Private/a.md")] == [
         True,
@@ -39,7 +48,7 @@ def test_what_is_hidden_does_not_exist_in_any_case_or_depth() -> None:
 
 
 def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
-    notes = parse(TEXT, "notes", "/x")
+    notes = PolicyFile(TEXT).policy("notes", "/x")
 
     notes.check_write("Inbox/a.md", 2000)
     with pytest.raises(PermissionDenied):
@@ -51,19 +60,19 @@ def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
     with pytest.raises(ConfirmationRequired):
         notes.check_confirmed("delete 'a.md'", "delete")
     notes.check_confirmed("move 'a.md'", "move")
-    assert parse(TEXT, "Work", "/home/me/Work").visible("Private/a.md")
+    assert PolicyFile(TEXT).policy("Work", "/home/me/Work").visible("Private/a.md")
 
 
 def test_reading_only_forbids_every_write() -> None:
     # POL-03
     with pytest.raises(PermissionDenied):
-        parse(TEXT, "Work", "/home/me/Work").check_write("a.md")
+        PolicyFile(TEXT).policy("Work", "/home/me/Work").check_write("a.md")
     with pytest.raises(PermissionDenied):
-        parse("", "v", "/v", read_only=True).check_write("a.md")
+        limited_to("", read_only=True).check_write("a.md")
 
 
 def test_only_what_may_be_read_exists_where_it_is_named() -> None:
-    policy = parse('read = ["Public/", "/Index.md"]', "v", "/v")
+    policy = PolicyFile('read = ["Public/", "/Index.md"]').policy("v", "/v")
 
     assert policy.visible("Public/x/a.md")
     assert policy.visible("Index.md")
@@ -73,13 +82,13 @@ def test_only_what_may_be_read_exists_where_it_is_named() -> None:
 def test_an_empty_list_of_what_may_be_read_or_changed_allows_nothing() -> None:
     """POL-16: it was taken for no list, which allows everything."""
     text = 'write = []\n[vaults.Closed]\nread = []\n[keys.phone]\nkey = "of sixteen letters"\nread = []\n'
-    policy = parse(text, "v", "/v")
+    policy = PolicyFile(text).policy("v", "/v")
 
     assert policy.visible("a.md")
     with pytest.raises(PermissionDenied):
         policy.check_write("a.md")
-    assert not parse(text, "Closed", "/v").visible("a.md")
-    assert not parse(text, "v", "/v", key="phone").visible("a.md")
+    assert not PolicyFile(text).policy("Closed", "/v").visible("a.md")
+    assert not of_key(text).visible("a.md")
 
 
 @pytest.mark.parametrize(
@@ -108,8 +117,8 @@ def test_a_limit_of_the_vault_and_one_of_a_key_both_hold(
     with call_with(hidden_text=lambda: "Read.md"):
         for text in (f"{strict}\n{key}{wide}", f"{wide}\n{key}{strict}"):
             with pytest.raises((PermissionDenied, StorageFailed, ConfirmationRequired)):
-                check(parse(text, "v", "/v", key="phone"))
-        check(parse(f"{wide}\n{key}{strict}", "v", "/v"))
+                check(of_key(text))
+        check(PolicyFile(f"{wide}\n{key}{strict}").policy("v", "/v"))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +134,7 @@ def test_a_limit_of_the_vault_and_one_of_a_key_both_hold(
 def test_a_mistake_is_told_with_its_line_and_key(text: str, line: int, key: str) -> None:
     # POL-05
     with pytest.raises(PolicyInvalid) as error:
-        parse(text, "a", "/a")
+        PolicyFile(text).policy("a", "/a")
 
     assert (error.value.data["line"], error.value.data["key"]) == (line, key)
 
@@ -133,4 +142,4 @@ def test_a_mistake_is_told_with_its_line_and_key(text: str, line: int, key: str)
 def test_a_file_that_is_no_toml_allows_nothing() -> None:
     # POL-05
     with pytest.raises(PolicyInvalid, match="line 1"):
-        parse("hidden = = 1", "v", "/v")
+        PolicyFile("hidden = = 1").policy("v", "/v")

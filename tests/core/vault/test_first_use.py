@@ -11,7 +11,7 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
@@ -44,7 +44,7 @@ def vault(tmp_path: Path, opened: Opened) -> Vault:
     for name in NAMES:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(f"[[{name}]]\n", encoding="utf-8", newline="\n")
-    allowed = policy.parse('hidden = ["Secret/"]', "vault", str(root))
+    allowed = PolicyFile('hidden = ["Secret/"]').policy("vault", str(root))
     return Vault("vault", Disk(root), Scanning(), SqliteJournal(tmp_path / "state"), opened, allowed)
 
 

@@ -12,13 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.config import HttpConfig
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.serve.http import auth
-from obsidian_mcp.serve.http.auth import AccessControl, is_loopback, read_body
-from obsidian_mcp.serve.http.dialect import HttpRequest, Reason, Refusal
+from obsidian_mcp.serve.http import body as bodies
+from obsidian_mcp.serve.http.access.access_control import AccessControl
+from obsidian_mcp.serve.http.access.key_ring import KeyRing
+from obsidian_mcp.serve.http.access.this_machine import is_loopback
+from obsidian_mcp.serve.http.body import read_body
+from obsidian_mcp.serve.http.refusal import Reason, Refusal
+from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.serve.http.rpc import JsonRpc
 from obsidian_mcp.serve.http.server import run
 from tests.examples import examples
@@ -336,7 +341,7 @@ def test_another_host_than_loopback_needs_a_key(shared_app: App) -> None:
     # DOOR-01
     for host in ("0.0.0.0", "192.168.1.5", "::", "example.org"):
         with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_API_KEY"):
-            run(shared_app, host=host, ports=(0,))
+            run(compose.http_application(shared_app), host=host, ports=(0,), drain=1)
 
 
 class Clock:
@@ -349,7 +354,7 @@ class Clock:
 def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
     # DOOR-07
     clock = Clock()
-    access = AccessControl(HttpConfig({"OBSIDIAN_MCP_RATE_LIMIT": "3"}), clock)
+    access = AccessControl(HttpConfig({"OBSIDIAN_MCP_RATE_LIMIT": "3"}), [], clock=clock)
     message = HttpRequest("POST", (), {}, client="10.0.0.1")
     for _ in range(3):
         access.meter(message)
@@ -383,7 +388,7 @@ def test_too_many_requests_are_told_in_the_dialect_asked(shared_app: App, witnes
 
 @pytest.mark.anyio
 async def test_a_body_that_trickles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auth, "BODY_SECONDS", 0.1)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.1)
 
     async def trickle() -> dict[str, Any]:
         await anyio.sleep(0.01)
@@ -414,6 +419,6 @@ def test_no_host_but_loopback_is_taken_for_loopback(text: str) -> None:
 @examples(300)
 def test_no_headers_but_the_key_open_a_locked_door(headers: dict[str, str]) -> None:
     with pytest.raises(Refusal):
-        AccessControl(HttpConfig({"OBSIDIAN_MCP_API_KEY": "a very long key"})).unlock(
+        AccessControl(HttpConfig({}), [KeyRing(["a very long key"], tuple, int)]).resolve(
             HttpRequest("GET", (), headers), JsonRpc()
         )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp import compose, config
 from obsidian_mcp.app import App
-from obsidian_mcp.serve.http import auth
+from obsidian_mcp.serve.http import body as bodies
 from obsidian_mcp.serve.http.pages import document
 from tests.examples import examples
 from tests.serve import plain_http
@@ -95,7 +95,7 @@ def answer(connection: socket.socket) -> bytes:
 def test_nothing_that_is_sent_makes_the_server_fail(
     app: App, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(auth, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.5)
     dice = random.Random(seed)
     statuses = set()
     with caplog.at_level(logging.ERROR), serving(app) as url:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files import policy
+from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.errors import InvalidArguments, PolicyInvalid, VaultNotFound
+from obsidian_mcp.serve.http.access.keys import digest, read_keys
 from tests.conftest import app_on
 from tests.serve.http_client import http_client
 from tests.serve.serving import serving
@@ -34,7 +35,7 @@ vaults = ["vault"]
 scope = "Projects"
 
 [keys.laptop]
-sha256 = "{policy.digest(LAPTOP).hex()}"
+sha256 = "{digest(LAPTOP).hex()}"
 
 [keys.reader]
 key = "{READER}"
@@ -156,7 +157,7 @@ def test_a_key_without_limits_and_one_without_a_name_open_everything(still: Test
         assert "Zoo" in rpc(still, "obsidian_search", {"query": "heron", "vault": "*"}, key)
 
 
-@pytest.mark.parametrize("key", ["", "wrong", PHONE[:-1], PHONE + "x", policy.digest(PHONE).hex()])
+@pytest.mark.parametrize("key", ["", "wrong", PHONE[:-1], PHONE + "x", digest(PHONE).hex()])
 def test_any_other_key_opens_nothing(still: TestClient, key: str) -> None:
     # DOOR-04
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -332,15 +333,19 @@ async def test_a_key_hears_nothing_of_changes_outside_its_scope(url: str, root: 
 # --- the file
 
 
-def keyed(root: Path, text: str) -> dict[bytes, App]:
-    (root.parent / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
-    opened = app_on(root)
+@contextmanager
+def apps_of_keys(opened: App) -> Iterator[dict[str, App]]:
+    """The App of each key of the policy file by its name, as a server opens them."""
     with ExitStack() as stack:
         stack.callback(opened.vaults.close)
-        apps = compose.build_for_keys(opened)
-        for held in apps.values():
-            stack.callback(held.vaults.close)
-        return apps
+        apps = {key.name: compose.app_for(opened, key.principal) for key in compose.api_keys(opened.config)}
+        for app in apps.values():
+            stack.callback(app.vaults.close)
+        yield apps
+
+
+def write_policy(root: Path, text: str) -> None:
+    (root.parent / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
 
 
 @pytest.mark.parametrize(
@@ -360,8 +365,9 @@ def keyed(root: Path, text: str) -> dict[bytes, App]:
 )
 def test_a_mistake_in_a_key_is_reported_and_nothing_is_allowed(root: Path, text: str, problem: str) -> None:
     # POL-05, POL-14
+    write_policy(root, text)
     with pytest.raises(PolicyInvalid, match=problem):
-        keyed(root, text)
+        compose.http_application(app_on(root))
     with pytest.raises(PolicyInvalid, match=problem):
         app_on(root).vaults.get()
 
@@ -378,8 +384,9 @@ read = ["*.md"]
 permanent_delete = true
 confirm = []
 """
-    (root.parent / "policy.toml").write_text(text, encoding="utf-8", newline="\n")
-    held = policy.parse(text, "vault", str(root), key="a")
+    file = PolicyFile(text)
+    (key,) = read_keys(file)
+    held = file.policy("vault", str(root)).narrowed(key.limits.policy)
     assert not held.visible("Projects2/Near.md")
     assert not held.visible("zebra.md")
     assert not held.visible("Projects/picture.png")
@@ -404,29 +411,29 @@ def test_a_key_that_no_header_can_carry_is_refused_at_the_start(app: App) -> Non
 
 def test_unknown_tools_of_a_key_are_reported_at_the_start(root: Path) -> None:
     # POL-14
+    write_policy(root, f'[keys.a]\nkey = "{OLD}"\ntools = "fly"\n')
     with pytest.raises(InvalidArguments, match="no tool obsidian_fly"):
-        keyed(root, f'[keys.a]\nkey = "{OLD}"\ntools = "fly"\n')
+        compose.http_application(app_on(root))
 
 
 def test_a_key_for_a_vault_that_is_not_served_opens_nothing(root: Path) -> None:
     # POL-14
-    (held,) = keyed(root, f'[keys.a]\nkey = "{OLD}"\nvaults = ["Elsewhere"]\n').values()
-    with pytest.raises(VaultNotFound, match="opens the vaults 'Elsewhere', which are not served here"):
-        held.vaults.get()
+    write_policy(root, f'[keys.a]\nkey = "{OLD}"\nvaults = ["Elsewhere"]\n')
+    with (
+        apps_of_keys(app_on(root)) as apps,
+        pytest.raises(VaultNotFound, match="opens the vaults 'Elsewhere', which are not served here"),
+    ):
+        apps["a"].vaults.get()
 
 
 def test_a_limited_key_may_neither_run_javascript_nor_import_files(root: Path) -> None:
     # POL-14
     opened = app_on(root)
     allowed = opened.config.replace(named_imports=(str(root),), app=opened.config.app.replace(allow_eval=True))
-    apps = compose.build_for_keys(opened.replace(config=allowed))
-    limited, free = apps[policy.digest(PHONE)], apps[policy.digest(LAPTOP)]
-
-    assert not limited.config.app.allow_eval
-    assert limited.config.import_folders == ()
-    assert free.config.app.allow_eval
-    for held in apps.values():
-        held.vaults.close()
+    with apps_of_keys(opened.replace(config=allowed)) as apps:
+        assert not apps["phone"].config.app.allow_eval
+        assert apps["phone"].config.import_folders == ()
+        assert apps["laptop"].config.app.allow_eval
 
 
 def test_the_key_is_shown_nowhere(still: TestClient) -> None:
@@ -434,4 +441,4 @@ def test_the_key_is_shown_nowhere(still: TestClient) -> None:
     headers = {"x-api-key": LAPTOP}
     shown = [still.get(path, headers=headers).text for path in ("/", "/health", "/openapi.json")]
     shown.append(rpc(still, "obsidian_history", {}, LAPTOP))
-    assert not [text for text in shown if LAPTOP in text or policy.digest(LAPTOP).hex() in text]
+    assert not [text for text in shown if LAPTOP in text or digest(LAPTOP).hex() in text]

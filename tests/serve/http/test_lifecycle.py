@@ -29,7 +29,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad import tools as rad_tools
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import AppError
-from obsidian_mcp.serve.http import auth, listener
+from obsidian_mcp.serve.http import body as bodies
+from obsidian_mcp.serve.http import listener
 from tests import forked
 from tests.serve import plain_http
 from tests.serve.serving import serving, started
@@ -205,7 +206,7 @@ def begin_session(url: str) -> str:
 
 def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     # LIFE-03
-    monkeypatch.setattr(auth, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
     with serving(app) as url:
         for path in ("/mcp", "/v1/mcp", "/bridge/v1/tools/obsidian_vault_info/call", "/mcp/v1/stdio"):
             connection = connect(url)

@@ -195,10 +195,9 @@ def test_a_server_whose_clients_only_call_tools_loads_neither_the_sdk_nor_pydant
 import sys
 from pathlib import Path
 from obsidian_mcp import compose, config
-from obsidian_mcp.serve.http.server import application
 from starlette.testclient import TestClient
 app = compose.build(config.Config((sys.argv[1],)), serving=True)
-with TestClient(application(app, contracts=compose.contracts(app.config, None)), base_url="http://127.0.0.1") as client:
+with TestClient(compose.http_application(app), base_url="http://127.0.0.1") as client:
     both = {"accept": "application/json, text/event-stream"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     begun = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, headers=both)

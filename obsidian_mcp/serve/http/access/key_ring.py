@@ -1,0 +1,83 @@
+"""The keys that open the server, as they are now (specs/http.md DOOR-04, DOOR-10, DOOR-13)."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterable, Sequence
+
+from obsidian_mcp import logger
+from obsidian_mcp.errors import AppError, InvalidArguments
+from obsidian_mcp.serve.http.request import HttpRequest
+
+from .credentials import carried_key
+from .keys import ApiKey, digest, fits_header
+from .principal import OWNER, Principal
+
+
+class KeyRing:
+    """Keys without a name, from the environment, and keys with one, from the policy file.
+
+    The file is read again when it has changed, so that a key that is removed from it opens nothing
+    any more, and a new one opens at once. A mistake in it leaves the keys as they were, and the log
+    says so: an editor that saves half of a file would end every session.
+    """
+
+    def __init__(
+        self, unnamed: Iterable[str], read_named: Callable[[], Sequence[ApiKey]], stamp: Callable[[], object]
+    ) -> None:
+        """`read_named` returns the keys of the file, `stamp` what is another value after each change of the file.
+        Raises: InvalidArguments for a key without a name that has one too, and for one that no header can carry;
+        what `read_named` raises."""
+        if not all(map(fits_header, keys := list(unnamed))):
+            raise InvalidArguments(
+                "A key of OBSIDIAN_MCP_API_KEY holds a character that no header can carry. Use ASCII letters, digits "
+                "and signs, or make one with `obsidian-mcp keys add NAME`."
+            )
+        self._unnamed = [(digest(key), OWNER) for key in keys]
+        self._read_named = read_named
+        self._stamp = stamp
+        self._read_at = stamp()
+        self._named = _principals(read_named())
+        if {known for known, _ in self._unnamed} & {known for known, _ in self._named}:
+            raise InvalidArguments(
+                "A key of OBSIDIAN_MCP_API_KEY is in the policy file, too. Without a name it would open everything: "
+                "take it out of one of them."
+            )
+        self._is_locked = bool(self._unnamed or self._named)
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether nobody comes in without a key: from the moment when there is one. It stays so when the last one is
+        removed, because the server may listen to other machines."""
+        if not self._is_locked:
+            self._refresh()
+        return self._is_locked
+
+    def find(self, request: HttpRequest) -> Principal | None:
+        """Return who comes in with the key that a request carries; None for a wrong one or none."""
+        self._refresh()
+        presented = digest(carried_key(request))
+        # Every key is compared, each in the same time. A name counts first: its limits hold.
+        entries = (*self._named, *self._unnamed)
+        matches = [principal for known, principal in entries if hmac.compare_digest(presented, known)]
+        return matches[0] if matches else None
+
+    def holds(self, principal: Principal) -> bool:
+        """Return whether a principal that came in with a key still does."""
+        self._refresh()
+        return any(principal == known for _, known in (*self._named, *self._unnamed))
+
+    def _refresh(self) -> None:
+        stamp = self._stamp()
+        if stamp == self._read_at:
+            return
+        self._read_at = stamp
+        try:
+            self._named = _principals(self._read_named())
+        except AppError as error:
+            logger(__name__).warning("%s Until it is corrected, the keys stay as they were.", error.message)
+        self._is_locked = self._is_locked or bool(self._named)
+
+
+def _principals(keys: Sequence[ApiKey]) -> list[tuple[bytes, Principal]]:
+    return [(key.digest, key.principal) for key in keys]

@@ -1,0 +1,100 @@
+"""One dialect on its paths, behind the checks of access.
+
+request ─▶ Endpoint ─▶ AccessControl: admit, meter, resolve ─▶ Services.of(principal) ─▶ Dialect.answer
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.types import Receive, Scope, Send
+
+from obsidian_mcp.core.text.call import Client, set_call
+
+from .access.access_control import AccessControl
+from .access.principal import OWNER
+from .body import check_size, read_body
+from .dialect import Dialect
+from .refusal import Reason, Refusal
+from .request import HttpRequest
+from .services import Services
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """One dialect on its paths: those below its mount, or a single one."""
+
+    dialect: Dialect
+    access: AccessControl
+    services: Services
+    path: tuple[str, ...] = ()
+    """The dialect's name for a single path."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = self._request(scope)
+        set_call(client=Client(request.headers.get("user-agent", "").partition(" ")[0], request.client))
+        try:
+            reply = await self.serve(request, scope, receive, send)
+        except Refusal as refusal:
+            reply = self.dialect.refuse(request, refusal)
+        except ClientDisconnect:
+            return
+        except Exception:
+            log.exception("%s %s failed", request.method, "/".join(request.segments))
+            failure = Refusal(Reason.FAILED, "The server failed. Its log has the details.")
+            reply = self.dialect.refuse(request, failure)
+        if reply is not None:
+            reply.headers.setdefault("x-content-type-options", "nosniff")
+            await reply(scope, receive, send)
+
+    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:  # noqa: ARG002
+        """Return the answer; None where it was sent already. Raises: Refusal, ClientDisconnect."""
+        dialect = self.dialect
+        self.access.admit(request)
+        methods = dialect.methods(request.segments)
+        if not methods:
+            raise Refusal(Reason.NOT_FOUND, "Not found")
+        if request.method not in methods:
+            raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": ", ".join(methods)})
+        principal = OWNER
+        if request.method != "OPTIONS":
+            self.access.meter(request)
+            if request.segments not in dialect.open_paths:
+                principal = self.access.resolve(request, dialect)
+            check_size(request, dialect.max_body)
+        service = self.services.of(principal)
+        with service.in_use():
+            if request.method == "POST":
+                request = replace(request, body=await read_body(receive, dialect.max_body))
+                check_size(request, dialect.max_body)
+            return await dialect.answer(request, service.tools(dialect))
+
+    def _request(self, scope: Scope) -> HttpRequest:
+        connection = HTTPConnection(scope)
+        # The undecoded path: a slash in the name of a tool does not separate segments.
+        above = self.dialect.below.count("/") + 1
+        segments = self.path or tuple(scope["raw_path"].decode("latin-1").split("/")[above:])
+        return HttpRequest(
+            method=scope["method"],
+            segments=segments,
+            headers=dict(connection.headers),
+            query=connection.query_params.multi_items(),
+            client=connection.client.host if connection.client else "",
+            takes_key_from_query=self.dialect.takes_key_from_query,
+        )
+
+
+def routes(dialect: Dialect, access: AccessControl, services: Services) -> Iterator[Route | Mount]:
+    """Yield the routes of a dialect: what lies below its mount, and its pages."""
+    if dialect.below:
+        below = Endpoint(dialect=dialect, access=access, services=services)
+        yield from (Route(dialect.below, below), Mount(dialect.below, below))
+    for path, segment in dialect.pages.items():
+        yield Route(path, Endpoint(dialect=dialect, access=access, services=services, path=(segment,)))
