@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from obsidian_mcp import logger
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index import search_document
+from obsidian_mcp.core.index.columns import stored
 from obsidian_mcp.core.index.index import Busy, Record, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import stored
 
 from .index_workers import NICENESS
 from .journal import acquire_lock

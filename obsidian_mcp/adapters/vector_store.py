@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from obsidian_mcp.core.index.rows import stored, to_path
+from obsidian_mcp.core.index.columns import stored, to_path
 from obsidian_mcp.core.semantic.meaning import Near
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable

@@ -325,7 +325,7 @@ class Graph:
     def evaluate_texts(self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]) -> T:
         """Return what a question gives for path and text of every note, the one changed last first."""
         paths, hidden = self._files.at(rows).paths, self._hides()
-        found = ((paths[number], text) for number, text in rows.texts() if number in paths)
+        found = ((paths[number], text) for number, text in rows.texts_newest_first() if number in paths)
         return question((path, text) for path, text in found if is_note(path) and not hidden(path))
 
     @_asked

@@ -22,9 +22,10 @@ from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
 from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
 from . import facts, search_document
+from .columns import IN_LIST, stored, to_path
 from .database import PATIENCE, UNSTORABLE, Busy, Connection, Database, Replaced
 from .facts import PARSE_SECONDS, Facts
-from .rows import IN_LIST, TABLES, stored, to_path
+from .rows import TABLES
 
 __all__ = ["Busy", "Index", "IndexStatus", "Outdated", "Record", "Replaced", "Stat"]
 

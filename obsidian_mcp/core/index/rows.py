@@ -14,6 +14,7 @@ from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
+from .columns import IN_LIST, stored, to_path
 from .database import Connection
 from .facts import (
     AliasFact,
@@ -26,6 +27,9 @@ from .facts import (
     TagFact,
     TaskFact,
 )
+from .file_sets import FileSets
+from .full_text import FullText
+from .texts import Texts
 
 TABLES: Mapping[str, type[NamedTuple]] = {
     "links": LinkFact,
@@ -46,9 +50,6 @@ WITH_INLINE_FIELDS = (*PROPERTIES, "inline_fields")
 Target = tuple[str, bool]
 """A link's path, and whether it is the path of a card, which is no link text."""
 
-IN_LIST = "IN (SELECT value FROM json_each(?))"
-"""A condition on a column; its parameter is a JSON list."""
-
 
 class Stamp(NamedTuple):
     """Identifies one state of the rows: equal stamps, equal rows."""
@@ -62,8 +63,22 @@ class Rows(NamedTuple):
     with their paths, by a join; one about a whole column gets numbers of files."""
 
     connection: Connection
-    """For a module with SQL of its own."""
     stamp: Stamp
+
+    @property
+    def full_text(self) -> FullText:
+        """The full-text index in this view."""
+        return FullText(self.connection)
+
+    @property
+    def texts(self) -> Texts:
+        """The texts of files in this view."""
+        return Texts(self.connection)
+
+    @property
+    def file_sets(self) -> FileSets:
+        """Sets of files by their tags, properties, tasks and times in this view."""
+        return FileSets(self.connection)
 
     def facts(self, path: VaultPath) -> Facts | None:
         """Return everything stored of one file, None when nothing is."""
@@ -92,7 +107,7 @@ class Rows(NamedTuple):
         found = self.connection.execute(sql, (stored(path),)).fetchone()
         return "" if found is None else str(found[0])
 
-    def texts(self) -> Iterator[tuple[int, str]]:
+    def texts_newest_first(self) -> Iterator[tuple[int, str]]:
         """Yield file number and text of every file, the one changed last first."""
         sql = "SELECT file, text FROM files JOIN texts ON file = id ORDER BY mtime_ns DESC, path"
         return self.connection.execute(sql)
@@ -151,6 +166,11 @@ class Rows(NamedTuple):
             values.append(json.dumps(list(files)))
         return self.connection.execute(f"{sql} ORDER BY file, n", values)
 
+    def of_file(self, file: int, fields: str, table: str) -> Iterator[Any]:
+        """Yield `fields` of the rows of one file in a table, in their order."""
+        sql = f"SELECT {fields} FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
+        return self.connection.execute(sql, (file,))
+
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Return the occurrences of a tag and of its descendants."""
         return self._select("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
@@ -207,6 +227,11 @@ class Rows(NamedTuple):
         )
         return [(to_path(path), TaskFact(*rest)) for path, *rest in found]
 
+    def digests(self) -> list[tuple[VaultPath, bytes]]:
+        """Return the digest of the content of every file that was read."""
+        found = self.connection.execute("SELECT path, digest FROM files WHERE digest NOTNULL")
+        return [(to_path(path), digest) for path, digest in found]
+
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read whole."""
         found = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
@@ -221,22 +246,6 @@ class Rows(NamedTuple):
             [printable(value) for value in values],
         )
         return [(to_path(path), row(*rest)) for path, *rest in found]
-
-
-def stored(path: str) -> str:
-    """Return a path as SQLite can store it: one that is not UTF-8 as `/` and hexadecimal digits."""
-    if not path.isascii():
-        try:
-            path.encode()
-        except UnicodeEncodeError:
-            return "/" + path.encode("utf-8", "surrogatepass").hex()
-    return path
-
-
-def to_path(text: str) -> VaultPath:
-    if text.startswith("/"):
-        return VaultPath(bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass"))
-    return VaultPath(text)
 
 
 class NumberedFiles(NamedTuple):

@@ -1,4 +1,5 @@
-"""Parse dates in a query, in several languages, and list the spellings that notes use (SEARCH-59)."""
+"""Parse dates in a query, in several languages, and list the spellings that notes use
+(SEARCH-59)."""
 
 from __future__ import annotations
 
@@ -52,13 +53,18 @@ class DatePattern(NamedTuple):
         return self.day is None and self.year is None
 
     def phrases(self, known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
-        """Return the spellings of the date as words that follow each other; `known` says which names the vault has."""
+        """Return the spellings of the date as words that follow each other; `known` says which
+        names the vault has."""
         if self.is_month_alone:
             return {(analysis.GAP, f"{self.month:02}", analysis.GAP): None}
         return dict.fromkeys(analysis.wanted(spelling).words for spelling in self._spellings(known))
 
     def _spellings(self, known: Callable[[str], bool]) -> Iterator[str]:
-        year, month, day = self.year, f"{self.month:02}", "" if self.day is None else f"{self.day:02}"
+        year, month, day = (
+            self.year,
+            f"{self.month:02}",
+            "" if self.day is None else f"{self.day:02}",
+        )
         names = [name for name in NAMES[self.month - 1] if known(name)]
         if not day:
             yield from (f"{year}-{month}", f"{year}年{self.month}月", f"{month}/{year}")
@@ -66,21 +72,34 @@ class DatePattern(NamedTuple):
         else:
             yield from self._spell_day(year, month, day, names)
 
-    def _spell_day(self, year: int | None, month: str, day: str, names: Sequence[str]) -> Iterator[str]:
-        yield f"{self.month}月{self.day}日" if year is None else f"{year}年{self.month}月{self.day}日"
+    def _spell_day(
+        self, year: int | None, month: str, day: str, names: Sequence[str]
+    ) -> Iterator[str]:
+        yield (
+            f"{self.month}月{self.day}日" if year is None else f"{year}年{self.month}月{self.day}日"
+        )
         yield f"{month}-{day}" if year is None else f"{year}-{month}-{day}"
         if year is not None:
-            yield from (f"{year}{month}{day}", f"{day}.{month}.{year}", f"{self.day}.{self.month}.{year}")
+            yield from (
+                f"{year}{month}{day}",
+                f"{day}.{month}.{year}",
+                f"{self.day}.{self.month}.{year}",
+            )
         for name in names:
             for written in dict.fromkeys((str(self.day), day)):
                 before, after = ("", "") if year is None else (f" {year}", f", {year}")
-                yield from (f"{name} {written}{before}", f"{written} {name}{before}", f"{written}. {name}{before}")
+                yield from (
+                    f"{name} {written}{before}",
+                    f"{written} {name}{before}",
+                    f"{written}. {name}{before}",
+                )
                 if after:
                     yield f"{name} {written}{after}"
 
 
 def read(words: Sequence[str]) -> tuple[DatePattern, int] | None:
-    """Return the date at the beginning of some folded words, without `of`, and how many words it has."""
+    """Return the date at the beginning of some folded words, without `of`, and how many words it
+    has."""
     alone = _numeric(words[0]) if words else None
     return _named(words[:LONGEST]) if alone is None else (alone, 1)
 

@@ -12,8 +12,9 @@ from obsidian_mcp.errors import InvalidArguments
 from .hits import Facet, Group, Grouped, Hit, Request
 from .plan import shorten
 from .render import Found, Renderer, as_json, fitted, hit_size, remark_of, room_for
+from .signals import Item
 from .snapshot import Snapshot
-from .sort import Item, check, facet_of, in_one_line, tags_of, times_of, values_of
+from .sort import check, facet_of, in_one_line, tags_of
 
 NO_GROUP = "(none)"
 """The group of files without a tag or value."""
@@ -25,20 +26,21 @@ LATER_GROUPS = 30
 
 
 def grouping(text: str) -> Facet:
-    """Parse what results are grouped by (SEARCH-66). Raises: InvalidArguments for what makes no groups."""
+    """Parse what results are grouped by (SEARCH-66). Raises: InvalidArguments for what makes no
+    groups."""
     by = facet_of(text)
     if by.kind in ("relevance", "name"):
         raise InvalidArguments(
-            f"Results cannot be grouped by {by.kind}. Give folder, tag, modified (by month) or the name of a property; "
-            f"property:{by.kind} is a property of that name.",
+            f"Results cannot be grouped by {by.kind}. Give folder, tag, modified (by month) or the "
+            f"name of a property; property:{by.kind} is a property of that name.",
             argument="group",
         )
     return by
 
 
 def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
-    """Return the page of groups at `request.offset`, counted in files; later groups come without files (SEARCH-66).
-    Raises: InvalidArguments for a property that no note has."""
+    """Return the page of groups at `request.offset`, counted in files; later groups come without
+    files (SEARCH-66). Raises: InvalidArguments for a property that no note has."""
     groups = grouped(found.snapshot, found.items, by)
     widened = remark_of(found)
     room = room_for(request.characters, widened, found.snapshot.notice, found.note)
@@ -50,7 +52,11 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
     entries, current, hits = 0, None, list[Hit]()
     for name, item in page:
         its: list[Hit] = []
-        opened = None if name == current else Group(shorten(name, GROUP_CHARACTERS), len(groups[name]), its)
+        opened = (
+            None
+            if name == current
+            else Group(shorten(name, GROUP_CHARACTERS), len(groups[name]), its)
+        )
         left = room - (_group_size(opened) if opened is not None else 0)
         hit = render.hit(item)
         if not entries:
@@ -63,7 +69,11 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
         hits.append(hit)
         room = left - hit_size(hit)
         entries += 1
-    for name in islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS) if entries else ():
+    for name in (
+        islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS)
+        if entries
+        else ()
+    ):
         group = Group(shorten(name, GROUP_CHARACTERS), len(groups[name]))
         room -= _group_size(group)
         if room < 0:
@@ -71,7 +81,9 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
         shown.append(group)
     following = request.offset + entries
     next_offset = following if entries and following < len(rows) else None
-    return Grouped(found.total, len(groups), shown, next_offset, widened, found.snapshot.notice, found.note)
+    return Grouped(
+        found.total, len(groups), shown, next_offset, widened, found.snapshot.notice, found.note
+    )
 
 
 def _group_size(group: Group) -> int:
@@ -79,7 +91,8 @@ def _group_size(group: Group) -> int:
 
 
 def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, list[Item]]:
-    """Return the items by group, both in the order of the items, NO_GROUP last. Raises: InvalidArguments."""
+    """Return the items by group, both in the order of the items, NO_GROUP last. Raises:
+    InvalidArguments."""
     check(snapshot, by)
     names = _group_names(snapshot, items, by)
     found: dict[str, list[Item]] = {}
@@ -91,20 +104,24 @@ def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, l
     return found
 
 
-def _group_names(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], Sequence[str]]:
+def _group_names(
+    snapshot: Snapshot, items: Sequence[Item], by: Facet
+) -> Callable[[Item], Sequence[str]]:
     match by.kind:
         case "tag":
             tags_ = tags_of(snapshot, items)
             return lambda item: tags_.get(item.number, (NO_GROUP,))
         case "property":
-            values = values_of(snapshot, by.property, items)
+            values = snapshot.signals.read_values(by.property, items)
             return lambda item: _value_names(values.get(item.number))
         case "modified":
-            times = times_of(snapshot, items)
+            times = snapshot.signals.read_times(items)
             return lambda item: (clock.month(times.get(item.path, 0)),)
     return lambda item: (parent(item.path) or ROOT,)
 
 
 def _value_names(value: object) -> Sequence[str]:
     items = value if isinstance(value, list) else [value]
-    return list(dict.fromkeys(in_one_line(item) for item in items if item is not None)) or (NO_GROUP,)
+    return list(dict.fromkeys(in_one_line(item) for item in items if item is not None)) or (
+        NO_GROUP,
+    )

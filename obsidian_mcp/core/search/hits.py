@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -45,7 +46,8 @@ class Request(NamedTuple):
     snippets: int = SNIPPETS
     since: int | None = None
     until: int | None = None
-    """Only files changed at or after the one time, and before the other; nanoseconds since the epoch."""
+    """Only files changed at or after the one time, and before the other; nanoseconds since the
+    epoch."""
     order: Order | None = None
     """None: best first."""
     note: VaultPath | None = None
@@ -54,6 +56,9 @@ class Request(NamedTuple):
     """Whether paragraphs are shown instead of lines."""
     characters: int = ANSWER_CHARACTERS
     """Most of the answer, as JSON."""
+    now: datetime | None = None
+    """The moment of the question on the user's clock, for what is recent; None for a question of
+    the program's own."""
 
     @property
     def times(self) -> tuple[int, int]:
@@ -96,7 +101,8 @@ class Hit:
     """What the file was sorted by, if the path does not say it (SEARCH-69)."""
     snippets: list[Snippet] | None = None
     matched: Literal["meaning", "link"] | None = None
-    """Says of a file without the words that a model found it (SEM-04), or the text of a link to it (SEARCH-86)."""
+    """Says of a file without the words that a model found it (SEM-04), or the text of a link to it
+    (SEARCH-86)."""
 
 
 @dataclass(slots=True)
@@ -108,7 +114,8 @@ class Hits:
     widened: str | None = None
     """How the search was widened, where few files have all words, and what to try (SEARCH-51)."""
     incomplete: str | None = None
-    """A sentence if some files are newer than the index (INDEX-40), or PDFs are not read (PDF-4)."""
+    """A sentence if some files are newer than the index (INDEX-40), or PDFs are not read
+    (PDF-4)."""
     note: str | None = None
     """Who else found these files, and how (SEARCH-18); or that files are excluded (SEARCH-19)."""
 
@@ -150,4 +157,8 @@ def inside(folder: VaultPath) -> Callable[[str], bool]:
     """Whether a path is below a folder, as the app compares names."""
     key = name_key(folder) + "/"
     length = len(key)
-    return lambda path: start.lower() == key if (start := path[:length]).isascii() else name_key(path).startswith(key)
+    return lambda path: (
+        start.lower() == key
+        if (start := path[:length]).isascii()
+        else name_key(path).startswith(key)
+    )

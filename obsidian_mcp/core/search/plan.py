@@ -30,7 +30,8 @@ MONTH_ALONE = 0.5
 
 _SENTENCE_MARKS = ".,;:!?…\"'’“”„«»‘`¿¡–—·、。，；：？！「」『』（）《》【】"
 _MARKS = r"\p{P}+"
-"""Marks that stand between words: `?`, `–`, `/`. A word of nothing else is left out where others are."""
+"""Marks that stand between words: `?`, `–`, `/`. A word of nothing else is left out where others
+are."""
 _APOSTROPHES = "'’"
 _WIDE_OR_NARROW = "[\uff01-\uffee]+"
 _HUMP = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
@@ -44,7 +45,8 @@ def shorten(text: str, most: int) -> str:
 
 
 def quoted(words: Sequence[str], *, prefix: bool = False) -> str:
-    """Return words that follow each other as an expression of the full-text index; `prefix`: the last may go on."""
+    """Return words that follow each other as an expression of the full-text index; `prefix`: the
+    last may go on."""
     return f'"{" ".join(words)}"{"*" if prefix else ""}'
 
 
@@ -58,7 +60,8 @@ class Alternative(NamedTuple):
 
 
 class SearchPlan(NamedTuple):
-    """A query in the words of a vault: a file that satisfies one of the alternatives is a result."""
+    """A query in the words of a vault: a file that satisfies one of the alternatives is a
+    result."""
 
     alternatives: tuple[Alternative, ...]
     terms: tuple[Term, ...] = ()
@@ -78,7 +81,8 @@ class SearchPlan(NamedTuple):
     found: int = 0
     """Files that have all the words, of a wide plan."""
     complete: str = ""
-    """For the full-text index: all the words of a wide plan, near words for those that no note has."""
+    """For the full-text index: all the words of a wide plan, near words for those that no note
+    has."""
 
 
 # Smart plans
@@ -121,16 +125,28 @@ def _group(query: Node, languages: Sequence[str]) -> PlanAlternative:
             choices.append(choice)
         elif not isinstance(part, Word):
             strict.append(part)
-        elif len(parts) == 1 or _MEANINGFUL.search(part.text) or not regex.fullmatch(_MARKS, part.text):
+        elif (
+            len(parts) == 1
+            or _MEANINGFUL.search(part.text)
+            or not regex.fullmatch(_MARKS, part.text)
+        ):
             symbols.append(part)
     required, light = _required(list(dict.fromkeys(choices)), languages)
     dated = [split for choice in _with_days(required) for split in _with_dates(choice)]
-    loose = [*dated, *((replace(word, text=_MEANINGFUL.sub(" ", word.text).strip()),) for word in symbols)]
+    loose = [
+        *dated,
+        *((replace(word, text=_MEANINGFUL.sub(" ", word.text).strip()),) for word in symbols),
+    ]
     spoken = [
-        word for part in parts if isinstance(part, Word) for word in without_gaps(analysis.wanted(bare(part)).words)
+        word
+        for part in parts
+        if isinstance(part, Word)
+        for word in without_gaps(analysis.wanted(bare(part)).words)
     ]
     exact = _all([*strict, *symbols])
-    return PlanAlternative(tuple(dated), exact, tuple(symbols), tuple(loose), _all(strict), tuple(light), tuple(spoken))
+    return PlanAlternative(
+        tuple(dated), exact, tuple(symbols), tuple(loose), _all(strict), tuple(light), tuple(spoken)
+    )
 
 
 def _all(parts: Sequence[Node]) -> Node | None:
@@ -144,21 +160,35 @@ def _choice(part: Node) -> Choice:
     return words if len(words) == len(parts) else ()
 
 
-def _required(choices: Sequence[Choice], languages: Sequence[str]) -> tuple[list[Choice], list[Word]]:
-    """The choices that say what is searched for, and words of those that only ask for it (SEARCH-56)."""
+def _required(
+    choices: Sequence[Choice], languages: Sequence[str]
+) -> tuple[list[Choice], list[Word]]:
+    """The choices that say what is searched for, and words of those that only ask for it
+    (SEARCH-56)."""
     empty = _stop_words(languages, {word for choice in choices for word in _bare_words(choice)})
     content = [choice for choice in choices if not empty.issuperset(_bare_words(choice))]
     required = [choice for choice in content if not ASKING.issuperset(_bare_words(choice))]
     if not required:
         return content or list(choices), []
-    return required, [word for choice in content if choice not in required for word in choice if isinstance(word, Word)]
+    return required, [
+        word
+        for choice in content
+        if choice not in required
+        for word in choice
+        if isinstance(word, Word)
+    ]
 
 
 def _stop_words(languages: Sequence[str], query: AbstractSet[str]) -> frozenset[str]:
-    """The stop words of the languages of the vault, and of another one in which the words of the query are."""
-    found = frozenset[str]().union(*[STOP_WORDS[language] for language in languages if language in STOP_WORDS])
+    """The stop words of the languages of the vault, and of another one in which the words of the
+    query are."""
+    found = frozenset[str]().union(
+        *[STOP_WORDS[language] for language in languages if language in STOP_WORDS]
+    )
     others = [words for language, words in STOP_WORDS.items() if language not in languages]
-    return found.union(*[words for words in others if len((query & words) - found) >= FOREIGN_STOP_WORDS])
+    return found.union(
+        *[words for words in others if len((query & words) - found) >= FOREIGN_STOP_WORDS]
+    )
 
 
 def _bare_words(choice: Choice) -> list[str]:
@@ -170,8 +200,14 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
     at = 0
     while at < len(choices):
         found, word = None, _single(choices[at])
-        if word is not None and ((first := bare(word))[:1].isdigit() or first.rstrip(".,") in dates.MONTH_OF):
-            following = [bare(other) for other in map(_single, choices[at : at + dates.LONGEST]) if other is not None]
+        if word is not None and (
+            (first := bare(word))[:1].isdigit() or first.rstrip(".,") in dates.MONTH_OF
+        ):
+            following = [
+                bare(other)
+                for other in map(_single, choices[at : at + dates.LONGEST])
+                if other is not None
+            ]
             found = dates.read(following)
         date, count = found or (None, 1)
         if date is None:
@@ -184,7 +220,11 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
 def _with_dates(choice: Choice) -> Iterator[Choice]:
     """A choice, or what is around a date in a run of letters, and the date."""
     word = _single(choice)
-    found = dates.inside(analysis.fold(word.text)) if word is not None and not word.text.isascii() else None
+    found = (
+        dates.inside(analysis.fold(word.text))
+        if word is not None and not word.text.isascii()
+        else None
+    )
     if word is None or found is None:
         yield choice
         return
@@ -200,7 +240,9 @@ def _single(choice: Choice) -> Word | None:
     return choice[0] if len(choice) == 1 and isinstance(choice[0], Word) else None
 
 
-def smart_plan(read: Sequence[PlanAlternative], lexicon: Lexicon, *, wide: bool = False) -> SearchPlan:
+def smart_plan(
+    read: Sequence[PlanAlternative], lexicon: Lexicon, *, wide: bool = False
+) -> SearchPlan:
     """Return the plan that requires all the words, or with `wide` any of them."""
     alternatives: list[Alternative] = []
     complete: list[str] = []
@@ -209,7 +251,11 @@ def smart_plan(read: Sequence[PlanAlternative], lexicon: Lexicon, *, wide: bool 
         found: list[Term] = []
         for choice in group.loose if wide else group.choices:
             word = _single(choice)
-            found += expand(word, lexicon, wide=wide) if word is not None else [_one_of(choice, lexicon, wide)]
+            found += (
+                expand(word, lexicon, wide=wide)
+                if word is not None
+                else [_one_of(choice, lexicon, wide)]
+            )
         expressions = _expressions(found)
         all_words = " AND ".join(expressions) if len(expressions) == len(found) else ""
         expression = all_words if found else None
@@ -237,8 +283,11 @@ def _expressions(terms: Sequence[Term]) -> list[str]:
     return [f"({term.expression})" for term in terms if term.expression]
 
 
-def _in_other_words(terms: Sequence[Term], spoken: Sequence[str], lexicon: Lexicon) -> Iterator[Term]:
-    """What the vault has of other words for some terms, and for two words that say something together (SEARCH-87)."""
+def _in_other_words(
+    terms: Sequence[Term], spoken: Sequence[str], lexicon: Lexicon
+) -> Iterator[Term]:
+    """What the vault has of other words for some terms, and for two words that say something
+    together (SEARCH-87)."""
     for term in terms:
         known = set(term.variants)
         for words in synonyms.find((term.text,), lexicon.languages):
@@ -259,14 +308,17 @@ def _other(words: tuple[str, ...], instead_of: str, lexicon: Lexicon) -> Term:
 
 def _missing(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]:
     """The words, as in the query, that no note has."""
-    for word in (word for group in read for choice in group.loose if (word := _single(choice)) is not None):
+    for word in (
+        word for group in read for choice in group.loose if (word := _single(choice)) is not None
+    ):
         parts = without_gaps(analysis.wanted(bare(word)).words)
         if len(parts) == 1 and analysis.is_spaced(parts[0][0]) and not lexicon.variants(parts[0]):
             yield word.text.strip(_SENTENCE_MARKS)
 
 
 def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
-    """A choice as one term; if a word of several is expanded to several terms, only its forms count."""
+    """A choice as one term; if a word of several is expanded to several terms, only its forms
+    count."""
     variants: dict[str, float] = {}
     phrases: dict[tuple[str, ...], float] = {}
     for part in choice:
@@ -278,7 +330,9 @@ def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
         for term in found if len(found) == 1 else expand(part, lexicon):
             variants = {**term.variants, **variants}
             phrases = {**term.phrases, **phrases}
-    return Term(" ".join([bare(part) for part in choice if isinstance(part, Word)]), variants, phrases)
+    return Term(
+        " ".join([bare(part) for part in choice if isinstance(part, Word)]), variants, phrases
+    )
 
 
 def _light_terms(read: Sequence[PlanAlternative], lexicon: Lexicon) -> list[Term]:
@@ -288,7 +342,8 @@ def _light_terms(read: Sequence[PlanAlternative], lexicon: Lexicon) -> list[Term
 
 
 def is_smart(word: Word) -> bool:
-    """Whether a bare word is found by its forms; one with symbols is found as it stands (SEARCH-50)."""
+    """Whether a bare word is found by its forms; one with symbols is found as it stands
+    (SEARCH-50)."""
     text = bare(word)
     return bool(analysis.words(analysis.spread(text))) and not _MEANINGFUL.search(text)
 
@@ -299,7 +354,8 @@ def bare(word: Word) -> str:
 
 
 def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
-    """The terms for a word, all needed. `wide`: parts of words count, and near words for one that no note has."""
+    """The terms for a word, all needed. `wide`: parts of words count, and near words for one that
+    no note has."""
     text = bare(word)
     wanted = analysis.wanted(text).words
     parts = without_gaps(wanted)
@@ -315,7 +371,10 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
     if not wide:
         return [_joined(text, wanted, lexicon)]
     # `node.js`: from here on its parts may stand apart
-    return [Term(part, lexicon.variants(part) or lexicon.near(part)) for part in _without_articles(text, parts)]
+    return [
+        Term(part, lexicon.variants(part) or lexicon.near(part))
+        for part in _without_articles(text, parts)
+    ]
 
 
 def _joined(text: str, wanted: tuple[str, ...], lexicon: Lexicon) -> Term:
@@ -335,7 +394,9 @@ def _without_articles(text: str, parts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _usual_width(text: str) -> str:
     """A folded text without letters of unusual width."""
-    return re.sub(_WIDE_OR_NARROW, lambda found: analysis.fold(unicodedata.normalize("NFKC", found[0])), text)
+    return re.sub(
+        _WIDE_OR_NARROW, lambda found: analysis.fold(unicodedata.normalize("NFKC", found[0])), text
+    )
 
 
 def _humps(text: str) -> dict[tuple[str, ...], float]:
@@ -348,7 +409,8 @@ def _humps(text: str) -> dict[tuple[str, ...], float]:
 
 
 def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, wide: bool) -> list[Term]:
-    """Letters of scripts without spaces between words, perhaps with others among them (SEARCH-54)."""
+    """Letters of scripts without spaces between words, perhaps with others among them
+    (SEARCH-54)."""
     parts = without_gaps(wanted)
     if not wide:
         usual = _usual_width(text)
@@ -370,7 +432,8 @@ def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, wide: bool) 
 
 
 def exact_plan(query: Node, vocabulary: Vocabulary) -> SearchPlan:
-    """Return the plan of an exact search: results are weighed by the words that the query affirms."""
+    """Return the plan of an exact search: results are weighed by the words that the query
+    affirms."""
     terms: list[Term] = []
     expression = _affirmed(query, vocabulary, terms)
     return SearchPlan((Alternative(None, query),), tuple(terms), expression, (), (query,))
@@ -400,7 +463,9 @@ def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
     if len(wanted.words) != 1:
         return Term(text, {}, {wanted.words: SAME} if wanted.words else {})
     (word,) = wanted.words
-    words = vocabulary.containing(word, from_start=not wanted.open_start, to_end=not wanted.open_end)
+    words = vocabulary.containing(
+        word, from_start=not wanted.open_start, to_end=not wanted.open_end
+    )
     nearest = nsmallest(PART_WORDS, words, key=lambda other: (len(other), other))
     variants = {other: SAME if other == word else PREFIX for other in nearest}
     return Term(text, variants, is_part=True)

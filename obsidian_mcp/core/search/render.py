@@ -19,11 +19,12 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .hits import Hit, Hits, Order, Request, Snippet
 from .plan import SearchPlan, shorten
-from .rank import Fields, fetch, weighted_terms
 from .retrieve import StoredDocument, whole_text
+from .second_pass import Fields, read_fields
+from .signals import Item
 from .snapshot import Snapshot
-from .sort import Item, shown_values
-from .vocabulary import used_words
+from .sort import shown_values
+from .weights import weigh_terms
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.query.evaluate import Matcher
@@ -45,7 +46,8 @@ PLACES_OF_ONE_WORD = 8
 RETRY = "Retry with 1 to 3 distinctive words or synonyms."
 WEAK = "No file has all the words; these have some, or words like them."
 NEAR_LETTERS = 4
-"""With how many letters at least, and two thirds of its own, a word begins that is near another one."""
+"""With how many letters at least, and two thirds of its own, a word begins that is near another
+one."""
 MISSPELLED_LETTERS = 6
 """A shorter word that differs in one letter is mostly another one: `cost` and `post`."""
 NEAR_WORDS = 3
@@ -53,7 +55,8 @@ NEAR_WORDS = 3
 LOOKED_UP, TAGGED_FILES = 20, 10
 """Near words of which is looked up whether they name something; files whose tags are counted."""
 SHOWN_SHARE = 0.5
-"""Of the first file's score, what a file must have to be shown with snippets where any of the words is enough."""
+"""Of the first file's score, what a file must have to be shown with snippets where any of the words
+is enough."""
 FILES_AT_ONCE = 12
 """Files whose texts are read together: about half a page."""
 
@@ -104,7 +107,9 @@ def _render_lines(found: Found, request: Request) -> Hits:
     """Return a page of all lines of one note that have what the query names (SEARCH-80)."""
     remark = remark_of(found)
     room = room_for(request.characters, remark, found.snapshot.notice, found.note)
-    render = Renderer(found, found.items[:1], sys.maxsize, passages=request.passages, best_first=True)
+    render = Renderer(
+        found, found.items[:1], sys.maxsize, passages=request.passages, best_first=True
+    )
     hits = list(map(render.hit, found.items[:1]))
     lines = [snippet for hit in hits for snippet in hit.snippets or ()]
     shown: list[Snippet] = []
@@ -126,7 +131,9 @@ def remark_of(found: Found) -> str | None:
     if not plan.is_wide or 0 < found.total <= plan.found or not found.snapshot.is_whole:
         return None
     if plan.found:
-        sentences = [f"Files with all the words: {plan.found}; the others have some, or words like them."]
+        sentences = [
+            f"Files with all the words: {plan.found}; the others have some, or words like them."
+        ]
     else:
         sentences = [f"{WEAK} {RETRY}" if found.total else RETRY]
     if plan.missing:
@@ -138,12 +145,17 @@ def remark_of(found: Found) -> str | None:
 
 
 def _near_words(found: Found) -> list[str]:
-    """Words of names, headings, tags and aliases that are near those that no note has, and tags of the first files."""
+    """Words of names, headings, tags and aliases that are near those that no note has, and tags of
+    the first files."""
     snapshot, near = found.snapshot, dict[str, None]()
     for word in found.plan.missing:
         bare = plain(fold(word))
         beginning = bare[: max(NEAR_LETTERS, len(bare) * 2 // 3)]
-        alike = snapshot.vocabulary.plainly_containing(beginning, to_end=False) if len(bare) >= NEAR_LETTERS else []
+        alike = (
+            snapshot.vocabulary.plainly_containing(beginning, to_end=False)
+            if len(bare) >= NEAR_LETTERS
+            else []
+        )
         used = [
             other
             for term in found.plan.terms
@@ -152,17 +164,20 @@ def _near_words(found: Found) -> list[str]:
             if term.instead_of or len(bare) >= MISSPELLED_LETTERS or bare in plain(other)
         ]
         if looked_up := [*used, *alike][:LOOKED_UP]:
-            telling = used_words(snapshot.rows.connection, looked_up, "{name alias heading tag} : ")
+            telling = snapshot.rows.full_text.find_used(looked_up, "{name alias heading tag} : ")
             near |= dict.fromkeys(telling[:NEAR_WORDS])
-    files = ", ".join([str(item.number) for item in found.items[:TAGGED_FILES] if item.number is not None])
-    sql = f"SELECT min(tag) FROM tags WHERE file IN ({files}) GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"  # noqa: S608
-    tags = [f"#{tag.removeprefix('#')}" for (tag,) in snapshot.rows.connection.execute(sql, (NEAR_WORDS,))]
-    return [*near, *tags]
+    files = [item.number for item in found.items[:TAGGED_FILES] if item.number is not None]
+    tags = snapshot.rows.file_sets.most_common_tags(files, NEAR_WORDS)
+    return [*near, *(f"#{tag.removeprefix('#')}" for tag in tags)]
 
 
 def room_for(characters: int, *remarks: str | None) -> int:
     """Characters that an answer has for its hits."""
-    return characters - OVERHEAD_CHARACTERS - sum([len(as_json(remark)) for remark in remarks if remark])
+    return (
+        characters
+        - OVERHEAD_CHARACTERS
+        - sum([len(as_json(remark)) for remark in remarks if remark])
+    )
 
 
 def hit_size(hit: Hit) -> int:
@@ -200,19 +215,29 @@ class HitPlace(NamedTuple):
 
 
 class Renderer:
-    """Makes hits of the files of one page, whose texts are read some at a time (SEARCH-70 to 73)."""
+    """Makes hits of the files of one page, whose texts are read some at a time (SEARCH-70 to
+    73)."""
 
     def __init__(
-        self, found: Found, page: Sequence[Item], most: int, *, passages: bool = False, best_first: bool = False
+        self,
+        found: Found,
+        page: Sequence[Item],
+        most: int,
+        *,
+        passages: bool = False,
+        best_first: bool = False,
     ) -> None:
-        """`most` snippets of a file; `passages`: whole paragraphs; `best_first`: not in the order of the file."""
+        """`most` snippets of a file; `passages`: whole paragraphs; `best_first`: not in the order
+        of the file."""
         plan = found.plan
         self._snapshot = found.snapshot
         self._most = most
         self._passages, self._best_first = passages, best_first
         self._places = max(PLACES, most)
-        terms = weighted_terms(found.snapshot, plan.shown) if most else []
-        self._terms = sorted(terms, key=lambda each: bool(each.term.instead_of))  # the words of the query first
+        terms = weigh_terms(found.snapshot, plan.shown) if most else []
+        self._terms = sorted(
+            terms, key=lambda each: bool(each.term.instead_of)
+        )  # the words of the query first
         self._matchers: list[Matcher] = []
         if most and plan.exact:
             from obsidian_mcp.core.query.evaluate import Matcher
@@ -225,7 +250,9 @@ class Renderer:
         self._left = [item.number for item in page if item.number is not None]
         self._fields = found.fields
         self._headings: dict[int, list[HeadingFact]] = {}
-        self._value = None if found.order is None else shown_values(found.snapshot, page, found.order.facet)
+        self._value = (
+            None if found.order is None else shown_values(found.snapshot, page, found.order.facet)
+        )
 
     def hit(self, item: Item) -> Hit:
         """Return a file as a hit, with the lines to show if it is in the index."""
@@ -240,7 +267,8 @@ class Renderer:
         return Hit(item.path, score, value, snippets or None, matched)
 
     def _snippets(self, number: int, start: int | None) -> list[Snippet]:
-        """The lines to show of a file, in their order; `start` is where what was found by its meaning begins."""
+        """The lines to show of a file, in their order; `start` is where what was found by its
+        meaning begins."""
         if number not in self._headings:
             self._fetch(number)
         fields = self._fields[number]
@@ -253,12 +281,17 @@ class Renderer:
                 continue
             found = term.places(folded, self._places)
             present.update([term.text] if found else [])
-            places += [HitPlace(first, last, word, rarity * weight) for first, last, weight in found]
+            places += [
+                HitPlace(first, last, word, rarity * weight) for first, last, weight in found
+            ]
         if self._matchers:
             document = StoredDocument(self._snapshot, number, text)
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
             for term_number, part in enumerate(parts, len(self._terms)):
-                places += [HitPlace(span.start, span.end, term_number) for span in islice(part, self._places)]
+                places += [
+                    HitPlace(span.start, span.end, term_number)
+                    for span in islice(part, self._places)
+                ]
         if not places and start is not None:
             places = [HitPlace(at, at) for at in _first_lines(text, start, self._most)]
         if self._is_one_word:
@@ -266,15 +299,25 @@ class Renderer:
         alike = self._is_one_word and not self._terms
         headings = self._headings[number]
         snippets = choose(
-            text, places, headings, self._most, alike=alike, passages=self._passages, best_first=self._best_first
+            text,
+            places,
+            headings,
+            self._most,
+            alike=alike,
+            passages=self._passages,
+            best_first=self._best_first,
         )
         if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
             snippets = list(_on_pages(snippets, text, headings))
-        return [self._linked(number, snippet) for snippet in snippets] if self._passages else snippets
+        return (
+            [self._linked(number, snippet) for snippet in snippets] if self._passages else snippets
+        )
 
     def _linked(self, number: int, snippet: Snippet) -> Snippet:
         """Return a passage with a link to the heading or page that it stands under."""
-        from obsidian_mcp.core.links.resolve import write_path  # what other searches need nothing of
+        from obsidian_mcp.core.links.resolve import (
+            write_path,
+        )  # what other searches need nothing of
         from obsidian_mcp.core.note.subpath import heading_for_link
 
         part = f"#page={snippet.page}" if snippet.page else ""
@@ -286,12 +329,12 @@ class Renderer:
     def _fetch(self, number: int) -> None:
         some = self._left[:FILES_AT_ONCE] if number in self._left[:FILES_AT_ONCE] else [number]
         self._left = self._left[len(some) :]
-        self._fields.update(fetch(self._snapshot, [file for file in some if file not in self._fields]))
+        self._fields.update(
+            read_fields(self._snapshot, [file for file in some if file not in self._fields])
+        )
         self._headings.update((file, []) for file in some)
-        numbers = ", ".join(map(str, some))
-        sql = f"SELECT file, level, text, start FROM headings WHERE file IN ({numbers}) ORDER BY file, n"  # noqa: S608
-        for file, *heading in self._snapshot.rows.connection.execute(sql):
-            self._headings[file].append(HeadingFact(*heading))
+        for file, heading in self._snapshot.rows.texts.read_headings(some):
+            self._headings[file].append(heading)
 
 
 def choose(
@@ -304,8 +347,9 @@ def choose(
     passages: bool = False,
     best_first: bool = False,
 ) -> list[Snippet]:
-    """Return the lines that together have the most of what the query names, in order, or the paragraphs that they
-    stand in. `alike`: the first are best; `best_first`: those that have the most words come first."""
+    """Return the lines that together have the most of what the query names, in order, or the
+    paragraphs that they stand in. `alike`: the first are best; `best_first`: those that have the
+    most words come first."""
     lines: dict[int, dict[int, float]] = {}
     places_in: dict[int, list[HitPlace]] = {}
     for place in places:
@@ -346,7 +390,8 @@ def choose(
 
 
 def _passage(text: str, line: int, body: int) -> tuple[int, int]:
-    """Return where the paragraph of a line begins and ends; that of a heading goes on to the end of the next one."""
+    """Return where the paragraph of a line begins and ends; that of a heading goes on to the end of
+    the next one."""
     start, end = line, _line_end(text, line)
     if _is_heading(text, line):
         following = _first_lines(text, end, 1)
@@ -381,7 +426,8 @@ def _first_lines(text: str, start: int, most: int) -> list[int]:
 
 
 def _best_lines(lines: Mapping[int, Mapping[int, float]], most: int) -> Sequence[int]:
-    """Of lines with the weights of what is in them, those that together have the most (SEARCH-70)."""
+    """Of lines with the weights of what is in them, those that together have the most
+    (SEARCH-70)."""
     if len(lines) <= most:
         return list(lines)
     ordered = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))
@@ -389,7 +435,9 @@ def _best_lines(lines: Mapping[int, Mapping[int, float]], most: int) -> Sequence
     if most > 1:
         first_with = {term: start for start in reversed(ordered) for term in lines[start]}
         candidates = dict.fromkeys([*ordered[:most], *first_with.values()])
-        pairs = [(_together(lines, pair), -n, pair) for n, pair in enumerate(combinations(candidates, 2))]
+        pairs = [
+            (_together(lines, pair), -n, pair) for n, pair in enumerate(combinations(candidates, 2))
+        ]
         best = list(max(pairs)[2])
     while len(best) < most:
         left = [start for start in ordered if start not in best]
@@ -397,7 +445,9 @@ def _best_lines(lines: Mapping[int, Mapping[int, float]], most: int) -> Sequence
     return best[:most]
 
 
-def _together(lines: Mapping[int, Mapping[int, float]], chosen: Iterable[int]) -> tuple[float, float]:
+def _together(
+    lines: Mapping[int, Mapping[int, float]], chosen: Iterable[int]
+) -> tuple[float, float]:
     """What lines have, each word once; and with every word in every line."""
     weights: dict[int, float] = {}
     total = 0.0
@@ -409,7 +459,8 @@ def _together(lines: Mapping[int, Mapping[int, float]], chosen: Iterable[int]) -
 
 
 def _part_of(headings: Sequence[HeadingFact], start: int) -> HeadingFact | None:
-    """The heading, or card, that a line stands under; a heading stands under one of a higher level (SEARCH-72)."""
+    """The heading, or card, that a line stands under; a heading stands under one of a higher level
+    (SEARCH-72)."""
     above = bisect_right(headings, start, key=lambda heading: heading.start) - 1
     if above >= 0 and headings[above].start == start and headings[above].level:
         level = headings[above].level
@@ -418,8 +469,11 @@ def _part_of(headings: Sequence[HeadingFact], start: int) -> HeadingFact | None:
     return headings[above] if above >= 0 else None
 
 
-def _on_pages(snippets: Iterable[Snippet], text: str, pages: Sequence[HeadingFact]) -> Iterator[Snippet]:
-    """Yield lines of a PDF as lines of their pages, whose numbers stand in the place of cards (PDF-1)."""
+def _on_pages(
+    snippets: Iterable[Snippet], text: str, pages: Sequence[HeadingFact]
+) -> Iterator[Snippet]:
+    """Yield lines of a PDF as lines of their pages, whose numbers stand in the place of cards
+    (PDF-1)."""
     above = cache(lambda page: text.count("\n", 0, pages[page - 1].start))
     for snippet in snippets:
         page = int(snippet.card or "1")
@@ -429,8 +483,9 @@ def _on_pages(snippets: Iterable[Snippet], text: str, pages: Sequence[HeadingFac
 def around(
     text: str, start: int, places: Sequence[HitPlace], end: int = -1, most: int = LINE_CHARACTERS
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the line beginning at `start`, or the text up to `end`, of a long one the part that has the most; and
-    where the places are. A property whose value stands on several lines is shown as one (SEARCH-73)."""
+    """Return the line beginning at `start`, or the text up to `end`, of a long one the part that
+    has the most; and where the places are. A property whose value stands on several lines is shown
+    as one (SEARCH-73)."""
     end = _line_end(text, start) if end < 0 else end
     if places[0].start == start and (whole := places[0].end) > end and whole < _body_start(text):
         name, *items = [line.strip().removeprefix("- ") for line in text[start:whole].split("\n")]
@@ -451,7 +506,9 @@ def around(
 
 
 def _body_start(text: str) -> int:
-    from obsidian_mcp.core.frontmatter.parser import text_start  # what other searches need nothing of
+    from obsidian_mcp.core.frontmatter.parser import (
+        text_start,
+    )  # what other searches need nothing of
 
     return text_start(text)
 

@@ -1,4 +1,5 @@
-"""Which files a plan finds: the index decides where it can, the texts decide the rest (SEARCH-40 to 46)."""
+"""Which files a plan finds: the index decides where it can, the texts decide the rest (SEARCH-40 to
+46)."""
 
 from __future__ import annotations
 
@@ -8,12 +9,11 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import and_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.index.rows import IN_LIST
 from obsidian_mcp.core.query import nodes
 from obsidian_mcp.core.query.document import Document, Structure
 from obsidian_mcp.core.query.nodes import Phrase, Regex, ScopedQuery, SearchField, Word
@@ -45,11 +45,10 @@ EVERYWHERE = SearchField()
 
 _field_mark = re.compile(r"[*_~`]*\s*::\s*").match
 
-_MATCHING = "(SELECT rowid AS file FROM search WHERE search MATCH ?)"
-
 
 class Bounds(NamedTuple):
-    """Files that satisfy a condition for certain, and all those that may; the truth lies between."""
+    """Files that satisfy a condition for certain, and all those that may; the truth lies
+    between."""
 
     sure: AbstractSet[int]
     possible: AbstractSet[int]
@@ -63,13 +62,19 @@ class Bounds(NamedTuple):
         return Bounds(NOTHING, self.possible)
 
 
-def retrieve(snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | None) -> AbstractSet[int]:
-    """Return the files, of `within` or all, that one of the plan's alternatives finds. Raises: OperationTimeout."""
+def retrieve(
+    snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | None
+) -> AbstractSet[int]:
+    """Return the files, of `within` or all, that one of the plan's alternatives finds. Raises:
+    OperationTimeout."""
     found: AbstractSet[int] = NOTHING
     for alternative in plan.alternatives:
         files = within
         if alternative.expression is not None:
-            files = _files(snapshot, _MATCHING, alternative.expression) if alternative.expression else NOTHING
+            files = NOTHING
+            if alternative.expression:
+                matching = snapshot.rows.full_text.matching(alternative.expression)
+                files = _listed(snapshot, matching)
             files = files if within is None else files & within
         if alternative.exact is not None and (files is None or files):
             among = bounds(snapshot, alternative.exact)
@@ -87,13 +92,16 @@ def retrieve(snapshot: Snapshot, plan: SearchPlan, within: AbstractSet[int] | No
 
 def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> AbstractSet[int]:
     """Files whose text satisfies a query; of many, all texts are read in one pass."""
-    from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import; the index alone answers most searches
+    from obsidian_mcp.core.query.evaluate import (
+        Matcher,
+    )  # 5 ms to import; the index alone answers most searches
 
     matcher, truncated, found = Matcher(query), flagged(snapshot, search_document.TRUNCATED), set()
-    sql, values = "SELECT file, text, structure FROM texts", list[str]()
-    if len(files) * 4 <= len(snapshot.table.paths) * 3:
-        sql, values = f"{sql} WHERE file {IN_LIST}", [json.dumps(list(files))]
-    rows = (row for row in snapshot.rows.connection.execute(sql, values) if row[0] in files)
+    is_part = (
+        len(files) * 4 <= len(snapshot.table.paths) * 3
+    )  # of more, a pass over all texts is quicker
+    texts = snapshot.rows.texts.read_all(files if is_part else None)
+    rows = (row for row in texts if row.file in files)
     for done, (number, text, packed) in enumerate(rows, 1):
         if not done % REPORTED_TEXTS:
             report_progress(done, len(files), "Searching")
@@ -107,9 +115,12 @@ def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> Abs
 # What the index says of a query
 
 
-def bounds(snapshot: Snapshot, node: nodes.Node, field: SearchField = EVERYWHERE, *, scoped: bool = False) -> Bounds:
-    """Return the notes and canvases that match for certain, and those that may (QUERY-60, QUERY-61). `scoped`: of parts
-    of the text, so that what a file has is certain of none of them."""
+def bounds(
+    snapshot: Snapshot, node: nodes.Node, field: SearchField = EVERYWHERE, *, scoped: bool = False
+) -> Bounds:
+    """Return the notes and canvases that match for certain, and those that may (QUERY-60,
+    QUERY-61). `scoped`: of parts of the text, so that what a file has is certain of none of
+    them."""
     while isinstance(node, ScopedQuery) and node.operator in nodes.NARROWING:
         field, node = field._replace(**nodes.NARROWING[node.operator]), node.part
     where = "path" if field.where == "file" else field.where
@@ -118,7 +129,10 @@ def bounds(snapshot: Snapshot, node: nodes.Node, field: SearchField = EVERYWHERE
             combine = _all if isinstance(node, nodes.And) else _any
             return combine([bounds(snapshot, part, field, scoped=scoped) for part in node.parts])
         case nodes.Not():
-            everything, inner = snapshot.table.files, bounds(snapshot, node.part, field, scoped=scoped)
+            everything, inner = (
+                snapshot.table.files,
+                bounds(snapshot, node.part, field, scoped=scoped),
+            )
             return Bounds(everything - inner.possible, everything - inner.sure)
         case ScopedQuery():
             return _scope(snapshot, node, field, scoped=scoped)
@@ -131,12 +145,18 @@ def bounds(snapshot: Snapshot, node: nodes.Node, field: SearchField = EVERYWHERE
         case Word() | Phrase() if node.text:
             searched, bounded = _spellings(node.text, where), isinstance(node, Phrase)
             found = _any([_text(snapshot, text, part, bounded=bounded) for text, part in searched])
-            found = found.at_most() if field.match_case and not analysis.is_caseless(node.text) else found
+            found = (
+                found.at_most()
+                if field.match_case and not analysis.is_caseless(node.text)
+                else found
+            )
         case Word() | Phrase():
             found = Bounds.exact(snapshot.table.files)
         case _:
             raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
-    return found.at_most() if scoped or field.where == "file" else found  # the path contains the name
+    return (
+        found.at_most() if scoped or field.where == "file" else found
+    )  # the path contains the name
 
 
 def _spellings(text: str, where: str) -> list[tuple[str, str]]:
@@ -150,10 +170,15 @@ def _spellings(text: str, where: str) -> list[tuple[str, str]]:
 def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField, *, scoped: bool) -> Bounds:
     is_any_line = node.operator in ("line", "section")  # every line lies in one section
     leaves = node.part.parts if isinstance(node.part, nodes.Or) else (node.part,)
-    texts = [leaf for leaf in leaves if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)]
+    texts = [
+        leaf
+        for leaf in leaves
+        if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)
+    ]
     if is_any_line and not scoped and len(texts) == len(leaves):
         found = [
-            _text(snapshot, analysis.fold(leaf.text), "content", bounded=isinstance(leaf, Phrase)) for leaf in texts
+            _text(snapshot, analysis.fold(leaf.text), "content", bounded=isinstance(leaf, Phrase))
+            for leaf in texts
         ]
         return _any(found)  # (QUERY-63)
     inner = bounds(snapshot, node.part, field._replace(where="content"), scoped=True)
@@ -169,13 +194,15 @@ def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
 
 
 def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -> Bounds:
-    """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42 to 44)."""
+    """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42
+    to 44)."""
     found = Bounds.exact(NOTHING)
     wanted = analysis.wanted(text, bounded=bounded)
     if where != "path" and not wanted.words:
         found = Bounds(NOTHING, snapshot.table.files)
     elif where != "path":
-        # Names and folders are parts of the path: if that counts too, all columns may be searched, which is quicker.
+        # Names and folders are parts of the path: if that counts too, all columns may be searched,
+        # which is quicker.
         columns = "body : " if where == "content" else ""
         unsure = search_document.TRUNCATED | (0 if columns else search_document.ODD_FIELDS)
         if wanted.open_start or wanted.open_end:
@@ -185,7 +212,9 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
         else:
             words, open_start, open_end = list(wanted.words), wanted.open_start, wanted.open_end
             if open_start or open_end:
-                words = snapshot.vocabulary.containing(words[0], from_start=not open_start, to_end=not open_end)
+                words = snapshot.vocabulary.containing(
+                    words[0], from_start=not open_start, to_end=not open_end
+                )
             found = _any_word(snapshot, words, columns)
         found = _unless(snapshot, found, unsure)
         found = found if wanted.whole else found.at_most()
@@ -201,15 +230,22 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
 
 
 def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
-    """Files with one of these words; of very many words the rare ones are left to a scan of the texts (SEARCH-43)."""
+    """Files with one of these words; of very many words the rare ones are left to a scan of the
+    texts (SEARCH-43)."""
     found: AbstractSet[int] = NOTHING
     start, step = 0, FIRST_WORDS if len(words) > FEW_WORDS else FEW_WORDS
     while start < len(words):
         scan_seconds = (len(snapshot.table.files) - len(found)) * READ_SECONDS
         left = len(words) - start
-        if start and left * LOOKUP_SECONDS > scan_seconds and 3 * min(left, step) * LOOKUP_SECONDS > scan_seconds:
+        if (
+            start
+            and left * LOOKUP_SECONDS > scan_seconds
+            and 3 * min(left, step) * LOOKUP_SECONDS > scan_seconds
+        ):
             return Bounds(found, snapshot.table.files)
-        found = found | _lookup(snapshot, [(word,) for word in words[start : start + step]], columns)
+        found = found | _lookup(
+            snapshot, [(word,) for word in words[start : start + step]], columns
+        )
         start, step = start + step, min(step * 6, WORDS_AT_ONCE)
     return Bounds.exact(found)
 
@@ -238,26 +274,36 @@ def _lookup(
     if not phrases:
         return NOTHING
     expression = " OR ".join([quoted(words, prefix=prefix) for words in phrases])
-    return _files(snapshot, _MATCHING, f"{columns}({expression})")
+    return _listed(snapshot, snapshot.rows.full_text.matching(f"{columns}({expression})"))
 
 
 def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> Bounds:
-    """Files with the texts that every match contains, or with a word that matches if only words can (SEARCH-33)."""
+    """Files with the texts that every match contains, or with a word that matches if only words can
+    (SEARCH-33)."""
     expression = translate(leaf.source)
     if not expression.in_words:
-        clauses = [_any([_text(snapshot, text, where) for text in clause]) for clause in expression.clauses]
+        clauses = [
+            _any([_text(snapshot, text, where) for text in clause]) for clause in expression.clauses
+        ]
         return _all([Bounds.exact(snapshot.table.files), *clauses]).at_most()
     found = Bounds.exact(NOTHING)
     if where != "path":
-        # Underscores in names and folders are not flagged; what matches there is found in the paths.
+        # Underscores in names and folders are not flagged; what matches there is found in the
+        # paths.
         columns = "body : " if where == "content" or expression.sees_underscores else ""
-        unsure = search_document.TRUNCATED | search_document.ODD_WORDS | (0 if columns else search_document.ODD_FIELDS)
+        unsure = (
+            search_document.TRUNCATED
+            | search_document.ODD_WORDS
+            | (0 if columns else search_document.ODD_FIELDS)
+        )
         if expression.sees_underscores:
             unsure |= search_document.UNDERSCORES
         words = snapshot.vocabulary.matching(expression)
         found = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
     if where != "content":
-        with_path = {number for number, path in snapshot.table.paths.items() if expression.found(path)}
+        with_path = {
+            number for number, path in snapshot.table.paths.items() if expression.found(path)
+        }
         found = _any([found, Bounds.exact(with_path)])
     return found.at_most() if cased else found
 
@@ -266,20 +312,21 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
 
 
 def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bounds:
-    """Those of some files with such tasks, and with the required texts in them unless one goes on below its line."""
+    """Those of some files with such tasks, and with the required texts in them unless one goes on
+    below its line."""
     from obsidian_mcp.core.query.evaluate import required
 
     required_texts = [analysis.substring(text, match_case=False) for text in required(node.part)]
-    where = {"task-todo": "WHERE mark = ' '", "task-done": "WHERE mark != ' '"}.get(node.operator, "")
-    rows = snapshot.rows.connection.execute(
-        f"SELECT file, max(multiline), group_concat(text, char(10)) FROM tasks {where} GROUP BY file"  # noqa: S608
-    )
+    is_todo = {"task-todo": True, "task-done": False}.get(node.operator)
     found = {
         file
-        for file, multiline, lines in rows
-        if file in among and (multiline or all(text.search(lines, concurrent=False) for text in required_texts))
+        for file, is_multiline, lines in snapshot.rows.file_sets.tasks(is_todo=is_todo)
+        if file in among
+        and (is_multiline or all(text.search(lines, concurrent=False) for text in required_texts))
     }
-    return _unless(snapshot, Bounds.exact(found), search_document.TRUNCATED, snapshot.table.canvases)
+    return _unless(
+        snapshot, Bounds.exact(found), search_document.TRUNCATED, snapshot.table.canvases
+    )
 
 
 def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
@@ -287,11 +334,12 @@ def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
 
     name, accepts = tag_test(leaf)
     found: AbstractSet[int] = NOTHING
+    sets = snapshot.rows.file_sets
     if name:
-        found = _files(snapshot, "tags WHERE key = ? OR key > ? AND key < ?", name, name + "/", name + "0")
+        found = _listed(snapshot, sets.tagged(name))
     else:
-        keys = [key for key in _keys(snapshot, "tags") if accepts(key)]
-        found = NOTHING.union(*[_files(snapshot, "tags WHERE key = ?", key) for key in keys])
+        keys = [key for key in sets.keys("tags") if accepts(key)]
+        found = NOTHING.union(*[_listed(snapshot, sets.with_key("tags", key)) for key in keys])
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
     return _unless(snapshot, Bounds.exact(found), unsure, snapshot.table.canvases)
 
@@ -301,35 +349,27 @@ def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None)
 
     has_name, has_value = name_test(node.key), value_test(node.value, match_case)
     found: set[int] = set()
-    named = [(table, key) for table in snapshot.property_tables for key in _keys(snapshot, table) if has_name(key)]
+    sets = snapshot.rows.file_sets
+    named = [
+        (table, key)
+        for table in snapshot.signals.property_tables
+        for key in sets.keys(table)
+        if has_name(key)
+    ]
     for table, key in named:
         if node.value is None:
-            found |= _files(snapshot, f"{table} WHERE key = ?", key)
+            found |= sets.with_key(table, key)
             continue
-        sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names
-        for value, files in snapshot.rows.connection.execute(sql, (key,)):
-            if has_value(json.loads(value)):
-                found.update(json.loads(f"[{files}]"))
+        for value, files in sets.by_value(table, key):
+            if has_value(value):
+                found.update(files)
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
     return _unless(snapshot, Bounds.exact(found & snapshot.table.files), unsure)
 
 
-def _keys(snapshot: Snapshot, table: str) -> Iterator[str]:
-    """Every different key, by one look into the index for each instead of a walk through all rows (SEARCH-45)."""
-    (key,) = snapshot.rows.connection.execute(f"SELECT min(key) FROM {table}").fetchone()  # noqa: S608 - our own names
-    while key is not None:
-        yield key
-        sql = f"SELECT min(key) FROM {table} WHERE key > ?"  # noqa: S608
-        (key,) = snapshot.rows.connection.execute(sql, (key,)).fetchone()
-
-
-def _files(snapshot: Snapshot, source: str, *values: str) -> AbstractSet[int]:
-    """The files of some rows, as one text: most of the time would go into making rows. Rows of files that are hidden or
-    gone are left out."""
-    sql = f"SELECT group_concat(file) FROM {source}"  # noqa: S608 - our own names
-    (numbers,) = snapshot.rows.connection.execute(sql, values).fetchone()
-    found: set[int] = set(json.loads(f"[{numbers}]")) if numbers else set()
-    return found & snapshot.table.files if snapshot.table.has_unlisted else found
+def _listed(snapshot: Snapshot, files: set[int]) -> AbstractSet[int]:
+    """Return files without those that are hidden or gone."""
+    return files & snapshot.table.files if snapshot.table.has_unlisted else files
 
 
 # Sets of files
@@ -339,8 +379,10 @@ def flagged(snapshot: Snapshot, bits: int) -> frozenset[int]:
     """Return the files that have one of some bits of `search_document`."""
     found = snapshot.flags.get(bits)
     if found is None:
-        rows = snapshot.rows.connection.execute("SELECT file FROM texts WHERE odd != 0 AND odd & ?", (bits,))
-        found = snapshot.flags[bits] = frozenset(number for (number,) in rows if number in snapshot.table.paths)
+        numbers = snapshot.rows.texts.find_flagged(bits)
+        found = snapshot.flags[bits] = frozenset(
+            number for number in numbers if number in snapshot.table.paths
+        )
     return found
 
 
@@ -355,8 +397,11 @@ def path_contains(snapshot: Snapshot, text: str) -> set[int]:
     return found
 
 
-def _unless(snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[int] = NOTHING) -> Bounds:
-    """Make the files uncertain whose rows do not say everything: those with some bits, and some others (SEARCH-29)."""
+def _unless(
+    snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[int] = NOTHING
+) -> Bounds:
+    """Make the files uncertain whose rows do not say everything: those with some bits, and some
+    others (SEARCH-29)."""
     unsure = flagged(snapshot, bits) | others
     return Bounds(found.sure - unsure, found.possible | unsure) if unsure else found
 
@@ -396,24 +441,25 @@ def whole_text(snapshot: Snapshot, number: int) -> str:
 class StoredDocument(Document):
     """A document from the rows of the index; what the query needs is read when it is needed."""
 
-    def __init__(self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None
+    ) -> None:
         """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
-        super().__init__(snapshot.table.paths[number], text, "canvas" if number in snapshot.table.canvases else "note")
+        super().__init__(
+            snapshot.table.paths[number],
+            text,
+            "canvas" if number in snapshot.table.canvases else "note",
+        )
         self.number = number
         self._snapshot = snapshot
         self._packed = packed
-
-    def _rows(self, fields: str, table: str) -> Iterator[Any]:
-        sql = f"SELECT {fields} FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
-        return self._snapshot.rows.connection.execute(sql, (self.number,))
+        self._rows = partial(snapshot.rows.of_file, number)
 
     @cached_property
     def structure(self) -> Structure:
         packed = self._packed
         if packed is None:
-            sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
-            row = self._snapshot.rows.connection.execute(sql, (self.number, search_document.TRUNCATED)).fetchone()
-            packed = row[0] if row else b""
+            packed = self._snapshot.rows.texts.read_structure(self.number)
         return Structure(packed) if packed else super().structure
 
     @cached_property
@@ -424,25 +470,33 @@ class StoredDocument(Document):
 
     @cached_property
     def text_tags(self) -> Sequence[tuple[str, Span]]:
-        if self.kind == "canvas" or self.number in flagged(self._snapshot, search_document.TRUNCATED):
+        if self.kind == "canvas" or self.number in flagged(
+            self._snapshot, search_document.TRUNCATED
+        ):
             return super().text_tags
-        return [(tag, Span(*span)) for tag, at, *span in self._rows("tag, at, start, end", "tags") if not at]
+        return [
+            (tag, Span(*span))
+            for tag, at, *span in self._rows("tag, at, start, end", "tags")
+            if not at
+        ]
 
     @property
     def property_places(self) -> Iterator[tuple[str, object, Span]]:
         for name, value, *span in self._rows("name, value, start, end", "properties"):
             yield name, json.loads(value), Span(*span)
-        if "inline_fields" in self._snapshot.property_tables:
+        if "inline_fields" in self._snapshot.signals.property_tables:
             at = 0  # the index keeps what fields are, and in which order, not where
             for name, value, written in self._rows("name, value, text", "inline_fields"):
-                if found := _find_field(self.text, name, written, at) or _find_field(self.text, name, written, 0):
+                if found := _find_field(self.text, name, written, at) or _find_field(
+                    self.text, name, written, 0
+                ):
                     at = found.end
                     yield name, json.loads(value), found
 
     @cached_property
     def properties(self) -> Mapping[str, object]:
         found: dict[str, list[object]] = {}
-        for table in self._snapshot.property_tables:
+        for table in self._snapshot.signals.property_tables:
             for name, value in self._rows("name, value", table):
                 found.setdefault(name, []).append(json.loads(value))
         return {name: values[0] if len(values) == 1 else values for name, values in found.items()}

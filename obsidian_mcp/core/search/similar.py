@@ -21,7 +21,8 @@ RUN = 3
 
 
 MARKS, SHARED_MARKS = 16, 4
-"""Hashes by which texts are found that may be alike, and how many of them these must have in common."""
+"""Hashes by which texts are found that may be alike, and how many of them these must have in
+common."""
 LEAST_RUNS = 8
 """A shorter text is a stub, like many others."""
 DUPLICATE_OVERLAP = 0.5
@@ -37,7 +38,8 @@ class NearDuplicates(NamedTuple):
 
 
 def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
-    """Return the files that share the note's words, the most alike first by BM25 over any of them (SEARCH-90)."""
+    """Return the files that share the note's words, the most alike first by BM25 over any of them
+    (SEARCH-90)."""
     empty = ASKING.union(*STOP_WORDS.values())
     counted = [word for word, _ in Counter(_words(text)).most_common() if word not in empty]
     terms = [word for word in counted if not (word.isascii() and len(word) < SHORTEST_WORD)][:TERMS]
@@ -45,24 +47,21 @@ def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
         return []
     # Sorted: in another order the weights would add up to sums that differ in their last digits
     expression = " OR ".join(sorted('"' + term.replace('"', '""') + '"' for term in terms))
-    found = rows.connection.execute(
-        "SELECT files.path FROM search JOIN files ON files.id = search.rowid WHERE search MATCH ? "
-        "AND files.path NOT LIKE '%.pdf' ORDER BY search.rank, files.path LIMIT ?",
-        (expression, most),
-    )
-    return [VaultPath(path) for (path,) in found]
+    return rows.full_text.most_alike(expression, most)
 
 
 def overlap(one: str, other: str) -> float:
-    """How much two texts have in common, from 0 to 1: the share of their runs of three words in both (SEARCH-91)."""
+    """How much two texts have in common, from 0 to 1: the share of their runs of three words in
+    both (SEARCH-91)."""
     first, second = _runs(one), _runs(other)
     together = len(first | second)
     return len(first & second) / together if together else 0.0
 
 
 def near_duplicates(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
-    """Return the texts of which at least DUPLICATE_OVERLAP is the same, in pairs (SEARCH-92). Texts are compared that
-    have some of the least hashes of their runs in common, which alike texts nearly always have."""
+    """Return the texts of which at least DUPLICATE_OVERLAP is the same, in pairs (SEARCH-92). Texts
+    are compared that have some of the least hashes of their runs in common, which alike texts
+    nearly always have."""
     known: list[tuple[VaultPath, str]] = []
     first_with: dict[int, int] = {}
     shared: Counter[tuple[int, int]] = Counter()
@@ -82,7 +81,10 @@ def near_duplicates(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
     pairs = []
     for (one, other), marks in shared.items():
         checkpoint()
-        if marks >= SHARED_MARKS and (same := overlap(known[one][1], known[other][1])) >= DUPLICATE_OVERLAP:
+        if (
+            marks >= SHARED_MARKS
+            and (same := overlap(known[one][1], known[other][1])) >= DUPLICATE_OVERLAP
+        ):
             low, high = sorted((known[one][0], known[other][0]))
             pairs.append((low, high, same))
     return NearDuplicates(sorted(pairs), is_whole=room >= 0)
@@ -90,7 +92,11 @@ def near_duplicates(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
 
 def _runs(text: str) -> set[tuple[str, ...]]:
     found = _words(text)
-    return {tuple(found[at : at + RUN]) for at in range(max(len(found) - RUN + 1, 1))} if found else set()
+    return (
+        {tuple(found[at : at + RUN]) for at in range(max(len(found) - RUN + 1, 1))}
+        if found
+        else set()
+    )
 
 
 def _words(text: str) -> list[str]:

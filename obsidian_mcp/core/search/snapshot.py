@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
-from obsidian_mcp.core.index.rows import PROPERTIES, NumberedFiles, Rows
+from obsidian_mcp.core.index.rows import NumberedFiles, Rows
 from obsidian_mcp.core.text.analysis import fold
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, PDF, VaultPath, indexable, is_note, is_pdf
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    PDF,
+    VaultPath,
+    indexable,
+    is_note,
+    is_pdf,
+)
 
+from .signals import Signals
 from .vocabulary import Vocabulary
 
 
 @dataclass(eq=False)
 class FileTable:
-    """The files of one moment, without those that the user hides; built anew when files come or go (SEARCH-48)."""
+    """The files of one moment, without those that the user hides; built anew when files come or go
+    (SEARCH-48)."""
 
     paths: Mapping[int, VaultPath]
     """Notes, canvases and PDFs by their number in the index; files without rows are not here."""
@@ -55,7 +64,8 @@ class FileTable:
 
     @cached_property
     def path_lines(self) -> tuple[str, array[int], list[int]]:
-        """The folded paths, one a line (a line end in a path is NUL); where they begin; and their numbers."""
+        """The folded paths, one a line (a line end in a path is NUL); where they begin; and their
+        numbers."""
         lines = list(self.paths.values())
         starts = array("Q", accumulate((len(line) + 1 for line in lines), initial=0))
         joined = "\n".join([*lines, ""])
@@ -87,17 +97,19 @@ class Snapshot(NamedTuple):
     table: FileTable
     vocabulary: Vocabulary
     catalog: Catalog
+    signals: Signals
+    """What ordering knows of the files beside their texts."""
     read: Callable[[FileEntry], bytes]
     """Reads a file. Raises: AppError."""
     text_counts: dict[str, int]
     """How many files contain a folded text, as far as this search found out."""
     expression_counts: dict[str, int]
-    """How many files an expression of the full-text index finds, as far as this search found out."""
+    """How many files an expression of the full-text index finds, as far as this search found
+    out."""
     flags: dict[int, frozenset[int]]
-    """Files by the bits of `search_document` that they have, as far as a search of this state looked them up."""
+    """Files by the bits of `search_document` that they have, as far as a search of this state
+    looked them up."""
     notice: str | None = None
     """A sentence if some files are newer than the index (INDEX-40)."""
     is_whole: bool = True
     """Whether every file is in the index as it is; else nobody knows what no file has."""
-    property_tables: Sequence[str] = PROPERTIES
-    """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""

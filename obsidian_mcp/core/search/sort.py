@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from obsidian_mcp.core.files.catalog import timestamp
-from obsidian_mcp.core.index.rows import IN_LIST
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
-from obsidian_mcp.core.text.vault_path import VaultPath, basename
+from obsidian_mcp.core.text.vault_path import basename
 from obsidian_mcp.errors import InvalidArguments
 
 from .hits import Facet, FacetKind, Order
 from .plan import shorten
+from .signals import Item
 from .snapshot import Snapshot
 
 Key = tuple[Any, ...]
@@ -33,17 +33,6 @@ _PROPERTY = re.compile(r"property:\s*(.+)|\[(.+)\]", re.IGNORECASE | re.DOTALL)
 _DIRECTED = re.compile(r"(.*\S)[\s:](asc|ascending|desc|descending)", re.IGNORECASE | re.DOTALL)
 
 
-class Item(NamedTuple):
-    """A file of a result."""
-
-    path: VaultPath
-    number: int | None
-    """In the index; None for a file without text."""
-    score: float | None = None
-    start: int | None = None
-    """Where the part begins that was found by its meaning alone; None for a file found by words."""
-
-
 def order(text: str) -> Order:
     """Parse an order as a person writes it: `modified`, `name desc`, `-rating` (SEARCH-68)."""
     text = text.strip()
@@ -57,7 +46,8 @@ def order(text: str) -> Order:
 
 
 def facet_of(text: str) -> Facet:
-    """A kind, else a property, which may also be written `[name]` or `property:name` (SEARCH-64)."""
+    """A kind, else a property, which may also be written `[name]` or `property:name`
+    (SEARCH-64)."""
     text = text.strip()
     if named := _PROPERTY.fullmatch(text):
         return Facet("property", (named[1] or named[2]).strip())
@@ -66,20 +56,22 @@ def facet_of(text: str) -> Facet:
 
 
 def check(snapshot: Snapshot, facet: Facet) -> None:
-    """Raises: InvalidArguments for a property that no note of a complete index has: it is misspelled (SEARCH-64)."""
+    """Raises: InvalidArguments for a property that no note of a complete index has: it is
+    misspelled (SEARCH-64)."""
     if facet.kind != "property" or not snapshot.is_whole:
         return
-    values = _property_values(snapshot, facet.property)
+    values = snapshot.signals.read_property(facet.property)
     if not any(number in snapshot.table.paths for number, _ in values):
         raise InvalidArguments(
-            f"No note has a property {facet.property!r} to sort or group by. Give {', '.join(_KINDS)} or the name of a "
-            "property that notes have.",
+            f"No note has a property {facet.property!r} to sort or group by. Give "
+            f"{', '.join(_KINDS)} or the name of a property that notes have.",
             property=facet.property,
         )
 
 
 def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
-    """The items in an order, those without a value last in either direction (SEARCH-67). Raises: InvalidArguments."""
+    """The items in an order, those without a value last in either direction (SEARCH-67). Raises:
+    InvalidArguments."""
     check(snapshot, by.facet)
     key = _key(snapshot, items, by.facet)
     having: list[tuple[Key | int, Item]] = []
@@ -90,22 +82,28 @@ def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
             lacking.append(item)
         else:
             having.append((found, item))
-    having.sort(key=itemgetter(0), reverse=by.descending)  # stable: equal ones stay in the order of their paths
+    having.sort(
+        key=itemgetter(0), reverse=by.descending
+    )  # stable: equal ones stay in the order of their paths
     return [item for _, item in having] + lacking
 
 
-def _key(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], Key | int | None]:
+def _key(
+    snapshot: Snapshot, items: Sequence[Item], by: Facet
+) -> Callable[[Item], Key | int | None]:
     match by.kind:
         case "modified":
-            times = times_of(snapshot, items)
+            times = snapshot.signals.read_times(items)
             return lambda item: times.get(item.path, 0)
         case "name":
             return lambda item: _natural(basename(item.path))
         case "tag":
             tags_ = tags_of(snapshot, items)
-            return lambda item: min(map(_natural, tags_[item.number])) if item.number in tags_ else None
+            return lambda item: (
+                min(map(_natural, tags_[item.number])) if item.number in tags_ else None
+            )
         case "property":
-            values = values_of(snapshot, by.property, items)
+            values = snapshot.signals.read_values(by.property, items)
             return lambda item: _value_key(values[item.number]) if item.number in values else None
     return lambda item: tuple(map(_natural, item.path.split("/")))
 
@@ -129,38 +127,32 @@ def _value_key(value: object) -> Key | None:
     return None
 
 
-def shown_values(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> Callable[[Item], str | None]:
+def shown_values(
+    snapshot: Snapshot, items: Sequence[Item], by: Facet
+) -> Callable[[Item], str | None]:
     """Return what an answer says of an item beside its path: what it was sorted by (SEARCH-69)."""
     match by.kind:
         case "modified":
-            times = times_of(snapshot, items)
+            times = snapshot.signals.read_times(items)
             return lambda item: timestamp(times.get(item.path, 0))
         case "property":
-            values = values_of(snapshot, by.property, items)
-            shown = {number: shorten(in_one_line(value), VALUE_CHARACTERS) for number, value in values.items()}
+            values = snapshot.signals.read_values(by.property, items)
+            shown = {
+                number: shorten(in_one_line(value), VALUE_CHARACTERS)
+                for number, value in values.items()
+            }
             return lambda item: shown.get(item.number)
         case "tag":
             tags_ = tags_of(snapshot, items)
-            return lambda item: min(tags_[item.number], key=_natural) if item.number in tags_ else None
+            return lambda item: (
+                min(tags_[item.number], key=_natural) if item.number in tags_ else None
+            )
     return lambda _: None
 
 
-def times_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[VaultPath, int]:
-    """When files were last changed, in nanoseconds since the epoch (SEARCH-13)."""
-    numbers = json.dumps([item.number for item in items])
-    sql = f"SELECT id, mtime_ns FROM files WHERE id {IN_LIST}"  # noqa: S608 - our own words
-    times = dict(snapshot.rows.connection.execute(sql, (numbers,)))
-    found: dict[VaultPath, int] = {}
-    for item in items:
-        if item.number is not None:
-            found[item.path] = times[item.number]
-        elif (entry := snapshot.catalog.get(item.path)) is not None:
-            found[item.path] = entry.mtime_ns
-    return found
-
-
 def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Sequence[str]]:
-    """The tags of each file that has some, each once, in the smallest of its spellings in these files."""
+    """The tags of each file that has some, each once, in the smallest of its spellings in these
+    files."""
     spelled: dict[str, str] = {}
     found: dict[int, dict[str, None]] = {}
     files = [item.number for item in items if item.number is not None]
@@ -170,22 +162,6 @@ def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Se
         spelled[key] = min(spelled.get(key, name), name)
         found.setdefault(number, {})[key] = None
     return {number: [f"#{spelled[key]}" for key in keys] for number, keys in found.items()}
-
-
-def _property_values(snapshot: Snapshot, name: str) -> Iterator[tuple[int, str]]:
-    """Yield file and JSON value of every property of this name, those of one file in their order."""
-    for table in snapshot.property_tables:
-        yield from ((number, value) for number, _, value in snapshot.rows.column(table, "value", name.lower()))
-
-
-def values_of(snapshot: Snapshot, name: str, items: Sequence[Item]) -> Mapping[int | None, object]:
-    """The value of a property in each file that has one; one without a value counts as absent (SEARCH-65)."""
-    found: dict[int | None, object] = {}
-    numbers = {item.number for item in items if item.number is not None}
-    for number, value in _property_values(snapshot, name):
-        if number in numbers:
-            found.setdefault(number, json.loads(value))
-    return {number: value for number, value in found.items() if value is not None}
 
 
 def in_one_line(value: object) -> str:

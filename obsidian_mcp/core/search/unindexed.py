@@ -17,11 +17,13 @@ from .hits import Request, wanted
 from .plan import Choice, PlanAlternative, bare, read_groups
 
 _ACCENTS = re.compile(b"[\xc3-\xd4]")
-"""Begins letters that are written with two bytes: accented ones, Greek and Cyrillic, which have capitals too."""
+"""Begins letters that are written with two bytes: accented ones, Greek and Cyrillic, which have
+capitals too."""
 
 
 def weigher(query: Node, request: Request, languages: Sequence[str]) -> Weigh:
-    """The function from a file and its bytes to the share of the query in it, 0 to 1; forms count by their start."""
+    """The function from a file and its bytes to the share of the query in it, 0 to 1; forms count
+    by their start."""
     is_wanted = wanted(request)
     weigh = _smart(query, languages) if request.match == "smart" else _exact(query)
     return lambda entry, data: weigh(entry, data) if is_wanted(entry) else 0.0
@@ -45,14 +47,21 @@ def _smart(query: Node, languages: Sequence[str]) -> Weigh:
 
     def weigh(entry: FileEntry, data: bytes) -> float:
         text = f"{entry.path}\n".encode() + data
-        # Without accents, to lower the ASCII letters is enough; to read every letter takes fifty times as long.
-        text = analysis.plain(text.decode("utf-8", "replace")).encode() if _ACCENTS.search(text) else text.lower()
+        # Without accents, to lower the ASCII letters is enough; to read every letter takes fifty
+        # times as long.
+        text = (
+            analysis.plain(text.decode("utf-8", "replace")).encode()
+            if _ACCENTS.search(text)
+            else text.lower()
+        )
         return max(alternative(entry, data, text) for alternative in alternatives)
 
     return weigh
 
 
-def _alternative(group: PlanAlternative, languages: Sequence[str]) -> Callable[[FileEntry, bytes, bytes], float]:
+def _alternative(
+    group: PlanAlternative, languages: Sequence[str]
+) -> Callable[[FileEntry, bytes, bytes], float]:
     beginnings = [_beginnings(choice, languages) for choice in group.loose]
     strict = _exact(group.strict) if group.strict is not None else None
 
@@ -66,8 +75,18 @@ def _alternative(group: PlanAlternative, languages: Sequence[str]) -> Callable[[
 
 
 def _beginnings(choice: Choice, languages: Sequence[str]) -> list[bytes]:
-    """Return texts of which a file must have one, in basic letters; of a date, nothing that many notes lack."""
+    """Return texts of which a file must have one, in basic letters; of a date, nothing that many
+    notes lack."""
     if not all(isinstance(part, Word) for part in choice):
         return [b""]
-    words = [word for part in choice if isinstance(part, Word) for word in analysis.wanted(bare(part)).words]
-    return [analysis.Family(word, languages).beginning.encode() for word in words if word != analysis.GAP]
+    words = [
+        word
+        for part in choice
+        if isinstance(part, Word)
+        for word in analysis.wanted(bare(part)).words
+    ]
+    return [
+        analysis.Family(word, languages).beginning.encode()
+        for word in words
+        if word != analysis.GAP
+    ]

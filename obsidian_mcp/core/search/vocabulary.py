@@ -1,16 +1,16 @@
-"""Every different word of a vault, and which of them stand for a word of a query (SEARCH-30 to 34, SEARCH-51 to 53,
-58). They are one run of bytes: to find the letters of a million words takes 1 ms, in a table twenty."""
+"""Every different word of a vault, and which of them stand for a word of a query (SEARCH-30 to 34,
+SEARCH-51 to 53, 58). They are one run of bytes: to find the letters of a million words takes 1 ms,
+in a table twenty."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import compress
 from typing import NamedTuple
 
 import regex
 
-from obsidian_mcp.core.index.database import Connection
+from obsidian_mcp.core.index.full_text import FullText
 from obsidian_mcp.core.query.regexp import RegExp
 from obsidian_mcp.core.text.analysis import GAP, Family, is_spaced, plain, stems, written_out
 
@@ -20,15 +20,19 @@ PREFIX_LETTERS = 3
 SUFFIX_LETTERS = 4
 INFIX_LETTERS = 6
 TYPO_LETTERS = 4
-"""Letters from which on a word is found as the beginning of others, as their end, inside them, or with a mistake."""
+"""Letters from which on a word is found as the beginning of others, as their end, inside them, or
+with a mistake."""
 STEM_LETTERS = 6
-"""Letters of a stem from which on a mistake in it is forgiven where the vault has the word with another ending only."""
+"""Letters of a stem from which on a mistake in it is forgiven where the vault has the word with
+another ending only."""
 ENDING_LETTERS = 4
 """So many letters such a word is longer or shorter at most."""
 TYPOS_WITH_FORMS = 3
 """Misspelled words whose forms are looked up too."""
 
-COMPOUNDING = frozenset({"german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"})
+COMPOUNDING = frozenset(
+    {"german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"}
+)
 """Languages that join words which other languages separate."""
 COMPOUND_PART_LETTERS = 4
 _LINKING_ENDING = "(?<=.{4})(?:s|es|n|en|er)$"
@@ -38,7 +42,9 @@ SAME, ACCENTS, FORM, PREFIX, INFIX, TYPO = 1.0, 0.95, 0.85, 0.6, 0.45, 0.4
 """Weights of words that stand for a word of the query."""
 
 _UMLAUT = re.compile("[äöüß]")
-_SEPARABLE = "(?P<before>ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zuruck|zusammen)?"
+_SEPARABLE = (
+    "(?P<before>ab|an|auf|aus|bei|ein|fest|her|hin|los|mit|nach|um|vor|weg|zu|zuruck|zusammen)?"
+)
 _VERB = re.compile(rf"{_SEPARABLE}(?P<stem>[a-z]{{3,}}?)(?:en|est|et|st|ten|te|e|t)")
 _PARTICIPLE = re.compile(rf"\A{_SEPARABLE}ge(?P<stem>[a-z]{{3,}}?)(?:et|en|t)\Z")
 """German verbs in basic letters."""
@@ -75,13 +81,19 @@ class Term(NamedTuple):
 
     @property
     def expression(self) -> str:
-        """For the full-text index; empty if no note has any of it. Sorted: in another order the weights would add up to
-        sums that differ in their last digits, and files that weigh the same would change places."""
+        """For the full-text index; empty if no note has any of it. Sorted: in another order the
+        weights would add up to sums that differ in their last digits, and files that weigh the same
+        would change places."""
         # All variants are words: they need no more than quotes.
-        return " OR ".join(sorted(f'"{" ".join(words)}"' for words in (*((w,) for w in self.variants), *self.phrases)))
+        return " OR ".join(
+            sorted(
+                f'"{" ".join(words)}"' for words in (*((w,) for w in self.variants), *self.phrases)
+            )
+        )
 
     def places(self, text: str, most: int) -> list[Place]:
-        """Return where the term is in a folded text, at most so many places of each word or phrase."""
+        """Return where the term is in a folded text, at most so many places of each word or
+        phrase."""
         found: list[Place] = []
         if self.is_part:
             at = text.find(self.text)
@@ -107,8 +119,11 @@ def _is_glued(text: str, start: int, end: int) -> bool:
     return is_spaced(text[start - 1 : start]) or is_spaced(text[end : end + 1])
 
 
-def _add_phrase(found: list[Place], phrase: tuple[str, ...], weight: float, text: str, most: int) -> None:
-    """Where folded words follow each other with little between; compiling a pattern to use once takes longer."""
+def _add_phrase(
+    found: list[Place], phrase: tuple[str, ...], weight: float, text: str, most: int
+) -> None:
+    """Where folded words follow each other with little between; compiling a pattern to use once
+    takes longer."""
     first, *rest = without_gaps(phrase)
     is_begun, is_ended = is_spaced(phrase[0][0]), is_spaced(phrase[-1][-1])
     at = text.find(first)
@@ -116,7 +131,10 @@ def _add_phrase(found: list[Place], phrase: tuple[str, ...], weight: float, text
         end = -1
         if not (is_begun and at and is_spaced(text[at - 1])):
             ends = _ends(rest, text, at + len(first))
-            end = max((stop for stop in ends if not (is_ended and is_spaced(text[stop : stop + 1]))), default=-1)
+            end = max(
+                (stop for stop in ends if not (is_ended and is_spaced(text[stop : stop + 1]))),
+                default=-1,
+            )
         if end > at:
             found.append((at, end, weight))
             most -= 1
@@ -124,7 +142,8 @@ def _add_phrase(found: list[Place], phrase: tuple[str, ...], weight: float, text
 
 
 def _ends(words: Sequence[str], text: str, at: int) -> Collection[int]:
-    """Where words may end that follow each other from a place on: symbols are words, and stand between words."""
+    """Where words may end that follow each other from a place on: symbols are words, and stand
+    between words."""
     ends: Collection[int] = (at,)
     for word in words:
         ends = {
@@ -155,23 +174,31 @@ class Vocabulary(NamedTuple):
     """Lines of the words with accents: the plain form, a tab, the word."""
 
     def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
-        """Return the words that contain `part`: at their beginning, their end, as a whole, or anywhere (SEARCH-31)."""
+        """Return the words that contain `part`: at their beginning, their end, as a whole, or
+        anywhere (SEARCH-31)."""
         return _lines_with(self.words, part + "\n" * to_end, from_start=from_start)
 
-    def plainly_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
+    def plainly_containing(
+        self, part: str, *, from_start: bool = True, to_end: bool = True
+    ) -> list[str]:
         """As `containing`; the words may have accents that `part` has not (SEARCH-32)."""
         found = dict.fromkeys(_lines_with(self.words, part + "\n" * to_end, from_start=from_start))
         if len(self.accented) > 1:
-            found |= dict.fromkeys(self.accented_containing(part, from_start=from_start, to_end=to_end))
+            found |= dict.fromkeys(
+                self.accented_containing(part, from_start=from_start, to_end=to_end)
+            )
         return list(found)
 
-    def accented_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
+    def accented_containing(
+        self, part: str, *, from_start: bool = True, to_end: bool = True
+    ) -> list[str]:
         """As `plainly_containing`, only words with accents."""
         lines = _lines_with(self.accented, part + "\t" * to_end, from_start=from_start)
         return [word for bare, _, word in (line.partition("\t") for line in lines) if part in bare]
 
     def matching(self, expression: RegExp) -> list[str]:
-        """Return the words that an expression without anchors matches in part (SEARCH-33). Raises: OperationTimeout."""
+        """Return the words that an expression without anchors matches in part (SEARCH-33). Raises:
+        OperationTimeout."""
         text, found, at = self.words.decode(), [], 0
         while (start := expression.first(text, at, len(text))) >= 0:
             at = text.find("\n", start)
@@ -195,39 +222,32 @@ def _lines_with(lines: bytes, part: str, *, from_start: bool) -> list[str]:
     return found
 
 
-def grown(known: Vocabulary, connection: Connection) -> Vocabulary:
-    """Return the vocabulary with the words that the table `words` got since (SEARCH-34)."""
-    sql = (
-        "SELECT max(id), group_concat(word, char(10)), group_concat(plain || char(9) || word, char(10)) "
-        "FROM (SELECT id, word, plain FROM words WHERE id > ? ORDER BY id)"
-    )
-    last, words, accented = connection.execute(sql, (known.last,)).fetchone()
-    if last is None:
+def grown(known: Vocabulary, full_text: FullText) -> Vocabulary:
+    """Return the vocabulary with the words that the index has got since (SEARCH-34)."""
+    new = full_text.words_since(known.last)
+    if new is None:
         return known
-    return Vocabulary(last, known.words + _lines(words), known.accented + _lines(accented))
+    return Vocabulary(
+        new.last, known.words + _lines(new.words), known.accented + _lines(new.accented)
+    )
 
 
 def _lines(joined: str | None) -> bytes:
     return b"" if joined is None else f"{joined}\n".encode()
 
 
-def used_words(connection: Connection, words: Collection[str], fields: str = "") -> list[str]:
-    """Return the words that a file has, in any field or in `fields` (`{name tag} : `); others of the vocabulary are of
-    texts that were changed (SEARCH-34)."""
-    # One statement for all: between two of them another busy thread takes the interpreter for 5 ms.
-    is_used = ", ".join(["EXISTS (SELECT 1 FROM search WHERE search MATCH ?)"] * len(words))
-    rows = connection.execute(f"SELECT {is_used}", [f'{fields}"{word}"' for word in words])
-    return list(compress(words, rows.fetchone()))
-
-
 class Lexicon:
-    """Finds the words of the vocabulary that stand for a word of one query, in one thread. A pass over the vocabulary
-    costs 0.5 ms for a million letters, so what was found is kept."""
+    """Finds the words of the vocabulary that stand for a word of one query, in one thread. A pass
+    over the vocabulary costs 0.5 ms for a million letters, so what was found is kept."""
 
     def __init__(
-        self, vocabulary: Vocabulary, languages: Sequence[str], used: Callable[[Collection[str]], Sequence[str]]
+        self,
+        vocabulary: Vocabulary,
+        languages: Sequence[str],
+        used: Callable[[Collection[str]], Sequence[str]],
     ) -> None:
-        """`used` returns those of one or more words that a file has: the vocabulary keeps words of earlier texts."""
+        """`used` returns those of one or more words that a file has: the vocabulary keeps words of
+        earlier texts."""
         self.vocabulary = vocabulary
         self._used = used
         self.languages = languages
@@ -247,7 +267,8 @@ class Lexicon:
         return self._containing(bare, self.variants(word)) or self._misspellings(bare)
 
     def compound(self, word: str) -> list[tuple[str, Variants]]:
-        """Return the two words that make a compound which no note has (SEARCH-55); empty if it is none."""
+        """Return the two words that make a compound which no note has (SEARCH-55); empty if it is
+        none."""
         if not self.has_compounds:
             return []
         bare = plain(word)
@@ -265,15 +286,24 @@ class Lexicon:
         if not bare:  # an accent by itself
             return {word: SAME} if self.vocabulary.has(word) else {}
         family = Family(word, self.languages)
-        alike = {other: plain(other) for other in self.vocabulary.plainly_containing(family.beginning, to_end=False)}
-        self._with_prefix[bare] = [other for other, plainly in alike.items() if plainly.startswith(bare)]
+        alike = {
+            other: plain(other)
+            for other in self.vocabulary.plainly_containing(family.beginning, to_end=False)
+        }
+        self._with_prefix[bare] = [
+            other for other, plainly in alike.items() if plainly.startswith(bare)
+        ]
         found: Variants = {word: SAME} if word in alike else {}
         _add(found, [other for other, plainly in alike.items() if plainly == bare], ACCENTS)
         _add(found, self._umlauts(word, bare), ACCENTS)
         _add(found, [other for other, plainly in alike.items() if family.has(other, plainly)], FORM)
         if "german" in self.languages or _UMLAUT.search(word):
             forms = german_verb_forms(bare)
-            _add(found, [other for form in forms for other in self.vocabulary.plainly_containing(form)], FORM)
+            _add(
+                found,
+                [other for form in forms for other in self.vocabulary.plainly_containing(form)],
+                FORM,
+            )
         return self._live(found)
 
     def _umlauts(self, word: str, bare: str) -> list[str]:
@@ -284,7 +314,11 @@ class Lexicon:
             found += self.vocabulary.plainly_containing(written)
         if re.search("[aou]e", bare):
             shorter = re.sub("([aou])e", r"\1", bare)
-            found += [other for other in self.vocabulary.accented_containing(shorter) if written_out(other) == bare]
+            found += [
+                other
+                for other in self.vocabulary.accented_containing(shorter)
+                if written_out(other) == bare
+            ]
         return found
 
     def _containing(self, bare: str, inner: Variants) -> Variants:
@@ -300,17 +334,24 @@ class Lexicon:
         return self._live(found)
 
     def _misspellings(self, bare: str) -> Variants:
-        """Words one letter away, or with two exchanged, and forms of the first; if none, words whose stem differs so
-        (SEARCH-53). One half of the word is as written, unless the two letters in the middle are exchanged."""
+        """Words one letter away, or with two exchanged, and forms of the first; if none, words
+        whose stem differs so (SEARCH-53). One half of the word is as written, unless the two
+        letters in the middle are exchanged."""
         if len(bare) < TYPO_LETTERS:
             return {}
         half = len(bare) // 2
         exchanged = bare[: half - 1] + bare[half] + bare[half - 1] + bare[half + 1 :]
         candidates = dict.fromkeys(self.vocabulary.plainly_containing(bare[:half], to_end=False))
         to_end = half < SUFFIX_LETTERS
-        candidates |= dict.fromkeys(self.vocabulary.plainly_containing(bare[half:], from_start=False, to_end=to_end))
+        candidates |= dict.fromkeys(
+            self.vocabulary.plainly_containing(bare[half:], from_start=False, to_end=to_end)
+        )
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(exchanged))
-        near = [other for other in candidates if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))]
+        near = [
+            other
+            for other in candidates
+            if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))
+        ]
         found: Variants = {}
         _add(found, near, TYPO)
         found = self._live(found)
@@ -320,7 +361,9 @@ class Lexicon:
                 other
                 for other in candidates
                 if abs(len(other) - len(bare)) <= ENDING_LETTERS
-                and any(one_mistake(root, its) for root in roots for its in stems(other, self.languages))
+                and any(
+                    one_mistake(root, its) for root in roots for its in stems(other, self.languages)
+                )
             ]
             _add(found, near, TYPO)
             found = self._live(found)
@@ -340,8 +383,9 @@ def _add(variants: Variants, words: Iterable[str], weight: float) -> None:
 
 
 def german_verb_forms(bare: str) -> list[str]:
-    """Return the participles of a German verb, or of a participle the other forms, all in basic letters (SEARCH-52).
-    Regular ones: `kundigen` gives `gekundigt`, `absagen` gives `abgesagt`, and the other way round."""
+    """Return the participles of a German verb, or of a participle the other forms, all in basic
+    letters (SEARCH-52). Regular ones: `kundigen` gives `gekundigt`, `absagen` gives `abgesagt`, and
+    the other way round."""
     found: list[str] = []
     if verb := _VERB.fullmatch(bare):
         before, stem = verb["before"] or "", verb["stem"]

@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import Rows, stored, to_path
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
@@ -106,12 +105,11 @@ class Meaning:
         visible = {path for path in self._visible() if is_note(path)}
         known = self._vectors.digests()
         self._vectors.drop([path for path in known if path not in visible])
-        sql = "SELECT path, digest FROM files WHERE digest NOTNULL"
-        present = self._indexer.query(lambda rows: rows.connection.execute(sql).fetchall())
+        present = self._indexer.query(lambda rows: rows.digests())
         return sorted(
             path
-            for text, digest in present
-            if (path := to_path(text)) in visible and digest not in (known.get(path), self.refused.get(path))
+            for path, digest in present
+            if path in visible and digest not in (known.get(path), self.refused.get(path))
         )
 
     def embed(self, paths: Sequence[VaultPath]) -> None:
@@ -119,10 +117,10 @@ class Meaning:
         MOST_REFUSED refusals in a row."""
         with self._building:
             for path in paths:
-                found = self._indexer.query(lambda rows, path=path: _text(rows, path))  # type: ignore[misc]
-                if found is None:
+                note = self._indexer.query(lambda rows, path=path: rows.texts.read_note(path))  # type: ignore[misc]
+                if note is None:
                     continue
-                digest, text, headings = found
+                digest, text, headings = note
                 name = printable(path.rpartition("/")[2].rpartition(".")[0])
                 parts = pieces(name, text, headings)
                 made: list[bytes] = []
@@ -170,16 +168,6 @@ class Meaning:
             return self._vectors.like(path, most)
         except SemanticUnavailable:
             return []
-
-
-def _text(rows: Rows, path: VaultPath) -> tuple[bytes, str, list[tuple[int, str]]] | None:
-    sql = "SELECT id, digest, text FROM files JOIN texts ON texts.file = files.id WHERE path = ? AND digest NOTNULL"
-    row = rows.connection.execute(sql, (stored(path),)).fetchone()
-    if row is None:
-        return None
-    file, digest, text = row
-    sql = "SELECT start, text FROM headings WHERE file = ? AND level > 0 ORDER BY n"
-    return digest, text, rows.connection.execute(sql, (file,)).fetchall()
 
 
 # The parts of a note that are embedded: its sections, in pieces that a model can read (SEM-02)

@@ -182,7 +182,9 @@ class Vault:
         def read(entry: FileEntry) -> bytes:
             return self.files.read(entry.disk)
 
-        return Search(indexer, self._numbers, read, self._filters, lambda: self.uses_dataview, near, like)
+        return Search(
+            indexer, self._numbers, read, self._filters, inline_fields=lambda: self.uses_dataview, near=near, like=like
+        )
 
     @cached_property
     def periodic(self) -> PeriodicNames:

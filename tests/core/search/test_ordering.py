@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.search import rank
+from obsidian_mcp.core.search import first_pass, rank
 from obsidian_mcp.core.search.hits import Match, Request
 from obsidian_mcp.core.search.search import Search
 from tests.core.memory import MemoryVault
@@ -41,8 +41,9 @@ def vault() -> Iterator[MemoryVault]:
 def search(request: pytest.FixtureRequest, vault: MemoryVault, monkeypatch: pytest.MonkeyPatch) -> Search:
     """With all results weighed, with some, and with none but by their names."""
     few, many, closely = request.param
-    monkeypatch.setattr(rank, "WEIGHED_FILES_ONE_TERM", few)
-    monkeypatch.setattr(rank, "WEIGHED_FILES", many)
+    monkeypatch.setattr(rank, "MOST_WEIGHED_ONE_TERM", few)
+    for module in (rank, first_pass):
+        monkeypatch.setattr(module, "MOST_WEIGHED", many)
     monkeypatch.setattr(rank, "CLOSE_FILES", closely)
     return search_of(vault)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index import extract, facts
+from obsidian_mcp.core.index.file_sets import NAMED_FILES
 from obsidian_mcp.core.index.indexer import FRESH_FILES
 from obsidian_mcp.core.index.rows import FileNumbers, NumberedFiles, Rows
 from obsidian_mcp.core.note import canvas
@@ -19,9 +20,9 @@ from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Match, Request
-from obsidian_mcp.core.search.rank import NAMED_FILES
 from obsidian_mcp.core.search.retrieve import Bounds, bounds
 from obsidian_mcp.core.search.search import Search
+from obsidian_mcp.core.search.signals import Signals
 from obsidian_mcp.core.search.snapshot import Snapshot, table_of
 from obsidian_mcp.core.search.vocabulary import Vocabulary, grown
 from obsidian_mcp.core.text.text import Text
@@ -226,8 +227,10 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
 
         def bounded(rows: Rows) -> Bounds:
             table = table_of(NumberedFiles(rows.paths(), {}), vault.catalog.by_path(), None)
-            words = grown(Vocabulary(), rows.connection)
-            return bounds(Snapshot(rows, table, words, vault.catalog, vault.read, {}, {}, {}), parse(query))
+            words = grown(Vocabulary(), rows.full_text)
+            signals = Signals(rows, vault.catalog)
+            snapshot = Snapshot(rows, table, words, vault.catalog, signals, vault.read, {}, {}, {})
+            return bounds(snapshot, parse(query))
 
         names = {number: path[0] for number, path in vault.indexer.query(lambda rows: rows.paths()).items()}
         return ["".join(sorted(names[file] for file in files)) for files in vault.indexer.query(bounded)]

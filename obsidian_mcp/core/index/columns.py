@@ -1,0 +1,25 @@
+"""How paths stand in the columns of the index, and lists in its conditions."""
+
+from __future__ import annotations
+
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+IN_LIST = "IN (SELECT value FROM json_each(?))"
+"""A condition on a column; its parameter is a JSON list."""
+
+
+def stored(path: str) -> str:
+    """Return a path as SQLite can store it: one that is not UTF-8 as `/` and hexadecimal digits."""
+    if not path.isascii():
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            return "/" + path.encode("utf-8", "surrogatepass").hex()
+    return path
+
+
+def to_path(text: str) -> VaultPath:
+    """Return the path that `stored` has made storable."""
+    if text.startswith("/"):
+        return VaultPath(bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass"))
+    return VaultPath(text)

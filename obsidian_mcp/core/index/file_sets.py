@@ -1,0 +1,95 @@
+"""Which files have a tag, a property, a task or a time, as sets of the numbers of their rows
+(specs/index.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from .columns import IN_LIST
+from .database import Connection
+
+NAMED_FILES = 500
+"""Most files that are named to SQLite to be sorted; of more, those of all are read in order."""
+
+
+class FileTasks(NamedTuple):
+    """The tasks of one file."""
+
+    file: int
+    is_multiline: bool
+    """Whether one of them goes on below its line."""
+    lines: str
+
+
+class FileSets(NamedTuple):
+    """Sets of files in one consistent view. They may hold files that are hidden or gone."""
+
+    connection: Connection
+
+    def tagged(self, key: str) -> set[int]:
+        """Return the files with a tag or one nested below it."""
+        return self._files("tags WHERE key = ? OR key > ? AND key < ?", key, f"{key}/", f"{key}0")
+
+    def with_key(self, table: str, key: str) -> set[int]:
+        """Return the files with a row of this key in a table of `rows.TABLES`."""
+        return self._files(f"{table} WHERE key = ?", key)
+
+    def keys(self, table: str) -> Iterator[str]:
+        """Yield every different key of a table, by one look into the index for each instead of a
+        walk through all rows (SEARCH-45)."""
+        sql = f"SELECT min(key) FROM {table}"  # noqa: S608 - our own names
+        (key,) = self.connection.execute(sql).fetchone()
+        while key is not None:
+            yield key
+            (key,) = self.connection.execute(f"{sql} WHERE key > ?", (key,)).fetchone()
+
+    def by_value(self, table: str, key: str) -> Iterator[tuple[object, list[int]]]:
+        """Yield every different value of a property, and the files that have it."""
+        sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names
+        for value, files in self.connection.execute(sql, (key,)):
+            yield json.loads(value), json.loads(f"[{files}]")
+
+    def tasks(self, *, is_todo: bool | None = None) -> Iterator[FileTasks]:
+        """Yield the tasks of each file that has some: all, those to do, or the others."""
+        where = {None: "", True: "WHERE mark = ' '", False: "WHERE mark != ' '"}[is_todo]
+        sql = (
+            "SELECT file, max(multiline), group_concat(text, char(10)) "  # noqa: S608 - our own words
+            f"FROM tasks {where} GROUP BY file"
+        )
+        return map(FileTasks._make, self.connection.execute(sql))
+
+    def most_common_tags(self, files: Collection[int], most: int) -> list[str]:
+        """Return the tags of some files, those of most files first."""
+        sql = (
+            f"SELECT min(tag) FROM tags WHERE file {IN_LIST} "  # noqa: S608 - our own words
+            "GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"
+        )
+        return [tag for (tag,) in self.connection.execute(sql, (json.dumps(list(files)), most))]
+
+    def changed_between(self, times: tuple[int, int]) -> set[int]:
+        """Return the files that were last changed between two times, both included, in nanoseconds
+        since the epoch."""
+        sql = "SELECT id FROM files WHERE mtime_ns BETWEEN ? AND ?"
+        return {number for (number,) in self.connection.execute(sql, times)}
+
+    def times(self, files: Collection[int]) -> dict[int, int]:
+        """Return when some files were last changed, in nanoseconds since the epoch."""
+        sql = f"SELECT id, mtime_ns FROM files WHERE id {IN_LIST}"  # noqa: S608 - our own words
+        return dict(self.connection.execute(sql, (json.dumps(list(files)),)))
+
+    def newest_first(self, files: Collection[int]) -> Iterator[int]:
+        """Yield some files, the one changed last first; equal ones by path (SEARCH-63)."""
+        if len(files) <= NAMED_FILES:
+            sql = f"SELECT id FROM files WHERE id {IN_LIST} ORDER BY mtime_ns DESC, path"  # noqa: S608
+            return (number for (number,) in self.connection.execute(sql, (json.dumps(list(files)),)))
+        among = files if isinstance(files, set | frozenset) else set(files)
+        rows = self.connection.execute("SELECT id FROM files ORDER BY mtime_ns DESC, path")
+        return (number for (number,) in rows if number in among)
+
+    def _files(self, source: str, *values: str) -> set[int]:
+        # As one text: most of the time would go into making a row of each number.
+        sql = f"SELECT group_concat(file) FROM {source}"  # noqa: S608 - our own names
+        (numbers,) = self.connection.execute(sql, values).fetchone()
+        return set(json.loads(f"[{numbers}]")) if numbers else set()

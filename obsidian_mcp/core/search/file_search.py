@@ -1,0 +1,300 @@
+"""One search, step by step: plan, retrieve, widen, add what is near in meaning, order, render
+(SEARCH-85)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.settings import IgnoreFilters
+from obsidian_mcp.core.index.pdf_queue import PdfBackground
+from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.query.nodes import Node, has_scope
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from . import sort
+from .groups import render_groups
+from .hits import Facet, Grouped, Hits, Request, inside, wanted
+from .plan import PlanAlternative, SearchPlan, exact_plan, read_groups, smart_plan
+from .rank import Ranked, WideQuestion, fuse, rank, rank_wide
+from .render import Found, render_page
+from .retrieve import retrieve
+from .search_pdfs import describe_unread, finds_pages, may_find_pages
+from .signals import Item, Signals
+from .snapshot import Snapshot
+from .state import SearchState, SearchStates
+from .vocabulary import Lexicon
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.semantic.meaning import Near
+
+LONG_QUERY = 3
+"""Words of a query that is rather a question: a file need not have all of them to come first."""
+ENOUGH_FILES, ENOUGH_FILES_OF_LONG_QUERY = 3, 500
+"""Files with all the words from which on nothing else is listed (SEARCH-51)."""
+NEAR_FILES = 10
+"""Files that are found by meaning."""
+NO_FILES: AbstractSet[int] = frozenset()
+BY_APP = "The Obsidian app found these: it matches exactly, not smart."
+
+
+class SearchTools(NamedTuple):
+    """What a search uses besides the rows of the index."""
+
+    states: SearchStates
+    catalog: Catalog
+    read: Callable[[FileEntry], bytes]
+    """Reads a file. Raises: AppError."""
+    filters: IgnoreFilters
+    """What the user hides."""
+    property_tables: Sequence[str]
+    """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""
+    near: Callable[[str, int], Sequence[Near]] | None
+    """Returns the notes nearest in meaning to a text; None without a model."""
+    pdfs: PdfBackground | None
+    """Reads the PDFs of the vault; None where nobody does."""
+
+
+@dataclass(slots=True)
+class _Result:
+    """What the steps have found so far."""
+
+    plan: SearchPlan
+    files: AbstractSet[int]
+    ranked: Ranked | None = None
+    """The files in their order, where finding them gave it."""
+    wide_plan: SearchPlan | None = None
+    """The plan of any of the words, which knows the words that no note has."""
+    starts: dict[int, int] | None = None
+    """Of files that only their meaning found, where the part begins."""
+
+
+class FileSearch:
+    """One search of the files of a vault."""
+
+    def __init__(
+        self,
+        tools: SearchTools,
+        request: Request,
+        query: Node | None,
+        *,
+        named: Sequence[VaultPath] | None = None,
+        by: Facet | None = None,
+    ) -> None:
+        """`query` None: only the app can read it, and `named` are the files that it found. `by`:
+        what the files are grouped by."""
+        self._tools = tools
+        self._request = request
+        self._query = query
+        self._named = named
+        self._by = by
+        self._render = render_page if by is None else partial(render_groups, by=by)
+        self._within: AbstractSet[int] | None = None
+        """The files in the folder and times of the request; None for all."""
+        self._without = NO_FILES
+        self._groups: list[PlanAlternative] = []
+        self._is_loose = True
+        """Whether no part of the query has to match exactly where any of the words is enough."""
+
+    def answer(self, rows: Rows, *, notice: str | None, is_whole: bool) -> Hits | Grouped:
+        """Return the page of the request from one view of the rows.
+
+        Raises: InvalidArguments for an order by a property that no note has, OperationTimeout.
+        """
+        state = self._tools.states.current(rows, self._tools.filters)
+        snapshot = self._look(state, rows, notice=notice, is_whole=is_whole)
+        request, query = self._request, self._query
+        self._within = files_within(snapshot, request)
+        if self._named is not None or query is None:
+            return self._render(self._take_named(snapshot, self._named or ()), request)
+        lexicon = None  # a query that is matched exactly does without word forms
+        if request.match == "smart":
+            languages = self._tools.states.find_languages(state, rows)
+            self._groups = read_groups(query, languages)
+            self._is_loose = all(group.strict is None for group in self._groups)
+            if any(group.loose for group in self._groups):
+                lexicon = Lexicon(snapshot.vocabulary, languages, rows.full_text.find_used)
+        if lexicon is not None and any(group.choices for group in self._groups):
+            plan = smart_plan(self._groups, lexicon)
+        else:
+            plan = exact_plan(query, snapshot.vocabulary)
+        if snapshot.table.has_pdfs and not finds_pages(query):
+            self._without = snapshot.table.pdfs  # a query that only excludes would list every PDF
+        result = _Result(plan, retrieve(snapshot, plan, self._within) - self._without)
+        if lexicon is not None:
+            self._widen(snapshot, result, lexicon)
+            if request.ranks and self._is_loose and (result.plan.is_wide or not result.files):
+                self._add_near(snapshot, result)
+        if snapshot.table.has_pdfs and may_find_pages(query):
+            snapshot = self._with_unread_pdfs(snapshot, len(result.files))
+        others = self._find_other_files(snapshot, query)
+        if result.wide_plan is not None and not result.files and not others:
+            result.plan = result.wide_plan
+        if result.ranked is None and request.ranks:
+            most = self._count_ranked(len(result.files))
+            result.ranked = rank(snapshot, result.plan, result.files, request.query, most)
+        return self._render(self._order(snapshot, result, others), request)
+
+    def _look(
+        self, state: SearchState, rows: Rows, *, notice: str | None, is_whole: bool
+    ) -> Snapshot:
+        """Return what a search of these rows sees."""
+        tools = self._tools
+        return Snapshot(
+            rows=rows,
+            table=state.table,
+            vocabulary=state.words,
+            catalog=tools.catalog,
+            signals=Signals(rows, tools.catalog, tools.property_tables, self._request.now),
+            read=tools.read,
+            text_counts={},
+            expression_counts={},
+            flags=state.flags,
+            notice=notice,
+            is_whole=is_whole,
+        )
+
+    def _widen(self, snapshot: Snapshot, result: _Result, lexicon: Lexicon) -> None:
+        """Let any of the words be enough where few files have all of them (SEARCH-51)."""
+        complete = result.files
+        is_long = len(result.plan.terms) >= LONG_QUERY
+        if len(complete) >= (ENOUGH_FILES_OF_LONG_QUERY if is_long else ENOUGH_FILES):
+            return
+        wide_plan = result.wide_plan = smart_plan(self._groups, lexicon, wide=True)
+        if wide_plan.alternatives == result.plan.alternatives:
+            return
+        with_any_word = retrieve(snapshot, wide_plan, self._within) - self._without
+        if len(with_any_word) <= len(complete):
+            return
+        result.plan = wide_plan._replace(found=len(complete))
+        result.files = with_any_word
+        is_single_word = len({term.word for term in result.plan.terms}) <= 1
+        if not complete and is_single_word:  # other spellings of the word, and each file has one
+            return
+        question = WideQuestion(
+            self._request.query,
+            complete_first=not is_long,
+            is_question=any(len(group.spoken) > len(group.loose) for group in self._groups),
+            may_follow=self._may_follow,
+        )
+        result.ranked = rank_wide(snapshot, result.plan, with_any_word, complete, question)
+        result.files = frozenset(number for number, _ in result.ranked.scored)
+
+    def _may_follow(self, number: int) -> bool:
+        """Whether a file may be listed that has none of the words, but is linked to under them."""
+        return self._is_loose and (self._within is None or number in self._within)
+
+    def _add_near(self, snapshot: Snapshot, result: _Result) -> None:
+        """Add the files whose meaning is near, and let both orders count (SEM-04)."""
+        if self._tools.near is None:
+            return
+        query, file_count = self._request.query, len(result.files)
+        by_words = result.ranked or rank(snapshot, result.plan, result.files, query, file_count)
+        near = {
+            number: note.start
+            for note in self._tools.near(query, NEAR_FILES)
+            if (number := snapshot.table.numbers.get(note.path)) is not None
+            and (self._within is None or number in self._within)
+        }
+        of_words = {number for number, _ in by_words.scored}
+        result.starts = {number: near[number] for number in near.keys() - of_words}
+        result.ranked = by_words
+        if near:
+            result.ranked = by_words._replace(scored=fuse(by_words.scored, near))
+        result.files = frozenset(number for number, _ in result.ranked.scored)
+
+    def _with_unread_pdfs(self, snapshot: Snapshot, file_count: int) -> Snapshot:
+        """Return a snapshot whose notice says which PDFs were not searched."""
+        if self._tools.pdfs is None:
+            return snapshot
+        unread = describe_unread(snapshot, self._request, self._tools.pdfs, file_count)
+        notice = " ".join(filter(None, (snapshot.notice, unread)))
+        return snapshot._replace(notice=notice or None)
+
+    def _find_other_files(self, snapshot: Snapshot, query: Node) -> list[Item]:
+        """Return files without text that a query finds; only one that names paths can find them
+        (QUERY-11, QUERY-15)."""
+        if not snapshot.table.others or not has_scope(query, "file", "path"):
+            return []
+        from obsidian_mcp.core.query.document import Document  # most searches do without
+        from obsidian_mcp.core.query.evaluate import Matcher
+
+        matcher, is_wanted = Matcher(query), wanted(self._request)
+        return [
+            Item(entry.path, None)
+            for entry in snapshot.table.others
+            if matcher.matches(Document(entry.path, "", "other"))
+            and is_wanted(snapshot.catalog.get(entry.path) or entry)
+        ]
+
+    def _order(self, snapshot: Snapshot, result: _Result, others: list[Item]) -> Found:
+        """Return the files in the order of the request. Raises: InvalidArguments."""
+        request, paths = self._request, snapshot.table.paths
+        total, order = len(result.files) + len(others), request.order
+        if order is not None and result.ranked is None:
+            items = [Item(paths[number], number) for number in result.files]
+            items = sort.ordered(snapshot, items + others, order)
+            return Found(snapshot, items, total, order, result.plan, {})
+        ranked, starts = result.ranked or Ranked((), {}), result.starts or {}
+        items = [
+            Item(paths[number], number, score, starts.get(number))
+            for number, score in ranked.scored
+        ]
+        items += others
+        if order is not None and not order.descending:
+            items.reverse()
+        return Found(snapshot, items, total, order, result.plan, ranked.fields)
+
+    def _count_ranked(self, file_count: int) -> int:
+        """Return how many of the files found are listed, best first: all where the last ones come
+        first, or are grouped with others."""
+        request = self._request
+        is_reversed = request.order is not None and not request.order.descending
+        if is_reversed or self._by is not None:
+            return file_count
+        return request.offset + request.limit if request.note is None else 1
+
+    def _take_named(self, snapshot: Snapshot, named: Sequence[VaultPath]) -> Found:
+        """Return the files that the app found, in its order or in that of the request; hidden ones
+        are left out (SEARCH-18)."""
+        request, is_hidden = self._request, snapshot.table.is_hidden
+        is_wanted = wanted(request)
+        items = []
+        for path in named:
+            number, entry = snapshot.table.numbers.get(path), snapshot.catalog.get(path)
+            is_within = self._within is None or number in self._within
+            if number is None and entry is not None:
+                is_within = is_wanted(entry)
+            if is_within and not (is_hidden is not None and is_hidden(path)):
+                items.append(Item(path, number))
+        order = request.order
+        if order is not None and order.facet.kind == "relevance":
+            items = items if order.descending else items[::-1]
+        elif order is not None:
+            items = sort.ordered(snapshot, items, order)
+        plan = SearchPlan((), exact=() if self._query is None else (self._query,))
+        note = BY_APP if request.match == "smart" else None
+        return Found(snapshot, items, len(items), order, plan, {}, note=note)
+
+
+def files_within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
+    """Return the notes and canvases in the folder and times of a request; None for all (SEARCH-11,
+    SEARCH-12)."""
+    paths = snapshot.table.paths
+    files: AbstractSet[int] | None = None
+    if request.since is not None or request.until is not None:
+        changed = snapshot.rows.file_sets.changed_between(request.times)
+        files = changed & paths.keys()
+    if request.folder is not None:
+        is_inside = inside(request.folder)
+        among = paths if files is None else files
+        files = {number for number in among if is_inside(paths[number])}
+    if request.note is not None:
+        number = snapshot.table.numbers.get(request.note)
+        among = paths.keys() if files is None else files
+        files = {number} & among if number is not None else set()
+    return files

@@ -1,0 +1,72 @@
+"""What a search sees of PDFs: which queries can find one, and what it says of those that are not
+read (PDF-4)."""
+
+from __future__ import annotations
+
+from obsidian_mcp.core.index.pdf_queue import PdfBackground
+from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, ScopedQuery, Word
+from obsidian_mcp.core.text.vault_path import is_pdf
+
+from .hits import Request, wanted
+from .snapshot import Snapshot
+
+OPERATORS_WITHOUT_PDFS = ("tag", "task", "task-todo", "task-done")
+MOST_PROBLEMS = 5
+"""PDFs that could not be read which a result names."""
+
+
+def finds_pages(query: Node) -> bool:
+    """Return whether a file is found for what is in it: a query that only excludes finds no PDF
+    (PDF-4)."""
+    match query:
+        case And():
+            return any(map(finds_pages, query.parts))
+        case Or():
+            return all(map(finds_pages, query.parts))
+        case Not():
+            return False
+        case ScopedQuery():
+            return finds_pages(query.part)
+        case Word() | Phrase():
+            return bool(query.text)
+    return True
+
+
+def may_find_pages(query: Node) -> bool:
+    """Return whether a PDF that is not read could be found: it has no properties, tags or tasks
+    (PDF-4)."""
+    match query:
+        case And():
+            return all(map(may_find_pages, query.parts))
+        case Or():
+            return any(map(may_find_pages, query.parts))
+        case ScopedQuery():
+            return query.operator not in OPERATORS_WITHOUT_PDFS and may_find_pages(query.part)
+    return not isinstance(query, Property)
+
+
+def describe_unread(
+    snapshot: Snapshot, request: Request, background: PdfBackground, file_count: int
+) -> str | None:
+    """Say of PDFs that they are not read yet, and where a search found nothing, of others that they
+    are not readable. `file_count`: how many files it found."""
+    is_wanted, sentences = wanted(request), []
+    unread = sum(is_pdf(entry.path) and is_wanted(entry) for entry in snapshot.table.others)
+    if unread and (background.is_reading or not file_count):
+        pdfs = "PDF is" if unread == 1 else "PDFs are"
+        sentences.append(f"{unread} {pdfs} not read yet. {background.notice}".rstrip())
+    if not file_count:
+        problems = [
+            f"{path}: {problem}"
+            for path, (problem, *_) in snapshot.rows.warnings().items()
+            if is_pdf(path) and (entry := snapshot.catalog.get(path)) is not None
+            if path in snapshot.table.numbers and is_wanted(entry)
+        ]
+        if problems:
+            more = (
+                f"; and {len(problems) - MOST_PROBLEMS} more"
+                if len(problems) > MOST_PROBLEMS
+                else ""
+            )
+            sentences.append(f"Not searched whole: {'; '.join(problems[:MOST_PROBLEMS])}{more}.")
+    return " ".join(sentences) or None
