@@ -69,14 +69,9 @@ class Fields(NamedTuple):
     """Texts of links to it, where these were looked at."""
 
 
-class Start(NamedTuple):
-    """Where a term begins in a text."""
-
-    at: int
-    """In code points."""
-    word: int
-    """Number of its word in the query."""
-    weight: float
+Start = tuple[int, int, float]
+"""Where a term begins in a text, in code points; the number of its word in the query; its weight. A
+plain tuple: a search makes thousands."""
 
 
 def read_fields(snapshot: Snapshot, files: Iterable[int]) -> dict[int, Fields]:
@@ -116,7 +111,7 @@ class Scorer:
         score = 0.0
         for word, term, rarity in self._terms:
             places = term.places(text, PLACES)
-            starts += [Start(start, word, rarity) for start, _, _ in places]
+            starts += [(start, word, rarity) for start, _, _ in places]
             score += rarity * sum([weight for _, _, weight in places]) / (len(places) + saturation)
         nearness = self._nearness(starts)
         for weight, field, has_items in self._weighted_fields(path, fields):
@@ -158,7 +153,7 @@ class Scorer:
                 weight = rarity * max([weight for _, _, weight in places])
                 best_of_words[word] = max(best_of_words.get(word, 0.0), weight)
                 letters_of_terms += sum([_letters(text[start:end]) for start, end, _ in places])
-                starts += [Start(start, word, rarity) for start, _, _ in places]
+                starts += [(start, word, rarity) for start, _, _ in places]
         score = sum(best_of_words.values())
         if not score:
             return 0.0, []
@@ -174,8 +169,8 @@ class Scorer:
         """Return what the passage with the most words gives: one of several words may answer a
         question."""
         best, ordered, first = 0.0, sorted(starts), 0
-        for end, start in enumerate(ordered, 1):
-            while ordered[first].at < start.at - PASSAGE_CHARACTERS:
+        for end, (at, _, _) in enumerate(ordered, 1):
+            while ordered[first][0] < at - PASSAGE_CHARACTERS:
                 first += 1
             best = max(best, _weigh_words(ordered[first:end]))
         return PASSAGE_WEIGHT * best
@@ -183,7 +178,7 @@ class Scorer:
     def _score_closeness(self, starts: Sequence[Start]) -> float:
         """Return what the place gives where all the words of a text are closest to each other: the
         more, the fewer other words stand between them."""
-        present = {start.word for start in starts}
+        present = {word for _, word, _ in starts}
         if len(present) < 2:
             return 0.0
         closest = math.inf
