@@ -62,7 +62,8 @@ class Request(NamedTuple):
 
     @property
     def times(self) -> tuple[int, int]:
-        """The first and the last time of the files asked for, as times of files are known (INDEX-50)."""
+        """The first and the last time of the files asked for, as times of files are known
+        (INDEX-50)."""
         last = LAST_NS if self.until is None else self.until - 1
         return nearest_time(FIRST_NS if self.since is None else self.since), nearest_time(last)
 

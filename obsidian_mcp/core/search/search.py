@@ -71,9 +71,7 @@ class Search:
         if self._indexer.is_first_build and query is not None and named is None:
             # First the files are scanned for what is searched for (INDEX-46).
             languages = self._states.languages
-            scanned = self._indexer.scan.store_matches(
-                unindexed.weigher(query, request, languages)
-            )
+            scanned = self._indexer.scan.store_matches(unindexed.weigher(query, request, languages))
             is_whole = not self._indexer.is_first_build
             answer = partial(search.answer, notice=scanned.notice, is_whole=is_whole)
             hits = self._indexer.query(answer)
