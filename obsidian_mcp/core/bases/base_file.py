@@ -58,7 +58,9 @@ def find_place(text: str, path: Path, inside: int = 0) -> tuple[int, int]:
 @lru_cache(maxsize=1)
 def _compose(text: str) -> tuple[Any, list[str]]:
     try:
-        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), text.split("\n")
+        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), text.split(
+            "\n"
+        )
     except yaml.YAMLError:  # sound for the app, as a template field without quotes is
         return None, []
 
@@ -137,7 +139,9 @@ class Base:
             return found
         names = [view.name for view in self.views]
         raise QueryInvalid(
-            f'View "{name}" not found. The base has these views: {", ".join(names)}.', view=name, candidates=names
+            f'View "{name}" not found. The base has these views: {", ".join(names)}.',
+            view=name,
+            candidates=names,
         )
 
 
@@ -210,18 +214,35 @@ class _Reader:
         labels = self._labels(values)
         views = self._views(values.get("views"))
         for key in values:
-            if key not in BASE_KEYS and key.removesuffix("s") in ("filter", "formula", "property", "summary", "view"):
+            if key not in BASE_KEYS and key.removesuffix("s") in (
+                "filter",
+                "formula",
+                "property",
+                "summary",
+                "view",
+            ):
                 wanted = next(known for known in BASE_KEYS if known[:4] == key[:4])
-                self.warnings.append(f'The key "{key}" is not known and has no effect; did you mean "{wanted}"?')
+                self.warnings.append(
+                    f'The key "{key}" is not known and has no effect; did you mean "{wanted}"?'
+                )
         if self.mistakes:
             return None
         named = values.get("newItemFolder")
         folder = named.strip("/ ") if isinstance(named, str) else ""
-        base = Base(views, filters, formulas, labels, summaries, tuple(self.warnings), new_item_folder=folder)
+        base = Base(
+            views,
+            filters,
+            formulas,
+            labels,
+            summaries,
+            tuple(self.warnings),
+            new_item_folder=folder,
+        )
         lengths = [len(text) for _, text in expressions(base, views)]
         if len(lengths) > MAX_EXPRESSIONS or sum(lengths) > MAX_CHARACTERS:
             self._wrong(
-                (), f"The base has more than {MAX_EXPRESSIONS:,} expressions or {MAX_CHARACTERS:,} characters in them"
+                (),
+                f"The base has more than {MAX_EXPRESSIONS:,} expressions or {MAX_CHARACTERS:,} characters in them",
             )
             return None
         return base
@@ -259,18 +280,25 @@ class _Reader:
             self._wrong(path, '"filters" may only have one of an "and", "or", or "not" keys.')
             return None
         kind = kinds[0]
-        items = self._read_typed(raw[kind], list, (*path, kind), f'"{kind}" filter must be an array')
+        items = self._read_typed(
+            raw[kind], list, (*path, kind), f'"{kind}" filter must be an array'
+        )
         if items is None:
             return None
         parts = [self._filters(item, (*path, kind, place)) for place, item in enumerate(items)]
         return Junction(kind, tuple(part for part in parts if part is not None))
 
     def _texts(self, values: Mapping[str, Any], key: str, message: str) -> dict[str, str]:
-        texts = {name: self._read_typed(text, str, (key, name), message) for name, text in self._entries(values, key)}
+        texts = {
+            name: self._read_typed(text, str, (key, name), message)
+            for name, text in self._entries(values, key)
+        }
         return {str(name): text for name, text in texts.items() if text is not None}
 
     def _entries(self, values: Mapping[str, Any], key: str) -> Iterable[tuple[Any, Any]]:
-        return (self._read_typed(values.get(key), dict, (key,), f'"{key}" must be an object') or {}).items()
+        return (
+            self._read_typed(values.get(key), dict, (key,), f'"{key}" must be an object') or {}
+        ).items()
 
     def _labels(self, values: Mapping[str, Any]) -> dict[str, str]:
         labels: dict[str, str] = {}
@@ -285,10 +313,16 @@ class _Reader:
         if raw is None or raw == []:
             return (View("Table", "table"),)
         found = self._read_typed(raw, list, ("views",), "Views must be an array") or []
-        views = tuple(view for place, item in enumerate(found) if (view := self._view(item, place)) is not None)
+        views = tuple(
+            view
+            for place, item in enumerate(found)
+            if (view := self._view(item, place)) is not None
+        )
         for name, count in Counter(view.name for view in views).items():
             if count > 1:
-                self.warnings.append(f'Several views are called "{name}"; only the first can be named.')
+                self.warnings.append(
+                    f'Several views are called "{name}"; only the first can be named.'
+                )
         return views
 
     def _view(self, raw: Any, place: int) -> View | None:
@@ -303,7 +337,9 @@ class _Reader:
             self._wrong(path, f'Missing or invalid "name" in view {place + 1}')
             return None
         if _NAME_BREAKS.search(name):
-            self.warnings.append(f'The view name "{name}" holds characters that no link to it can have.')
+            self.warnings.append(
+                f'The view name "{name}" holds characters that no link to it can have.'
+            )
         if not isinstance(kind, str) or not kind:
             self._wrong(path, f'Missing or invalid "type" in view {place + 1}')
             return None
@@ -313,7 +349,9 @@ class _Reader:
             filters=self._filters(raw.get("filters"), (*path, "filters")),
             order=self._order(raw.get("order"), (*path, "order")),
             sort=self._sort(raw.get("sort"), (*path, "sort")),
-            group_by=None if raw.get("groupBy") is None else self._sort_order(raw["groupBy"], (*path, "groupBy")),
+            group_by=None
+            if raw.get("groupBy") is None
+            else self._sort_order(raw["groupBy"], (*path, "groupBy")),
             limit=self._limit(raw.get("limit"), (*path, "limit")),
             summaries=self._view_summaries(raw.get("summaries"), (*path, "summaries")),
         )
@@ -341,7 +379,11 @@ class _Reader:
 
     def _view_summaries(self, raw: Any, path: Path) -> dict[str, str]:
         is_valid = isinstance(raw, dict) and all(isinstance(name, str) for name in raw.values())
-        return {str(key): name for key, name in raw.items()} if self._check(raw, is_valid, path, _SUMMARIES) else {}
+        return (
+            {str(key): name for key, name in raw.items()}
+            if self._check(raw, is_valid, path, _SUMMARIES)
+            else {}
+        )
 
 
 class Mistake(NamedTuple):
@@ -363,14 +405,22 @@ def validate(text: str) -> list[Mistake]:
     try:
         base, refused = mistakes(text)
     except QueryInvalid as error:
-        return [Mistake(error.message, error.data.get("line", 1), error.data.get("column"), refused=True)]
+        return [
+            Mistake(
+                error.message, error.data.get("line", 1), error.data.get("column"), refused=True
+            )
+        ]
     found = [Mistake(message, *find_place(text, path), refused=True) for path, message in refused]
     if base is not None:
         for path, expression in expressions(base, base.views):
             problem = parse_or_problem(expression)
-            if isinstance(problem, SyntaxProblem):  # its place is exact where the YAML has the expression on one line
+            if isinstance(
+                problem, SyntaxProblem
+            ):  # its place is exact where the YAML has the expression on one line
                 line, column = find_place(text, path, problem.at)
-                found.append(Mistake(f"{_subject(path)}: {problem.explanation}", line, column, refused=False))
+                found.append(
+                    Mistake(f"{_subject(path)}: {problem.explanation}", line, column, refused=False)
+                )
     return sorted(found, key=lambda mistake: (mistake.line, mistake.column or 0))
 
 

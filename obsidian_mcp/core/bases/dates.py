@@ -10,7 +10,14 @@ from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.calendar.clock import read_zone
 from obsidian_mcp.core.expressions import values
 from obsidian_mcp.core.expressions.javascript import round_half_up
-from obsidian_mcp.core.expressions.values import DAY_MS, UNITS, Date, Duration, ExpressionError, shift
+from obsidian_mcp.core.expressions.values import (
+    DAY_MS,
+    UNITS,
+    Date,
+    Duration,
+    ExpressionError,
+    shift,
+)
 
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?", re.ASCII)
 _TERM = re.compile(r"\s*+([+-]?)\s*+(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)
@@ -18,7 +25,11 @@ _ISO_DURATION = re.compile(
     r"([+-]?)P(?:([\d.]+)Y)?(?:([\d.]+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?",
     re.ASCII,
 )
-_UNIT = {word: unit for letter, unit in zip("yMwdhms", UNITS, strict=False) for word in (letter, unit[:-1], unit)}
+_UNIT = {
+    word: unit
+    for letter, unit in zip("yMwdhms", UNITS, strict=False)
+    for word in (letter, unit[:-1], unit)
+}
 _UNIT["ms"] = "milliseconds"
 _DAYS_PER_MONTH = 146_097 / 4800
 """Moment's mean month, which the humanized text counts with."""
@@ -38,7 +49,9 @@ def parse_date(text: str) -> Date | None:
     try:
         moment = written.moment
         if written.zone:
-            return values.from_milliseconds(Date(moment.replace(tzinfo=read_zone(written.zone.strip()))).milliseconds)
+            return values.from_milliseconds(
+                Date(moment.replace(tzinfo=read_zone(written.zone.strip()))).milliseconds
+            )
     except (ValueError, OverflowError, ExpressionError):
         return None
     return Date(moment, has_time=written.hour != "")
@@ -77,7 +90,11 @@ def _iso_duration(text: str) -> Duration | None:
 def add(date: Date, duration: Duration) -> Date:
     """A date without a time stays one when whole days or longer units are added (BASE-42, BASE-43)."""
     moved = shift(date, duration, elapsed=False)
-    has_time = date.has_time or duration.time_ms != 0 or not (duration.days + duration.weeks * 7).is_integer()
+    has_time = (
+        date.has_time
+        or duration.time_ms != 0
+        or not (duration.days + duration.weeks * 7).is_integer()
+    )
     return Date(moved.moment, has_time)
 
 

@@ -101,13 +101,17 @@ def check(name: str, method: Method, arguments: Sequence[Value]) -> Sequence[Val
             continue
         if argument is None:
             return None
-        if not isinstance(argument, parameter.types) or (isinstance(argument, bool) and bool not in parameter.types):
+        if not isinstance(argument, parameter.types) or (
+            isinstance(argument, bool) and bool not in parameter.types
+        ):
             expected = _NAMES.get(parameter.types) or type_name(parameter.types[0]())
             raise ExpressionError(
                 f'Type error in "{name}" parameter "{parameter.name}". '
                 f"Expected {expected}, given {type_name(argument)}."
             )
-        taken.append(argument.target if type(argument) is LinkValue and str in parameter.types else argument)
+        taken.append(
+            argument.target if type(argument) is LinkValue and str in parameter.types else argument
+        )
     return taken
 
 
@@ -119,7 +123,9 @@ def _count(least: int, most: int | None) -> str:
 
 def find(table: Mapping[str, Any], name: str) -> Any:
     """An entry by exact name, else in any case; None without one."""
-    return table.get(name) or next((entry for key, entry in table.items() if key.lower() == name.lower()), None)
+    return table.get(name) or next(
+        (entry for key, entry in table.items() if key.lower() == name.lower()), None
+    )
 
 
 # Global functions. `if` is not here: it is lazy.
@@ -207,7 +213,9 @@ GLOBALS: Mapping[str, Method] = {
     ),
     "min": Method(lambda _, __, *numbers: min(numbers), _NUMBERS),
     "max": Method(lambda _, __, *numbers: max(numbers), _NUMBERS),
-    "link": Method(_link, (Parameter("path", (str, LinkValue, File)), Parameter("display", optional=True))),
+    "link": Method(
+        _link, (Parameter("path", (str, LinkValue, File)), Parameter("display", optional=True))
+    ),
     "file": Method(_file, (Parameter("path", (str, LinkValue, File)),)),
     "now": Method(lambda scope, _: local(scope.context.now)),
     "today": Method(lambda scope, _: day_of(local(scope.context.now))),
@@ -238,7 +246,10 @@ def properties(file: File, scope: Scope) -> dict[str, Value]:
     """All properties of a file as values."""
     raw = scope.context.vault.properties(file.path)
     scope.context.budget.charge_items(len(raw))
-    return {name: wrap_property(value, file.path, tags=name.lower() == "tags") for name, value in raw.items()}
+    return {
+        name: wrap_property(value, file.path, tags=name.lower() == "tags")
+        for name, value in raw.items()
+    }
 
 
 def tags(file: File, scope: Scope) -> list[Value]:
@@ -248,7 +259,9 @@ def tags(file: File, scope: Scope) -> list[Value]:
     return [TagValue(name) for name in names]
 
 
-def _links(file: File, scope: Scope, kinds: tuple[str, ...] = ("property", "link", "embed")) -> Value:
+def _links(
+    file: File, scope: Scope, kinds: tuple[str, ...] = ("property", "link", "embed")
+) -> Value:
     written = scope.context.vault.links(file.path)
     found = [link for kind in kinds for link in written if link.place == kind]
     scope.context.budget.charge(LINK_UNITS * len(found))
@@ -290,12 +303,17 @@ def has_link(scope: Scope, file: File, target: Value) -> Value:
     """Whether a link of the file, embeds and properties included, leads to the target (BASE-62)."""
     context = scope.context
     if isinstance(target, str):
-        target = read_wikilink(target.strip(), file.path) or LinkValue(*split_subpath(target.strip()), source=file.path)
+        target = read_wikilink(target.strip(), file.path) or LinkValue(
+            *split_subpath(target.strip()), source=file.path
+        )
     if (wanted := path_of(target, context)) is not None:
         return wanted in context.vault.targets(file.path)
     if is_external(target):
         return False
-    return any((link.path + link.subpath).strip() == target.target for link in context.vault.links(file.path))
+    return any(
+        (link.path + link.subpath).strip() == target.target
+        for link in context.vault.links(file.path)
+    )
 
 
 def _has_tag(scope: Scope, file: File, *names: str) -> Value:
@@ -310,14 +328,19 @@ def _in_folder(_: Scope, file: File, folder: str) -> Value:
 
 def _as_link_of(scope: Scope, file: File, display: Value = None) -> Value:
     scope.context.budget.charge(LINK_UNITS)
-    return LinkValue(file.path, display=None if display is None else text_of(display, scope.context), source=file.path)
+    return LinkValue(
+        file.path,
+        display=None if display is None else text_of(display, scope.context),
+        source=file.path,
+    )
 
 
 FILES: Mapping[str, Method] = {
     "hasLink": Method(has_link, (Parameter("otherFile", (str, LinkValue, File)),)),
     "hasTag": Method(_has_tag, (Parameter("values", STRING, rest=True),)),
     "hasProperty": Method(
-        lambda scope, file, name: file.path in scope.context.vault.column(name.lower()), (Parameter("name", STRING),)
+        lambda scope, file, name: file.path in scope.context.vault.column(name.lower()),
+        (Parameter("name", STRING),),
     ),
     "inFolder": Method(_in_folder, (Parameter("folder", STRING),)),
     "asLink": Method(_as_link_of, (Parameter("display", optional=True),)),
@@ -337,7 +360,9 @@ LINKS: Mapping[str, Method] = {
 
 TAGS: Mapping[str, Method] = {
     "matches": Method(
-        lambda _, tag, pattern: pattern.matches(tag) if isinstance(pattern, RegExpValue) else covers(pattern, tag),
+        lambda _, tag, pattern: (
+            pattern.matches(tag) if isinstance(pattern, RegExpValue) else covers(pattern, tag)
+        ),
         (Parameter("tag", PATTERN),),
     )
 }

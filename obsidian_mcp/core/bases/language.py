@@ -5,15 +5,71 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obsidian_mcp.core.expressions.evaluate import NO_VARIABLES, Compiler, Evaluate, Language, Scope, evaluate_or_error
+from obsidian_mcp.core.expressions.evaluate import (
+    NO_VARIABLES,
+    Compiler,
+    Evaluate,
+    Language,
+    Scope,
+    evaluate_or_error,
+)
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.syntax import FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
-from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, File, LinkValue, Value
+from obsidian_mcp.core.expressions.syntax import (
+    FieldAccess,
+    FunctionCall,
+    IndexAccess,
+    Literal,
+    Name,
+    Node,
+)
+from obsidian_mcp.core.expressions.values import (
+    Date,
+    Duration,
+    ExpressionError,
+    File,
+    LinkValue,
+    Value,
+)
 
-from .functions import ANY, FILE_FIELDS, FILES, GLOBALS, LINKS, TAGS, Method, body_of, check, find, properties
-from .methods import DATE_FIELDS, DATES, DURATION_FIELDS, LIST, LIST_FIELDS, NUMBERS, OBJECT, REGEXPS, TEXT, TEXT_FIELDS
-from .values import BINARY, LAZY, UNARY, Html, Icon, Image, RelativeTime, TagValue, is_true, type_name, wrap_property
+from .functions import (
+    ANY,
+    FILE_FIELDS,
+    FILES,
+    GLOBALS,
+    LINKS,
+    TAGS,
+    Method,
+    body_of,
+    check,
+    find,
+    properties,
+)
+from .methods import (
+    DATE_FIELDS,
+    DATES,
+    DURATION_FIELDS,
+    LIST,
+    LIST_FIELDS,
+    NUMBERS,
+    OBJECT,
+    REGEXPS,
+    TEXT,
+    TEXT_FIELDS,
+)
+from .values import (
+    BINARY,
+    LAZY,
+    UNARY,
+    Html,
+    Icon,
+    Image,
+    RelativeTime,
+    TagValue,
+    is_true,
+    type_name,
+    wrap_property,
+)
 
 
 def _on_target(method: Method) -> Method:
@@ -225,7 +281,9 @@ def fail_with(message: str) -> Evaluate:
     return fail
 
 
-def _function(receiver: Evaluate | None, name: str, nodes: tuple[Node, ...], compiler: Compiler) -> Evaluate:
+def _function(
+    receiver: Evaluate | None, name: str, nodes: tuple[Node, ...], compiler: Compiler
+) -> Evaluate:
     """A method, or a global function, which has no receiver."""
     variables = find(BODIES, name) if receiver else None
     body = compiler.compile(nodes[0], variables) if variables is not None and nodes else None
@@ -249,5 +307,12 @@ def _function(receiver: Evaluate | None, name: str, nodes: tuple[Node, ...], com
 
 
 BASES = Language(
-    binary=BINARY, unary=UNARY, lazy=LAZY, name_of=_name, field=field, index=index, call=_call, compile_field=_access
+    binary=BINARY,
+    unary=UNARY,
+    lazy=LAZY,
+    name_of=_name,
+    field=field,
+    index=index,
+    call=_call,
+    compile_field=_access,
 )

@@ -30,7 +30,16 @@ from obsidian_mcp.core.text.text import utf16_length
 
 from .dates import relative_text, total
 from .functions import NUMBER, PATTERN, STRING, Body, Method, Parameter
-from .values import RelativeTime, TagValue, equals, is_true, link_text, order_key, text_of, type_name
+from .values import (
+    RelativeTime,
+    TagValue,
+    equals,
+    is_true,
+    link_text,
+    order_key,
+    text_of,
+    type_name,
+)
 
 _WORD_START = re.compile(r"(^|\s)(\S)")
 
@@ -48,7 +57,9 @@ def _contains(quantify: Callable[[Iterable[bool]], bool]) -> Callable[..., Value
 def _charge_first(run: Callable[..., Value], units: int = 1) -> Callable[..., Value]:
     """A method without the scope, charged with `units` for each character, item or entry of its receiver."""
 
-    def charge_and_run(scope: Scope, receiver: str | list[Value] | dict[str, Value], *arguments: Value) -> Value:
+    def charge_and_run(
+        scope: Scope, receiver: str | list[Value] | dict[str, Value], *arguments: Value
+    ) -> Value:
         scope.context.budget.charge(units * len(receiver))
         return run(receiver, *arguments)
 
@@ -63,7 +74,9 @@ def _replace(scope: Scope, text: str, pattern: str | RegExpValue, replacement: s
     budget.charge(len(text) + count * len(replacement))
     if "$" not in replacement:
         return text.replace(pattern, replacement)
-    return RegExpValue(escape(pattern), "g").replace(text, replacement, everywhere=True, budget=budget)
+    return RegExpValue(escape(pattern), "g").replace(
+        text, replacement, everywhere=True, budget=budget
+    )
 
 
 def _repeat(scope: Scope, text: str, count: float) -> Value:
@@ -73,7 +86,9 @@ def _repeat(scope: Scope, text: str, count: float) -> Value:
     return text * int(count)
 
 
-def _split(scope: Scope, text: str, separator: str | RegExpValue, count: float | None = None) -> Value:
+def _split(
+    scope: Scope, text: str, separator: str | RegExpValue, count: float | None = None
+) -> Value:
     budget = scope.context.budget
     if isinstance(separator, RegExpValue):
         parts = separator.split(text, budget)
@@ -88,20 +103,29 @@ TEXT: Mapping[str, Method] = {
     "contains": Method(_contains(all), (Parameter("value", STRING),)),
     "containsAll": Method(_contains(all), (Parameter("values", STRING, rest=True),)),
     "containsAny": Method(_contains(any), (Parameter("values", STRING, rest=True),)),
-    "startsWith": Method(lambda _, text, query: text.startswith(query), (Parameter("query", STRING),)),
+    "startsWith": Method(
+        lambda _, text, query: text.startswith(query), (Parameter("query", STRING),)
+    ),
     "endsWith": Method(lambda _, text, query: text.endswith(query), (Parameter("query", STRING),)),
     "lower": Method(_charge_first(str.lower)),
-    "title": Method(_charge_first(lambda text: _WORD_START.sub(lambda found: found[1] + found[2].upper(), text))),
+    "title": Method(
+        _charge_first(lambda text: _WORD_START.sub(lambda found: found[1] + found[2].upper(), text))
+    ),
     "trim": Method(_charge_first(lambda text: text.strip(javascript.SPACES))),
     "replace": Method(_replace, (Parameter("pattern", PATTERN), Parameter("replacement", STRING))),
     "repeat": Method(_repeat, (Parameter("count", NUMBER),)),
     "reverse": Method(_charge_first(lambda text: text[::-1])),
     "slice": Method(
-        _charge_first(javascript.slice_text), (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))
+        _charge_first(javascript.slice_text),
+        (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True)),
     ),
-    "split": Method(_split, (Parameter("separator", PATTERN), Parameter("n", NUMBER, optional=True))),
+    "split": Method(
+        _split, (Parameter("separator", PATTERN), Parameter("n", NUMBER, optional=True))
+    ),
 }
-TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {"length": lambda text, _: float(utf16_length(text))}
+TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {
+    "length": lambda text, _: float(utf16_length(text))
+}
 
 
 def _round(_: Scope, number: float, digits: float | None = None) -> Value:
@@ -113,7 +137,9 @@ def _round(_: Scope, number: float, digits: float | None = None) -> Value:
 
 
 def _to_fixed(_: Scope, number: float, digits: float | None = None) -> Value:
-    return javascript.to_fixed(number, int(digits or 0) if digits is None or math.isfinite(digits) else -1)
+    return javascript.to_fixed(
+        number, int(digits or 0) if digits is None or math.isfinite(digits) else -1
+    )
 
 
 NUMBERS: Mapping[str, Method] = {
@@ -126,7 +152,9 @@ NUMBERS: Mapping[str, Method] = {
 
 
 REGEXPS: Mapping[str, Method] = {
-    "matches": Method(lambda _, pattern, value: pattern.matches(value), (Parameter("value", STRING),))
+    "matches": Method(
+        lambda _, pattern, value: pattern.matches(value), (Parameter("value", STRING),)
+    )
 }
 
 
@@ -173,7 +201,11 @@ def _holds(scope: Scope, items: list[Value], value: Value) -> bool:
     for item in items:
         context.budget.tick()
         is_tag = type(item) is TagValue
-        if (isinstance(value, str) and covers(value, item)) if is_tag else equals(item, value, context):
+        if (
+            (isinstance(value, str) and covers(value, item))
+            if is_tag
+            else equals(item, value, context)
+        ):
             return True
     return False
 
@@ -185,11 +217,15 @@ def _spread(values: Sequence[Value]) -> list[Value]:
 
 def _list_contains(scope: Scope, items: list[Value], value: Value) -> Value:
     has_items = isinstance(value, list) and bool(value)
-    return _holds(scope, items, value) or (has_items and all(_holds(scope, items, item) for item in value))
+    return _holds(scope, items, value) or (
+        has_items and all(_holds(scope, items, item) for item in value)
+    )
 
 
 def _filter(items: list[Value], body: Body) -> Value:
-    return [item for place, item in enumerate(items) if is_true(body(value=item, index=float(place)))]
+    return [
+        item for place, item in enumerate(items) if is_true(body(value=item, index=float(place)))
+    ]
 
 
 def _reduce(_: Scope, items: list[Value], body: Body, accumulator: Value) -> Value:
@@ -199,7 +235,9 @@ def _reduce(_: Scope, items: list[Value], body: Body, accumulator: Value) -> Val
 
 
 def _flat(scope: Scope, items: list[Value]) -> Value:
-    scope.context.budget.charge_items(sum(len(item) if isinstance(item, list) else 1 for item in items))
+    scope.context.budget.charge_items(
+        sum(len(item) if isinstance(item, list) else 1 for item in items)
+    )
     return _spread(items)
 
 
@@ -263,7 +301,11 @@ def median(numbers: list[float]) -> float | None:
 def deviation(numbers: list[float]) -> float | None:
     """Standard deviation of the population; None without numbers."""
     average = mean(numbers)
-    return None if average is None else math.sqrt(sum((number - average) ** 2 for number in numbers) / len(numbers))
+    return (
+        None
+        if average is None
+        else math.sqrt(sum((number - average) ** 2 for number in numbers) / len(numbers))
+    )
 
 
 LIST: Mapping[str, Method] = {
@@ -279,7 +321,10 @@ LIST: Mapping[str, Method] = {
     "filter": Method(_charge_first(_filter, ITEM_UNITS), (Parameter("expression"),)),
     "map": Method(
         _charge_first(
-            lambda items, body: [body(value=item, index=float(place)) for place, item in enumerate(items)], ITEM_UNITS
+            lambda items, body: [
+                body(value=item, index=float(place)) for place, item in enumerate(items)
+            ],
+            ITEM_UNITS,
         ),
         (Parameter("expression"),),
     ),
@@ -300,7 +345,9 @@ LIST: Mapping[str, Method] = {
     "earliest": _date_of(min),
     "latest": _date_of(max),
 }
-LIST_FIELDS: Mapping[str, Callable[[list[Value], Scope], Value]] = {"length": lambda items, _: float(len(items))}
+LIST_FIELDS: Mapping[str, Callable[[list[Value], Scope], Value]] = {
+    "length": lambda items, _: float(len(items))
+}
 
 
 def _filter_object(entries: dict[str, Value], body: Body) -> Value:
@@ -312,7 +359,10 @@ OBJECT: Mapping[str, Method] = {
     "values": Method(_charge_first(lambda entries: list(entries.values()), ITEM_UNITS)),
     "map": Method(
         _charge_first(
-            lambda entries, body: {key: body(key=key, value=value) for key, value in entries.items()}, 2 * ITEM_UNITS
+            lambda entries, body: {
+                key: body(key=key, value=value) for key, value in entries.items()
+            },
+            2 * ITEM_UNITS,
         ),
         (Parameter("expression"),),
     ),

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from obsidian_mcp.core.expressions.syntax import Binary, FieldAccess, FunctionCall, IndexAccess, Literal, Name, Node
+from obsidian_mcp.core.expressions.syntax import (
+    Binary,
+    FieldAccess,
+    FunctionCall,
+    IndexAccess,
+    Literal,
+    Name,
+    Node,
+)
 from obsidian_mcp.core.frontmatter import yaml12
 
 from .base_file import Base, Filter, FilterStatement, Junction, View
@@ -27,21 +35,26 @@ def new_item(base: Base, view: View) -> NewItem:
     links: dict[str, list[yaml12.Value]] = {}
     for statement in (*_list_required(base.filters), *_list_required(view.filters)):
         match parse_or_problem(statement.text):
-            case Binary("==", left, right) if (name := _property(left)) and (value := _write_value(right)) is not None:
+            case Binary("==", left, right) if (name := _property(left)) and (
+                value := _write_value(right)
+            ) is not None:
                 item.properties.setdefault(name, value)
             case FunctionCall(
-                FieldAccess(FieldAccess(Name("file"), "tags") | Name("tags"), "contains"), (Literal(str() as tag),)
+                FieldAccess(FieldAccess(Name("file"), "tags") | Name("tags"), "contains"),
+                (Literal(str() as tag),),
             ):
                 tags.append(tag.removeprefix("#"))
-            case FunctionCall(FieldAccess(of, "contains"), (FunctionCall() as link,)) if (name := _property(of)) and (
-                value := _write_value(link)
-            ):
+            case FunctionCall(FieldAccess(of, "contains"), (FunctionCall() as link,)) if (
+                name := _property(of)
+            ) and (value := _write_value(link)):
                 links.setdefault(name, []).append(value)
             case FunctionCall(FieldAccess(Name("file"), "hasTag"), arguments):
                 tags += [
                     argument.value.removeprefix("#")
                     for argument in arguments
-                    if isinstance(argument, Literal) and isinstance(argument.value, str) and argument.value
+                    if isinstance(argument, Literal)
+                    and isinstance(argument.value, str)
+                    and argument.value
                 ]
             case FunctionCall(FieldAccess(Name("file"), "inFolder"), (Literal(str() as folder),)):
                 item.folder = item.folder or folder.strip("/")

@@ -33,7 +33,10 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)|(?P<name>[^\W\d][\w$]*|\$[\w$]*)"
     r"|(?P<operator>\|\||&&|==|!=|<=|>=|\?\?|[-+*/%<>!()\[\].,={}?:&|])|(?P<quote>[\"'])|(?P<end>$))"
 )
-_STRING = {'"': re.compile(r'((?:[^"\\]|\\.)*)"', re.DOTALL), "'": re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)}
+_STRING = {
+    '"': re.compile(r'((?:[^"\\]|\\.)*)"', re.DOTALL),
+    "'": re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL),
+}
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _REGEXP = re.compile(r"/((?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)/([A-Za-z]*)")
@@ -97,7 +100,11 @@ class _Parser:
 
     def _problem(self, token: _Token, expected: str, problem: str = "") -> SyntaxProblem:
         if not problem:
-            problem = "the expression ends here" if token.kind == "end" else f'"{token.text}" cannot stand here'
+            problem = (
+                "the expression ends here"
+                if token.kind == "end"
+                else f'"{token.text}" cannot stand here'
+            )
         return SyntaxProblem(token.at, problem, expected, _HINTS.get(token.text, ""))
 
     def _expression(self, least: int = 1) -> Node:
@@ -128,7 +135,9 @@ class _Parser:
             token = self._next()
             if token.text == ".":
                 if first.kind == "number" and isinstance(node, syntax.Literal):
-                    raise self._problem(token, "an operator", "a bare number has no fields or methods")
+                    raise self._problem(
+                        token, "an operator", "a bare number has no fields or methods"
+                    )
                 if self._token.kind != "name":
                     raise self._problem(self._token, "the name of a field or function")
                 node = syntax.FieldAccess(node, self._next().text)
@@ -145,7 +154,11 @@ class _Parser:
                 return syntax.Literal(float(self._next().text))
             case "name":
                 self._next()
-                return syntax.Literal(_CONSTANTS[token.text]) if token.text in _CONSTANTS else syntax.Name(token.text)
+                return (
+                    syntax.Literal(_CONSTANTS[token.text])
+                    if token.text in _CONSTANTS
+                    else syntax.Name(token.text)
+                )
             case "quote":
                 return syntax.Literal(self._string(token))
             case "operator" if token.text == "/":
@@ -174,7 +187,9 @@ class _Parser:
         found = read()
         self._nesting -= 1
         if not self._takes(closing):
-            raise self._problem(self._token, f'"{closing}" for the "{opened.text}" at column {opened.at + 1}')
+            raise self._problem(
+                self._token, f'"{closing}" for the "{opened.text}" at column {opened.at + 1}'
+            )
         return found
 
     def _string(self, token: _Token) -> str:
@@ -189,7 +204,9 @@ class _Parser:
         if found is None:
             raise self._problem(token, "a value, or a closed regular expression such as /a+/g")
         if not _FLAGS.issuperset(found[2]) or len(set(found[2])) < len(found[2]):
-            raise SyntaxProblem(found.start(2), f'"{found[2]}" are no flags of a regular expression')
+            raise SyntaxProblem(
+                found.start(2), f'"{found[2]}" are no flags of a regular expression'
+            )
         try:
             expression = RegExpValue(found[1], found[2])
         except ExpressionError as error:

@@ -189,7 +189,10 @@ def wrap_property(raw: Value, source: str, *, tags: bool = False) -> Value:
     if raw is None or raw is True or raw is False or type(raw) is float:
         return raw
     if tags and isinstance(raw, list):
-        return [TagValue(item.removeprefix("#")) if type(item) is str else wrap_property(item, source) for item in raw]
+        return [
+            TagValue(item.removeprefix("#")) if type(item) is str else wrap_property(item, source)
+            for item in raw
+        ]
     return from_json(raw, lambda text: _read_text(text, source))
 
 
@@ -249,7 +252,13 @@ def minus(left: Value, right: Value, _: Context) -> Value:
 
 
 def _duration(value: Value) -> Duration | None:
-    return parse_duration(value) if isinstance(value, str) else value if isinstance(value, Duration) else None
+    return (
+        parse_duration(value)
+        if isinstance(value, str)
+        else value
+        if isinstance(value, Duration)
+        else None
+    )
 
 
 def _arithmetic(numbers: Callable[[float, float], float], *, scales_durations: bool) -> Operator:
@@ -277,14 +286,20 @@ def _compare(test: Callable[[Any, Any], bool]) -> Operator:
             return test(str(left), str(right))
         if isinstance(left, Duration) or isinstance(right, Duration):
             longer, shorter = _duration(left), _duration(right)
-            return longer is not None and shorter is not None and test(longer.total_ms, shorter.total_ms)
+            return (
+                longer is not None
+                and shorter is not None
+                and test(longer.total_ms, shorter.total_ms)
+            )
         return False
 
     return compare
 
 
 def _date(value: Value) -> Date | None:
-    return parse_date(value) if isinstance(value, str) else value if isinstance(value, Date) else None
+    return (
+        parse_date(value) if isinstance(value, str) else value if isinstance(value, Date) else None
+    )
 
 
 def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
@@ -330,12 +345,20 @@ def _same_file(left: Value, right: Value, context: Context) -> bool:
     """Whether two of Link, File and String mean one file; links that lead nowhere by their target."""
     if isinstance(left, str) or isinstance(right, str):
         text, link = (left, right) if isinstance(left, str) else (right, left)
-        return isinstance(link, LinkValue) and text in (link.target, f"[[{link.target}]]", link_text(link))
+        return isinstance(link, LinkValue) and text in (
+            link.target,
+            f"[[{link.target}]]",
+            link_text(link),
+        )
     if not isinstance(left, LinkValue | File) or not isinstance(right, LinkValue | File):
         return False
     first, second = path_of(left, context), path_of(right, context)
     if first is None and second is None:
-        return isinstance(left, LinkValue) and isinstance(right, LinkValue) and left.target == right.target
+        return (
+            isinstance(left, LinkValue)
+            and isinstance(right, LinkValue)
+            and left.target == right.target
+        )
     return first == second
 
 
@@ -385,7 +408,10 @@ UNARY: dict[str, Callable[[Value, Context], Value]] = {
     "!": lambda value, _: None if value is None else not is_true(value),
     "-": minus_sign,
 }
-LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {"&&": _logic(False), "||": _logic(True)}
+LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {
+    "&&": _logic(False),
+    "||": _logic(True),
+}
 
 
 def order_key(value: Value, context: Context, *, descending: bool = False) -> tuple[Any, ...]:
@@ -416,7 +442,9 @@ def identity(value: Value, context: Context) -> Any:
         case LinkValue() | File():
             path = path_of(value, context)
             return (
-                ("file", path) if path is not None else ("link", value.target if isinstance(value, LinkValue) else "")
+                ("file", path)
+                if path is not None
+                else ("link", value.target if isinstance(value, LinkValue) else "")
             )
         case Date():
             return "date", value.moment, value.has_time

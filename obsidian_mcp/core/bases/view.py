@@ -9,7 +9,15 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from obsidian_mcp.core.expressions.answer import Cell, Cells, Column, Page, QueryAnswer, RowGroup, cell_of
+from obsidian_mcp.core.expressions.answer import (
+    Cell,
+    Cells,
+    Column,
+    Page,
+    QueryAnswer,
+    RowGroup,
+    cell_of,
+)
 from obsidian_mcp.core.expressions.evaluate import (
     Context,
     Evaluate,
@@ -25,7 +33,14 @@ from obsidian_mcp.core.expressions.evaluate import (
 from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
-from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, File, LinkValue, Value
+from obsidian_mcp.core.expressions.values import (
+    Date,
+    Duration,
+    ExpressionError,
+    File,
+    LinkValue,
+    Value,
+)
 from obsidian_mcp.core.note.table import LocatedTable, number_of
 from obsidian_mcp.core.text.table_file import read_rows
 from obsidian_mcp.core.text.text import write_count
@@ -37,7 +52,17 @@ from .functions import FILE_FIELDS, GLOBALS, find
 from .language import BASES, BODIES, BaseRow, fail_with, file_field, formula_value, note_property
 from .methods import deviation, mean, median
 from .parser import parse_or_problem
-from .values import Image, date_text, identity, is_empty, is_true, link_text, order_key, text_of, wrap_property
+from .values import (
+    Image,
+    date_text,
+    identity,
+    is_empty,
+    is_true,
+    link_text,
+    order_key,
+    text_of,
+    wrap_property,
+)
 
 FILE_LABELS: Mapping[str, str] = dict(read_rows(__file__, "file_labels"))
 """What the app calls the columns of a file's fields."""
@@ -74,12 +99,18 @@ def run_view(
         context.problems.note(warning)
     _warn_of_this(base, view, context)
     formulas = {name: _formula(base, name, text, context) for name, text in base.formulas.items()}
-    found = read_rows(formulas) if read_rows else (BaseRow(file, formulas) for file in context.vault.files())
+    found = (
+        read_rows(formulas)
+        if read_rows
+        else (BaseRow(file, formulas) for file in context.vault.files())
+    )
     rows = _rows(base, view, context, found, in_order=read_rows is not None)
     groups = _groups(view, rows, context)
     if groups is not None:
         rows = list(chain.from_iterable(group.rows for group in groups))
-    summaries = {property_id: _summary(base, name, context) for property_id, name in view.summaries.items()}
+    summaries = {
+        property_id: _summary(base, name, context) for property_id, name in view.summaries.items()
+    }
     ids = default_columns if view.order is None else view.order
     shown = page.cut(rows)
     return QueryAnswer(
@@ -92,7 +123,11 @@ def run_view(
         groups=None
         if groups is None
         else tuple(
-            RowGroup(_cell(group.key, context), len(group.rows), _summarize(group.rows, view, summaries, context))
+            RowGroup(
+                _cell(group.key, context),
+                len(group.rows),
+                _summarize(group.rows, view, summaries, context),
+            )
             for group in groups
         ),
         summaries=_summarize(rows, view, summaries, context),
@@ -102,7 +137,11 @@ def run_view(
 
 def full_id(property_id: str) -> str:
     """`note.status` for `status`."""
-    return property_id if property_id.startswith(("file.", "formula.", "note.")) else f"note.{property_id}"
+    return (
+        property_id
+        if property_id.startswith(("file.", "formula.", "note."))
+        else f"note.{property_id}"
+    )
 
 
 def label(base: Base, property_id: str) -> str:
@@ -139,15 +178,21 @@ def _formula(base: Base, name: str, text: str, context: Context) -> Evaluate:
     node = parse_or_problem(text)
     if isinstance(node, SyntaxProblem):
         place = base.describe(("formulas", name), node)
-        context.problems.note(f'Formula "{name}": Unable to parse formula. (position {node.at}) {place}')
+        context.problems.note(
+            f'Formula "{name}": Unable to parse formula. (position {node.at}) {place}'
+        )
         return lambda _: None
     return compile_expression(node, BASES)
 
 
-def _rows(base: Base, view: View, context: Context, found: Iterable[BaseRow], *, in_order: bool) -> list[Scope]:
+def _rows(
+    base: Base, view: View, context: Context, found: Iterable[BaseRow], *, in_order: bool
+) -> list[Scope]:
     """Filtered, sorted and limited. Without a sort they are sorted by name, or with `in_order` stay as they are."""
     rows = [Scope(context, row) for row in found]
-    parts: list[Condition] = [_condition(base, part) for part in (base.filters, view.filters) if part is not None]
+    parts: list[Condition] = [
+        _condition(base, part) for part in (base.filters, view.filters) if part is not None
+    ]
     if parts:
         rows = filter_rows(rows, _all_of(parts), context, FILTER_STEP)
     keys = [SortBy(property_value(order.property), order.descending) for order in view.sort]
@@ -223,7 +268,9 @@ def _summary(base: Base, name: str, context: Context) -> Summary:
             evaluate = compile_expression(node, BASES, frozenset({"values"}))
             row = BaseRow(File(context.source), {})
             return lambda values, _: evaluate(Scope(context, row, {"values": list(values)}))
-        context.problems.note(f'Summary "{name}" does not parse: {base.describe(("summaries", name), node)}')
+        context.problems.note(
+            f'Summary "{name}" does not parse: {base.describe(("summaries", name), node)}'
+        )
         return lambda *_: None
     built_in: Summary | None = find(BUILT_IN, name)
     if built_in is None:
@@ -234,7 +281,9 @@ def _summary(base: Base, name: str, context: Context) -> Summary:
     return built_in or (lambda *_: None)
 
 
-def _summarize(rows: Sequence[Scope], view: View, summaries: Mapping[str, Summary], context: Context) -> Cell:
+def _summarize(
+    rows: Sequence[Scope], view: View, summaries: Mapping[str, Summary], context: Context
+) -> Cell:
     context.budget.end_row(kept=True)  # of the key, where the rows are those of a group
     found: dict[str, dict[str, Cell]] = {}
     for property_id, summarize in summaries.items():
@@ -251,7 +300,9 @@ def _summarize(rows: Sequence[Scope], view: View, summaries: Mapping[str, Summar
     return found or None
 
 
-def _cells(rows: Sequence[Scope], columns: Sequence[Evaluate], context: Context) -> Iterator[list[Cell]]:
+def _cells(
+    rows: Sequence[Scope], columns: Sequence[Evaluate], context: Context
+) -> Iterator[list[Cell]]:
     for row in rows:
         cells = [_cell(evaluate_or_error(column, row), context) for column in columns]
         context.budget.hold(cells)
@@ -275,7 +326,9 @@ def _warnings(context: Context) -> list[str]:
     return context.problems.notes + counted
 
 
-def _summarize_numbers(compute: Callable[[list[float]], float | None], *, rounded: bool = False) -> Summary:
+def _summarize_numbers(
+    compute: Callable[[list[float]], float | None], *, rounded: bool = False
+) -> Summary:
     def summarize(values: Sequence[Value], _: Context) -> Value:
         result = compute([value for value in values if type(value) is float])
         return result if result is None or not rounded else round_half_up(result * 100.0) / 100.0
@@ -284,7 +337,9 @@ def _summarize_numbers(compute: Callable[[list[float]], float | None], *, rounde
 
 
 def _dates(values: Sequence[Value]) -> list[Date]:
-    return sorted((value for value in values if isinstance(value, Date)), key=lambda date: date.milliseconds)
+    return sorted(
+        (value for value in values if isinstance(value, Date)), key=lambda date: date.milliseconds
+    )
 
 
 def _range(values: Sequence[Value], _: Context) -> Value:
@@ -312,14 +367,18 @@ BUILT_IN: Mapping[str, Summary] = {
     "Unchecked": _count(lambda value: value is False),
     "Empty": _count(is_empty),
     "Filled": _count(lambda value: not is_empty(value)),
-    "Unique": lambda values, context: float(len({identity(value, context) for value in values if not is_empty(value)})),
+    "Unique": lambda values, context: float(
+        len({identity(value, context) for value in values if not is_empty(value)})
+    ),
 }
 
 
 _IS_YAML = re.compile(r"^[ \t]*+(?:\w++[ \t]*+:(?:\s|$)|[{-])", re.MULTILINE)
 
 
-_NO_PROPERTIES = frozenset(("file", "note", "formula", "this", "if", *GLOBALS, *chain(*BODIES.values())))
+_NO_PROPERTIES = frozenset(
+    ("file", "note", "formula", "this", "if", *GLOBALS, *chain(*BODIES.values()))
+)
 """Names in expressions that are none of properties."""
 
 
@@ -328,13 +387,17 @@ class TableRow(BaseRow):
 
     __slots__ = ("line",)
 
-    def __init__(self, file: File, formulas: Mapping[str, Evaluate], cells: Mapping[str, Value], line: int) -> None:
+    def __init__(
+        self, file: File, formulas: Mapping[str, Evaluate], cells: Mapping[str, Value], line: int
+    ) -> None:
         super().__init__(file, formulas)
         self.properties.update(cells)
         self.line = line
 
 
-def run_table(query: str, note: File, located: LocatedTable, context: Context, page: Page, view: str) -> QueryAnswer:
+def run_table(
+    query: str, note: File, located: LocatedTable, context: Context, page: Page, view: str
+) -> QueryAnswer:
     """Return the rows of a table that a base, a filter, or nothing but all rows, asks for. Raises: QueryInvalid."""
     base = read(query) if _IS_YAML.search(query) else _read_filter(query)
     columns = tuple(located.table.columns)
@@ -342,15 +405,26 @@ def run_table(query: str, note: File, located: LocatedTable, context: Context, p
     for name in _named_properties(base, base.view(view or None)):
         key = name.removeprefix("note.").lower()
         if not name.startswith(("file.", "formula.")) and key not in known:
-            raise QueryInvalid(f"The table has no column {name!r}. Its columns are {', '.join(map(repr, columns))}.")
-    return run_view(base, context, page, view or None, partial(_table_rows, note, located), default_columns=columns)
+            raise QueryInvalid(
+                f"The table has no column {name!r}. Its columns are {', '.join(map(repr, columns))}."
+            )
+    return run_view(
+        base,
+        context,
+        page,
+        view or None,
+        partial(_table_rows, note, located),
+        default_columns=columns,
+    )
 
 
 def _read_filter(text: str) -> Base:
     statement = FilterStatement(text, ("filters",)) if text.strip() else None
     problem = parse_or_problem(text) if statement else None
     if isinstance(problem, SyntaxProblem):
-        raise QueryInvalid(f"The filter does not parse: {problem.explanation} (position {problem.at})")
+        raise QueryInvalid(
+            f"The filter does not parse: {problem.explanation} (position {problem.at})"
+        )
     return Base((View("Table", "table"),), statement)
 
 
@@ -359,13 +433,21 @@ def _named_properties(base: Base, view: View) -> Iterator[str]:
     for path, text in expressions(base, [view]):
         node = parse_or_problem(text)
         if path[0] != "summaries" and not isinstance(node, SyntaxProblem):
-            yield from (part.name for part in walk(node) if isinstance(part, Name) and part.name not in _NO_PROPERTIES)
+            yield from (
+                part.name
+                for part in walk(node)
+                if isinstance(part, Name) and part.name not in _NO_PROPERTIES
+            )
     yield from view.order or ()
-    yield from (order.property for order in (*view.sort, *([view.group_by] if view.group_by else [])))
+    yield from (
+        order.property for order in (*view.sort, *([view.group_by] if view.group_by else []))
+    )
     yield from view.summaries
 
 
-def _table_rows(note: File, located: LocatedTable, formulas: Mapping[str, Evaluate]) -> Iterator[TableRow]:
+def _table_rows(
+    note: File, located: LocatedTable, formulas: Mapping[str, Evaluate]
+) -> Iterator[TableRow]:
     columns = [name.lower() for name in located.table.columns]
     for number, row in enumerate(located.table.rows):
         cells = {name: _read_cell(row.cell(index), note.path) for index, name in enumerate(columns)}

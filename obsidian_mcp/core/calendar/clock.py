@@ -40,7 +40,10 @@ def instant(when: datetime) -> int:
         return (plain - _EPOCH - (when.utcoffset() or timedelta())) // _MICROSECOND
     if when.year <= _LAST_YEAR_ASKED:
         try:
-            return int(when.replace(microsecond=0, tzinfo=local_zone).timestamp()) * 1_000_000 + when.microsecond
+            return (
+                int(when.replace(microsecond=0, tzinfo=local_zone).timestamp()) * 1_000_000
+                + when.microsecond
+            )
         except _REFUSALS:
             pass
     alike = _alike(when)
@@ -77,7 +80,11 @@ def name(when: datetime) -> str:
 
 def on_the_clock(when: datetime) -> datetime:
     """Return a time; a local one that the clocks skip is moved on by as much as they skip, as JavaScript does."""
-    skipped = 0 if when.tzinfo is not None else instant(when.replace(fold=0)) - instant(when.replace(fold=1))
+    skipped = (
+        0
+        if when.tzinfo is not None
+        else instant(when.replace(fold=0)) - instant(when.replace(fold=1))
+    )
     return when + timedelta(microseconds=skipped) if skipped > 0 else when
 
 
@@ -108,7 +115,9 @@ def read_zone(text: str) -> tzinfo | None:
 def _alike(when: datetime) -> datetime:
     """The same time without a zone in a year of 2008 to 2035 that begins on the same weekday and is as long."""
     kind = (date(when.year, 1, 1).weekday(), isleap(when.year))
-    year = next(year for year in range(2008, 2036) if (date(year, 1, 1).weekday(), isleap(year)) == kind)
+    year = next(
+        year for year in range(2008, 2036) if (date(year, 1, 1).weekday(), isleap(year)) == kind
+    )
     return when.replace(year=year, tzinfo=None)
 
 
@@ -144,7 +153,9 @@ def shift(when: _Date, count: int, unit: str) -> _Date:
         year, month = divmod(when.year * 12 + when.month - 1 + count * _MONTHS[unit], 12)
         if not 1 <= year <= 9999:
             raise OverflowError(f"the year {year} is outside the calendar")
-        return when.replace(year=year, month=month + 1, day=min(when.day, monthrange(year, month + 1)[1]))
+        return when.replace(
+            year=year, month=month + 1, day=min(when.day, monthrange(year, month + 1)[1])
+        )
     if unit in _DAYS:
         return when + timedelta(days=count * _DAYS[unit])
     return when + timedelta(seconds=count * _SECONDS[unit])

@@ -19,11 +19,26 @@ MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS = (
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _DAYS_AWAY = {"yesterday": -1, "tomorrow": 1}
 _UNITS = {"d": "d", "w": "w", "m": "M", "q": "Q", "y": "y"}
 
-Kind = Literal["day", "moved", "span", "weekday", "period", "week", "month", "named month", "quarter", "year"]
+Kind = Literal[
+    "day", "moved", "span", "weekday", "period", "week", "month", "named month", "quarter", "year"
+]
 
 
 class DayPhrase(NamedTuple):
@@ -55,17 +70,25 @@ def read_phrase(text: str) -> DayPhrase | None:
 
 
 def _phrase(kind: Kind, is_loose: bool, parts: dict[str, str | None]) -> DayPhrase:
-    word, month, number, count = (parts.get(name) or "" for name in ("word", "month", "number", "count"))
+    word, month, number, count = (
+        parts.get(name) or "" for name in ("word", "month", "number", "count")
+    )
     year, unit, weekday = parts.get("year"), parts.get("unit") or "", parts.get("weekday")
     amount = _DAYS_AWAY.get(word, 0)
     if count:
-        amount = int(count) if count.isdigit() else _NUMBERS.index(count) + 1 if count in _NUMBERS else 1
+        amount = (
+            int(count) if count.isdigit() else _NUMBERS.index(count) + 1 if count in _NUMBERS else 1
+        )
         amount = -amount if word.endswith(" ago") or _is_back(word) else amount
     return DayPhrase(
         kind,
         is_loose,
         int(year) if year else None,
-        int(month) if month.isdigit() else [name[:3] for name in MONTHS].index(month[:3]) + 1 if month else 1,
+        int(month)
+        if month.isdigit()
+        else [name[:3] for name in MONTHS].index(month[:3]) + 1
+        if month
+        else 1,
         int(parts.get("day") or 1),
         [name[:3] for name in WEEKDAYS].index(weekday[:3]) if weekday else int(number or 0),
         amount,
@@ -85,7 +108,11 @@ _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     ("today|yesterday|tomorrow", "moved", False),
     ("now", "moved", True),
     (rf"{_YEAR}-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}})", "day", False),
-    (rf"{_YEAR}(?P<separator>/?)(?P<month>[0-9]{{2}})(?P=separator)(?P<day>[0-9]{{2}})", "day", True),
+    (
+        rf"{_YEAR}(?P<separator>/?)(?P<month>[0-9]{{2}})(?P=separator)(?P<day>[0-9]{{2}})",
+        "day",
+        True,
+    ),
     (rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_YEAR}", "day", True),
     (rf"{_DAY} {_MONTH}(?:,? {_YEAR})?", "day", False),
     (rf"{_MONTH} {_DAY}(?:,? {_YEAR})?", "day", False),
@@ -93,9 +120,21 @@ _EXPRESSIONS: list[tuple[str, Kind, bool]] = [
     (rf"{_COUNT}(?P<unit>day|week|month|year)s? ago", "moved", False),
     (rf"in {_COUNT}(?P<unit>quarter)s?", "moved", True),
     (rf"{_COUNT}(?P<unit>quarter)s? ago", "moved", True),
-    (r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy]|(?:day|week|month|quarter|year)(?=s?$))s?", "moved", True),
-    (rf"(?:(?:in|within) )?(?:the )?(?:last|past|next) {_COUNT}(?P<unit>day|week|month|quarter|year)s?", "span", True),
-    (r"(?:(?:in|within) )?(?:the )?(?P<count>past) (?P<unit>day|week|month|quarter|year)", "span", True),
+    (
+        r"[-+](?P<count>[0-9]{1,5}) ?(?P<unit>[dwmqy]|(?:day|week|month|quarter|year)(?=s?$))s?",
+        "moved",
+        True,
+    ),
+    (
+        rf"(?:(?:in|within) )?(?:the )?(?:last|past|next) {_COUNT}(?P<unit>day|week|month|quarter|year)s?",
+        "span",
+        True,
+    ),
+    (
+        r"(?:(?:in|within) )?(?:the )?(?P<count>past) (?P<unit>day|week|month|quarter|year)",
+        "span",
+        True,
+    ),
     (rf"(?:{_WHICH} )?{_WEEKDAY}", "weekday", False),
     (rf"{_WHICH} (?P<unit>week|month|quarter|year)", "period", False),
     (rf"{_YEAR}-w(?P<number>[0-9]{{2}})", "week", False),
@@ -113,7 +152,8 @@ _FORMS = [(re.compile(expression), kind, is_loose) for expression, kind, is_loos
 
 _is_pair = re.compile(rf" *({DAY})( +|\.\.| to )({DAY}) *", re.IGNORECASE).fullmatch
 _is_age = re.compile(
-    r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?", re.IGNORECASE
+    r"(?P<count>[0-9]{1,6}) ?(?P<unit>h|hours?|d|days?|w|weeks?|m|mo|months?|y|years?)(?: ago)?",
+    re.IGNORECASE,
 ).fullmatch
 _to_today = re.compile(r"since (?:the )?(.+)|so far (this .+)|(this .+) so far").fullmatch
 _STEPS = {"last": -1, "this": 0, "next": 1}
@@ -154,7 +194,11 @@ def read_days(text: str, today: date, ways: Ways = PERSON) -> Days | None:
     if (pair := _is_pair(text)) and (ways.takes_all or not pair[2].strip()):
         both = [day for day in map(calendar_day, (pair[1], pair[3])) if day is not None]
         return Days(min(both), max(both)) if both else None
-    plain = " ".join(text.replace(",", " ").lower().removeprefix("the ").split()) if ways.takes_all else text
+    plain = (
+        " ".join(text.replace(",", " ").lower().removeprefix("the ").split())
+        if ways.takes_all
+        else text
+    )
     since = _to_today(plain) if ways.takes_all else None
     phrase = read_phrase(next(filter(None, since.groups())) if since else plain)
     if phrase is None or (phrase.is_loose and not ways.takes_all):
@@ -183,7 +227,9 @@ def read_coming_day(text: str, today: date) -> date | None:
             case "weekday" if phrase.which != "next":
                 return today + timedelta((phrase.number - today.weekday()) % 7)
             case "day" if phrase.year is None:
-                return next((day for day in _in_years(phrase, today.year, _YEARS) if day >= today), None)
+                return next(
+                    (day for day in _in_years(phrase, today.year, _YEARS) if day >= today), None
+                )
             case "moved" | "day" | "weekday":
                 return _days(phrase, today, TASKS).first
     except (ValueError, OverflowError):
@@ -195,7 +241,11 @@ def read_shifted_day(text: str, start: date) -> date | None:
     """Return the day that `+1 week` or `-2d` is from another one; None for other texts (TASK-83)."""
     phrase = read_phrase(text)
     try:
-        return shift(start, phrase.amount, phrase.unit) if phrase is not None and phrase.is_signed else None
+        return (
+            shift(start, phrase.amount, phrase.unit)
+            if phrase is not None and phrase.is_signed
+            else None
+        )
     except (ValueError, OverflowError):
         return None
 
@@ -271,16 +321,23 @@ def _weekday(phrase: DayPhrase, today: date, ways: Ways) -> date:
         case "last":
             return today + timedelta(ahead - 7)
         case "this":
-            return start_of("week", today, ways.weeks) + timedelta((phrase.number + 1 - ways.weeks.first_day) % 7)
+            return start_of("week", today, ways.weeks) + timedelta(
+                (phrase.number + 1 - ways.weeks.first_day) % 7
+            )
     return today + timedelta(ahead)
 
 
 def _in_years(phrase: DayPhrase, first: int, count: int) -> Iterator[date]:
-    days = (calendar_day(f"{year:04}-{phrase.month:02}-{phrase.day:02}") for year in range(first, first + count))
+    days = (
+        calendar_day(f"{year:04}-{phrase.month:02}-{phrase.day:02}")
+        for year in range(first, first + count)
+    )
     return (day for day in days if day is not None)
 
 
 FORMS = "a day as YYYY-MM-DD, today, tomorrow, a weekday, `next friday`, `in 3 days`, `2 weeks ago` or `14 October`"
 """For messages: what `read_coming_day` understands."""
-PERIOD_FORMS = f"{FORMS}, `this week`, `next month`, 2026-Q1, 2026-W05, or two days with a space between"
+PERIOD_FORMS = (
+    f"{FORMS}, `this week`, `next month`, 2026-Q1, 2026-W05, or two days with a space between"
+)
 """For messages: what `read_days` understands in queries of Tasks."""

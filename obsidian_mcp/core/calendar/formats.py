@@ -18,9 +18,17 @@ Writer = Callable[[datetime, Locale, str], str]
 Number = Callable[[datetime, Locale], int]
 
 
-def write(when: datetime, parts: Iterable[Part], writers: Mapping[str, Writer], locale: Locale, pattern: str) -> str:
+def write(
+    when: datetime,
+    parts: Iterable[Part],
+    writers: Mapping[str, Writer],
+    locale: Locale,
+    pattern: str,
+) -> str:
     """Return a time as the parts of a format write it."""
-    return "".join(writers[text](when, locale, pattern) if is_symbol else text for text, is_symbol in parts)
+    return "".join(
+        writers[text](when, locale, pattern) if is_symbol else text for text, is_symbol in parts
+    )
 
 
 def numbers(letters: str, widths: Sequence[int], value: Number) -> dict[str, Writer]:
@@ -46,11 +54,19 @@ def text(value: Callable[[datetime, Locale], str]) -> Writer:
 def read_symbols(name: str) -> dict[str, tuple[str, str]]:
     """Return what each symbol of a table is read as: a field, and the expression for its text."""
     rows = read_rows(__file__, f"symbols/{name}")
-    return {symbol: (field, expression) for symbols, field, expression in rows for symbol in symbols.split()}
+    return {
+        symbol: (field, expression)
+        for symbols, field, expression in rows
+        for symbol in symbols.split()
+    }
 
 
 def compile_format(
-    parts: Iterable[Part], readable: Callable[[str], str | None], *, atomic: bool = False, flags: int = 0
+    parts: Iterable[Part],
+    readable: Callable[[str], str | None],
+    *,
+    atomic: bool = False,
+    flags: int = 0,
 ) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
     """Return the expression of a format's texts and the symbol of each group; None: it cannot be read. `atomic`: no
     symbol takes back what it has read."""

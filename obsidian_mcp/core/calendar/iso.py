@@ -37,7 +37,9 @@ class Written(NamedTuple):
         """The time to the millisecond, without its zone. Raises: ValueError for what is not in the calendar."""
         thousandths = int(f"{self.fraction:0<3}"[:3])
         hour, minute, second = (int(part or 0) for part in (self.hour, self.minute, self.second))
-        return datetime.combine(date.fromisoformat(self.day), time(hour, minute, second, thousandths * 1000))
+        return datetime.combine(
+            date.fromisoformat(self.day), time(hour, minute, second, thousandths * 1000)
+        )
 
 
 def read(text: str) -> Written | None:
@@ -50,7 +52,12 @@ def is_datetime(text: str) -> bool:
     """Return whether a text is a time as a property holds it: `2026-11-22T09:05`, with seconds or without."""
     written = read(text)
     try:
-        return bool(written and written.mark == "T" and not (written.fraction or written.zone) and written.moment)
+        return bool(
+            written
+            and written.mark == "T"
+            and not (written.fraction or written.zone)
+            and written.moment
+        )
     except ValueError:
         return False
 

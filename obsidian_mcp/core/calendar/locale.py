@@ -65,13 +65,17 @@ class Locale:
     """A format in which the months are written as behind a day."""
     cases: Sequence[tuple[str, Sequence[str]]] = field(compare=False, default=())
     """Formats in which the weekdays are written otherwise, and how."""
-    halves: Sequence[tuple[int, str, str]] = field(compare=False, default=((1200, "AM", "am"), (2400, "PM", "pm")))
+    halves: Sequence[tuple[int, str, str]] = field(
+        compare=False, default=((1200, "AM", "am"), (2400, "PM", "pm"))
+    )
     """Parts of the day: end (hours and minutes as one number), name, name in lower case."""
     halves_keep_case: bool = field(compare=False, default=False)
     """Whether names of parts of the day are read only as they are written."""
     digits: str = field(compare=False, default="")
     """The ten digits, and the comma where it differs."""
-    eras: Sequence[Era] = field(compare=False, default=(Era(date.min, 1, "Anno Domini", "AD", "AD"),))
+    eras: Sequence[Era] = field(
+        compare=False, default=(Era(date.min, 1, "Anno Domini", "AD", "AD"),)
+    )
     """The latest first."""
 
     def era(self, when: datetime) -> Era:
@@ -89,12 +93,16 @@ class Locale:
 
     def weekday_names(self, pattern: str) -> Sequence[str]:
         """Return the weekdays for `dddd` in a format that `moment.expanded` gave."""
-        return next((names for form, names in self.cases if re.search(form, pattern)), self.weekdays)
+        return next(
+            (names for form, names in self.cases if re.search(form, pattern)), self.weekdays
+        )
 
     def ordinal(self, number: int, unit: str = "D") -> str:
         """Return a number as the language counts a unit (`D`, `M`, `w`…): `22nd`, `22.`, `1er`."""
         forms = (row for row in self.ordinals if row[0] == "*" or unit in row[0].split())
-        return next((form for _, numbers, form in forms if re.search(numbers, str(number))), "{}").format(number)
+        return next(
+            (form for _, numbers, form in forms if re.search(numbers, str(number))), "{}"
+        ).format(number)
 
     def meridiem(self, hour: int, minute: int, *, lower: bool = False) -> str:
         """Return the half or part of the day."""
@@ -115,7 +123,11 @@ class Locale:
             part = "pm" if part.startswith("p") else "am"
         candidates = (hour % 12, hour % 12 + 12)
         named = [found for found in candidates if self.meridiem(found, minute).lower() == part]
-        named += [found for found in candidates if self.meridiem(found, minute, lower=True).lower() == part]
+        named += [
+            found
+            for found in candidates
+            if self.meridiem(found, minute, lower=True).lower() == part
+        ]
         ends = [end for end, *names in self.halves if part in (name.lower() for name in names)]
         return named[0] if named else candidates[bool(ends) and max(ends) > 1200]
 
@@ -169,7 +181,9 @@ def start_of(period: Period, day: date, locale: Locale) -> date:
         case "day":
             return day
         case "week":
-            return date.fromordinal(max(1, day.toordinal() - (day.isoweekday() - locale.first_day) % 7))
+            return date.fromordinal(
+                max(1, day.toordinal() - (day.isoweekday() - locale.first_day) % 7)
+            )
         case "month":
             return day.replace(day=1)
         case "quarter":
@@ -178,7 +192,13 @@ def start_of(period: Period, day: date, locale: Locale) -> date:
             return day.replace(month=1, day=1)
 
 
-SHIFT_UNITS: dict[Period, str] = {"day": "d", "week": "w", "month": "M", "quarter": "Q", "year": "y"}
+SHIFT_UNITS: dict[Period, str] = {
+    "day": "d",
+    "week": "w",
+    "month": "M",
+    "quarter": "Q",
+    "year": "y",
+}
 """The unit of `clock.shift` for each period."""
 
 

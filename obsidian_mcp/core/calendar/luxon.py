@@ -10,7 +10,19 @@ from functools import lru_cache
 from obsidian_mcp.core.text.table_file import read_rows
 
 from . import clock, formats
-from .formats import COMMON, NUMBERS, Number, Part, Writer, number, numbers, offset, offset_minutes, read_symbols, text
+from .formats import (
+    COMMON,
+    NUMBERS,
+    Number,
+    Part,
+    Writer,
+    number,
+    numbers,
+    offset,
+    offset_minutes,
+    read_symbols,
+    text,
+)
 from .locale import ENGLISH
 
 _MACROS = dict(read_rows(__file__, "symbols/luxon_macros"))
@@ -28,7 +40,11 @@ class MixedUnits(ValueError):
 def split_format(form: str) -> tuple[Part, ...]:
     """Split a format into runs of one letter, and literal text between `'` (and white space)."""
     found = _find_parts(form)
-    return tuple((quoted or run, bool(run) and not run.isspace()) for quoted, run, _ in found if quoted or run)
+    return tuple(
+        (quoted or run, bool(run) and not run.isspace())
+        for quoted, run, _ in found
+        if quoted or run
+    )
 
 
 def write(when: datetime, form: str) -> str:
@@ -42,7 +58,11 @@ def _expand(form: str, *, to_read: bool = False) -> tuple[Part, ...]:
     parts: list[Part] = []
     for part, is_run in split_format(form):
         macro = _MACROS.get(part) if is_run else None
-        parts += split_format(macro.replace("y", "yyyyy" if to_read else "y")) if macro else [(part, is_run)]
+        parts += (
+            split_format(macro.replace("y", "yyyyy" if to_read else "y"))
+            if macro
+            else [(part, is_run)]
+        )
     known = _READ if to_read else _WRITERS
     return tuple((part, is_run and part in known) for part, is_run in parts)
 
@@ -50,7 +70,9 @@ def _expand(form: str, *, to_read: bool = False) -> tuple[Part, ...]:
 def _names(letters: str, names: tuple[str, ...], value: Number) -> dict[str, Writer]:
     """Writers of a name by its number from 1: short for three letters, whole for four, its initial for five."""
     return {
-        letter * width: text(lambda at, locale, length=length: names[value(at, locale) - 1][:length])  # type: ignore[misc]
+        letter * width: text(
+            lambda at, locale, length=length: names[value(at, locale) - 1][:length]
+        )  # type: ignore[misc]
         for letter in letters
         for width, length in ((3, 3), (4, None), (5, 1))
     }
@@ -99,7 +121,9 @@ _WRITERS: Mapping[str, Writer] = {
 
 _MONTH_FIELDS = frozenset({"month", "short_month", "long_month", "quarter"})
 _WEEK_FIELDS = frozenset({"week", "weekyear", "weekyear2"})
-_DAY_FIELDS = _MONTH_FIELDS | _WEEK_FIELDS | {"year", "year2", "day", "ordinal", "weekday", "weekday_name"}
+_DAY_FIELDS = (
+    _MONTH_FIELDS | _WEEK_FIELDS | {"year", "year2", "day", "ordinal", "weekday", "weekday_name"}
+)
 _TWO_DIGITS_ARE_2000_UNTIL = 60
 _READ = read_symbols("luxon")
 
@@ -124,7 +148,9 @@ def read(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:
 @lru_cache(maxsize=64)
 def _compile(form: str) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
     parts = _expand(form, to_read=True)
-    return formats.compile_format(parts, lambda symbol: _READ[symbol][1], flags=re.IGNORECASE | re.ASCII)
+    return formats.compile_format(
+        parts, lambda symbol: _READ[symbol][1], flags=re.IGNORECASE | re.ASCII
+    )
 
 
 def _resolve(fields: Mapping[str, str], now: datetime) -> datetime:
@@ -160,13 +186,20 @@ def _weekday(fields: Mapping[str, str], default: datetime) -> int:
 
 def _resolve_day(fields: Mapping[str, str], now: datetime) -> datetime:
     """Midnight of the day. Raises: MixedUnits."""
-    has_year, has_month = bool(fields.keys() & {"year", "year2"}), bool(fields.keys() & _MONTH_FIELDS)
+    has_year, has_month = (
+        bool(fields.keys() & {"year", "year2"}),
+        bool(fields.keys() & _MONTH_FIELDS),
+    )
     has_day, has_ordinal = "day" in fields, "ordinal" in fields
     if fields.keys() & _WEEK_FIELDS:
         if has_year or has_month or has_day or has_ordinal:
             raise MixedUnits("Can't mix weekYear/weekNumber units with year/month/day or ordinals")
         week_year = _year(fields, "weekyear", "weekyear2", now)
-        week = int(fields.get("week", "1" if fields.keys() & {"weekyear", "weekyear2"} else now.isocalendar().week))
+        week = int(
+            fields.get(
+                "week", "1" if fields.keys() & {"weekyear", "weekyear2"} else now.isocalendar().week
+            )
+        )
         return datetime.fromisocalendar(week_year, week, _weekday(fields, datetime.min))  # noqa: DTZ901 - a Monday
     year = _year(fields, "year", "year2", now)
     if has_ordinal:
@@ -182,7 +215,9 @@ def _resolve_day(fields: Mapping[str, str], now: datetime) -> datetime:
     month = int(fields["month"]) if "month" in fields else 1 if has_year else now.month
     if "short_month" in fields or "long_month" in fields:
         name = fields.get("short_month", fields.get("long_month", "")).lower()
-        month = next(number for number, whole in enumerate(_MONTHS, 1) if whole.lower().startswith(name))
+        month = next(
+            number for number, whole in enumerate(_MONTHS, 1) if whole.lower().startswith(name)
+        )
     elif "quarter" in fields:
         month = int(fields["quarter"]) * 3 - 2
     return datetime(year, month, int(fields.get("day", "1")))  # noqa: DTZ001 - local

@@ -9,7 +9,19 @@ from functools import lru_cache
 from typing import Any
 
 from . import clock, formats
-from .formats import COMMON, NUMBERS, Number, Part, Writer, compile_format, number, numbers, offset, read_symbols, text
+from .formats import (
+    COMMON,
+    NUMBERS,
+    Number,
+    Part,
+    Writer,
+    compile_format,
+    number,
+    numbers,
+    offset,
+    read_symbols,
+    text,
+)
 from .locale import ENGLISH, Locale, week_of, week_start
 
 _TOKEN = re.compile(
@@ -26,7 +38,11 @@ def format_moment(when: date, pattern: str, locale: Locale = ENGLISH) -> str:
     pattern = expanded(pattern, locale)
     written = formats.write(moment, parts(pattern, locale), _WRITERS, locale, pattern)
     digits = locale.digits
-    return written.translate(str.maketrans("0123456789,"[: len(digits)], digits)) if digits else written
+    return (
+        written.translate(str.maketrans("0123456789,"[: len(digits)], digits))
+        if digits
+        else written
+    )
 
 
 def has_token(pattern: str, tokens: str, locale: Locale = ENGLISH) -> bool:
@@ -42,7 +58,10 @@ def pieces(pattern: str) -> list[str]:
 def expanded(pattern: str, locale: Locale = ENGLISH) -> str:
     """Return a format with `L`, `LT` and the like replaced by what they stand for."""
     for _ in range(6):  # as often as moment does
-        before, pattern = pattern, _LONG_DATE.sub(lambda found: locale.dates.get(found[0], found[0]), pattern)
+        before, pattern = (
+            pattern,
+            _LONG_DATE.sub(lambda found: locale.dates.get(found[0], found[0]), pattern),
+        )
         if pattern == before:
             break
     return pattern
@@ -70,7 +89,9 @@ def _weekday(at: datetime, _: Locale) -> int:
 
 
 def _week(part: int, divisor: int = 10**9, *, iso: bool = False) -> Number:
-    return lambda at, locale: week_of(at, *((1, 4) if iso else (locale.first_day, locale.doy)))[part] % divisor
+    return lambda at, locale: (
+        week_of(at, *((1, 4) if iso else (locale.first_day, locale.doy)))[part] % divisor
+    )
 
 
 def _era_year(at: datetime, locale: Locale) -> int:
@@ -134,7 +155,9 @@ _WRITERS: Mapping[str, Writer] = {
 }
 
 
-def parse_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:
+def parse_moment(
+    text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None
+) -> datetime | None:
     """Read a whole text strictly by a format, as a local time; None where it does not fit or names no real time. What
     the format leaves out comes from `today` where it is larger than what it holds (`MM-DD`), else it is the first
     (`YYYY-MM`). Without `today`, a text without its year names no time."""
@@ -149,7 +172,9 @@ Fields = dict[str, Any]
 """Numbers read from a text, by name: year, month, day, week, hour…; `part` of the day and `era` are texts."""
 
 
-def search_moment(text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None) -> datetime | None:
+def search_moment(
+    text: str, pattern: str, locale: Locale = ENGLISH, *, today: date | None = None
+) -> datetime | None:
     """Return the first time of a format anywhere in a text, such as the date at the beginning of a longer name."""
     expression, _ = _compile(pattern, locale)
     found = expression.search(text) if expression else None
@@ -172,7 +197,9 @@ def parse_fields(text: str, pattern: str, locale: Locale = ENGLISH) -> Fields | 
 
 @lru_cache(maxsize=256)
 def _compile(pattern: str, locale: Locale) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
-    return compile_format(parts(pattern, locale), lambda symbol: _pattern(symbol, locale), atomic=True)
+    return compile_format(
+        parts(pattern, locale), lambda symbol: _pattern(symbol, locale), atomic=True
+    )
 
 
 def _pattern(symbol: str, locale: Locale) -> str | None:
@@ -208,7 +235,9 @@ def _names(token: str, locale: Locale) -> Sequence[str]:
 def _keep(fields: Fields, symbol: str, text: str, locale: Locale) -> None:
     if names := _names(symbol, locale):
         folded = [name.lower() for name in names]
-        place = folded.index(text.lower()) if text.lower() in folded else -1  # a Turkish I matches more than its own
+        place = (
+            folded.index(text.lower()) if text.lower() in folded else -1
+        )  # a Turkish I matches more than its own
         if symbol[0] == "M":
             fields["month"] = place % 12 + 1 if place >= 0 else 0
         else:
@@ -241,7 +270,9 @@ _CLOCKS = {
 }
 
 
-def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None = None) -> datetime | None:
+def resolve_fields(
+    fields: Fields, locale: Locale = ENGLISH, today: date | None = None
+) -> datetime | None:
     """Return the time that numbers of `parse_fields` name; None where there is no such time."""
     try:
         if "epoch" in fields:
@@ -264,7 +295,11 @@ def resolve_fields(fields: Fields, locale: Locale = ENGLISH, today: date | None 
 def _resolve_day(fields: Fields, locale: Locale, today: date | None) -> date | None:
     year, month, day = fields.get("year"), fields.get("month"), fields.get("day")
     if "era" in fields and year is not None:
-        era = next(era for era in locale.eras if fields["era"].upper() in (era.name.upper(), era.narrow, era.short))
+        era = next(
+            era
+            for era in locale.eras
+            if fields["era"].upper() in (era.name.upper(), era.narrow, era.short)
+        )
         year += era.first.year - era.offset
     if "quarter" in fields:
         if not 1 <= fields["quarter"] <= 4:
@@ -274,7 +309,10 @@ def _resolve_day(fields: Fields, locale: Locale, today: date | None) -> date | N
         return _resolve_week(fields, locale, today)
     if year is None and (named := fields.get("week_year", fields.get("iso_week_year"))) is not None:
         return _in_week_year(
-            named, month or 1, day or 1, (1, 4) if "iso_week_year" in fields else (locale.first_day, locale.doy)
+            named,
+            month or 1,
+            day or 1,
+            (1, 4) if "iso_week_year" in fields else (locale.first_day, locale.doy),
         )
     if "day_of_year" in fields:
         first = date(_or_today(year, today, "year"), 1, 1)
@@ -289,7 +327,15 @@ def _resolve_day(fields: Fields, locale: Locale, today: date | None) -> date | N
     return date(year, 1 if month is None else month, 1 if day is None else day)
 
 
-_WEEK_FIELDS = {"week", "iso_week", "week_year", "iso_week_year", "local_weekday", "iso_weekday", "weekday"}
+_WEEK_FIELDS = {
+    "week",
+    "iso_week",
+    "week_year",
+    "iso_week_year",
+    "local_weekday",
+    "iso_weekday",
+    "weekday",
+}
 
 
 def _or_today(value: int | None, today: date | None, name: str) -> int:
@@ -330,7 +376,10 @@ def _in_week_year(week_year: int, month: int, day: int, rule: tuple[int, int]) -
             candidates.append(date(year, month, day))
         except ValueError:
             continue
-    return next((found for found in candidates if week_of(found, *rule)[0] == week_year), next(iter(candidates), None))
+    return next(
+        (found for found in candidates if week_of(found, *rule)[0] == week_year),
+        next(iter(candidates), None),
+    )
 
 
 def _resolve_time(fields: Fields, locale: Locale) -> timedelta | None:
@@ -346,4 +395,6 @@ def _resolve_time(fields: Fields, locale: Locale) -> timedelta | None:
         return None
     if not (0 <= hour <= 24 and 0 <= minute < 60 and 0 <= second < 60):
         return None
-    return timedelta(hours=hour, minutes=minute, seconds=second, microseconds=fields.get("microsecond", 0))
+    return timedelta(
+        hours=hour, minutes=minute, seconds=second, microseconds=fields.get("microsecond", 0)
+    )

@@ -132,12 +132,18 @@ class Scanner:
         before = self.text[:at]
         line, column = before.count("\n") + 1, at - before.rfind("\n")
         shown = _SHOWN.match(self.text, at)
-        found = f"'{shown[0]}'" if shown and shown[0].strip() else "white space" if shown else "the end"
+        found = (
+            f"'{shown[0]}'" if shown and shown[0].strip() else "white space" if shown else "the end"
+        )
         *others, last = self._expected or ["the end of the query"]
         expected = f"{', '.join(others)} or {last}" if others else last
         message = f"The query cannot be read at line {line}, column {column}: found {found}, expected {expected}."
         return QueryInvalid(
-            f"{message} {hint}".rstrip(), line=line, column=column, expected=list(self._expected), hint=hint
+            f"{message} {hint}".rstrip(),
+            line=line,
+            column=column,
+            expected=list(self._expected),
+            hint=hint,
         )
 
 
@@ -174,7 +180,9 @@ class ExpressionParser(Scanner):
             self._link,
             self._negated,
             lambda: syntax.ListOf(tuple(self.inside("[", self._expressions, "]", _EXPRESSION))),
-            lambda: syntax.ObjectOf(tuple(self.inside("{", lambda: self.separated(self._pair), "}", _EXPRESSION))),
+            lambda: syntax.ObjectOf(
+                tuple(self.inside("{", lambda: self.separated(self._pair), "}", _EXPRESSION))
+            ),
             self._lambda,
             lambda: self.inside("(", self.expression, ")", _EXPRESSION),
             lambda: syntax.Literal(_CONSTANTS[self.match(_CONSTANT, _EXPRESSION)[0]]),
@@ -213,7 +221,9 @@ class ExpressionParser(Scanner):
             value = longer
             count += 1
             if count > MAX_NESTING:
-                raise QueryInvalid(f"An expression has more than {MAX_NESTING} '.', '[' or '(' after each other.")
+                raise QueryInvalid(
+                    f"An expression has more than {MAX_NESTING} '.', '[' or '(' after each other."
+                )
         return value
 
     def _postfix(self, value: Node) -> Node:
@@ -223,7 +233,9 @@ class ExpressionParser(Scanner):
                 return syntax.FieldAccess(_row(value), self.name())
             case "[":
                 return syntax.IndexAccess(_row(value), self.inside("[", self.expression, "]"))
-        return syntax.FunctionCall(value, tuple(self.inside("(", self._expressions, ")", _OPERATOR)))
+        return syntax.FunctionCall(
+            value, tuple(self.inside("(", self._expressions, ")", _OPERATOR))
+        )
 
     def _link(self) -> Node:
         embed = self.text.startswith("!", self.pos)
@@ -240,7 +252,9 @@ class ExpressionParser(Scanner):
         return key, self.expression()
 
     def _lambda(self) -> Node:
-        parameters = self.inside("(", lambda: self.separated(lambda: self.name("a parameter")), ")", _EXPRESSION)
+        parameters = self.inside(
+            "(", lambda: self.separated(lambda: self.name("a parameter")), ")", _EXPRESSION
+        )
         self.take_between_spaces("=>")
         return syntax.Lambda(tuple(parameters), self._nested(self.expression))
 
@@ -259,7 +273,9 @@ class ExpressionParser(Scanner):
         return self.date() if word is None else self._taken(word, "")
 
     def duration(self) -> Duration:
-        return self._taken(literals.match_duration(self.text, self.pos), "a duration such as 2 days")
+        return self._taken(
+            literals.match_duration(self.text, self.pos), "a duration such as 2 days"
+        )
 
     def _taken(self, found: tuple[_Item, int] | None, description: str) -> _Item:
         """Go past a value that was found up to a place."""
@@ -292,7 +308,9 @@ class ExpressionParser(Scanner):
     def _expressions(self) -> list[Node]:
         return self.separated(self.expression)
 
-    def inside(self, opening: str, read: Callable[[], _Item], closing: str, description: str = "") -> _Item:
+    def inside(
+        self, opening: str, read: Callable[[], _Item], closing: str, description: str = ""
+    ) -> _Item:
         """What stands between brackets, with white space around it."""
         self.take(opening, description)
         self.skip_space()

@@ -14,7 +14,14 @@ from obsidian_mcp.core.calendar.clock import on_the_clock, read_zone, shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.core.dataview.values import normalized
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, LinkValue, Value, from_json
+from obsidian_mcp.core.expressions.values import (
+    Date,
+    Duration,
+    ExpressionError,
+    LinkValue,
+    Value,
+    from_json,
+)
 
 SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 """JavaScript's `\\s`."""
@@ -140,7 +147,9 @@ def _edge(period: Period, now: datetime, *, is_end: bool) -> Date:
     first = start_of(period, now.date(), _WEEKS)
     if not is_end:
         return Date(datetime.combine(first, time()))
-    return Date(datetime.combine(shift(first, 1, SHIFT_UNITS[period]), time()) - timedelta(milliseconds=1))
+    return Date(
+        datetime.combine(shift(first, 1, SHIFT_UNITS[period]), time()) - timedelta(milliseconds=1)
+    )
 
 
 _WEEKS = ENGLISH.starting(1)
@@ -184,7 +193,9 @@ def parse_duration(text: str) -> Duration | None:
 def link(inner: str, *, embed: bool = False) -> LinkValue:
     """The link of what stands between `[[` and `]]` (DV-36): the first pipe that is not escaped ends the target."""
     pipe = _PIPE.search(inner)
-    target, display = (inner, None) if pipe is None else (inner[: pipe.start()], inner[pipe.end() :])
+    target, display = (
+        (inner, None) if pipe is None else (inner[: pipe.start()], inner[pipe.end() :])
+    )
     return link_to(target.replace("\\|", "|"), display, embed=embed)
 
 
@@ -222,7 +233,9 @@ def inline_value(text: str, *, plain: bool = False) -> Value:
         if comma is None:
             return text
         at = comma.end()
-    return values if at == len(text) and len(values) == 1 else text  # `1,` is a list of one, `1, 2,` a text
+    return (
+        values if at == len(text) and len(values) == 1 else text
+    )  # `1,` is a list of one, `1, 2,` a text
 
 
 def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:

@@ -70,7 +70,13 @@ def unpack_items(packed: str) -> tuple[ListItemData, ...]:
     """The list items that `pack_items` wrote."""
     return tuple(
         ListItemData._make(
-            (*plain, tuple(tags), tuple(map(ItemLink._make, links)), tuple(map(InlineField._make, fields)), tuple(span))
+            (
+                *plain,
+                tuple(tags),
+                tuple(map(ItemLink._make, links)),
+                tuple(map(InlineField._make, fields)),
+                tuple(span),
+            )
         )
         for *plain, tags, links, fields, span in json.loads(packed)
     )
@@ -84,9 +90,14 @@ def note_data(note: Note) -> NoteData:
     items = tuple(by_line[line] for line in sorted(by_line))
     fields = [field for item in items if item.status is None for field in item.fields]
     if "::" in note.body:
-        item_lines = {line for item in items for line in range(item.line, item.line + item.line_count)}
+        item_lines = {
+            line for item in items for line in range(item.line, item.line + item.line_count)
+        }
         for section in note.sections:
-            if section.kind == "list" or note.body.find("::", section.span.start, section.span.end) < 0:
+            if (
+                section.kind == "list"
+                or note.body.find("::", section.span.start, section.span.end) < 0
+            ):
                 continue
             first = note.lines.line(section.span.start)
             last = note.lines.line(max(section.span.end - 1, section.span.start))
@@ -96,7 +107,9 @@ def note_data(note: Note) -> NoteData:
     return NoteData(tuple(fields), items)
 
 
-def with_inline_fields(properties: Mapping[str, Any], note: Note) -> tuple[dict[str, Any], list[str]]:
+def with_inline_fields(
+    properties: Mapping[str, Any], note: Note
+) -> tuple[dict[str, Any], list[str]]:
     """The properties of a note joined with its inline fields, and the names of those; several make a list (DV-19)."""
     fields = note_data(note).fields
     found: dict[str, list[Any]] = {name: [value] for name, value in properties.items()}
@@ -129,7 +142,9 @@ def _items(note: Note, lines: list[str]) -> Iterator[ListItemData]:
             status=status,
             line=item.line,
             line_count=end - item.line + 1,
-            list_line=note.lines.line(list_starts[above]) if above >= 0 and item.span.start < lists[above].end else -1,
+            list_line=note.lines.line(list_starts[above])
+            if above >= 0 and item.span.start < lists[above].end
+            else -1,
             parent=item.parent if item.parent >= 0 and item.parent != item.line else None,
             heading=note.outline[heading].text if heading >= 0 else None,
             block_id=item.id,
@@ -175,7 +190,9 @@ _SHORTHANDS = {
 }
 _EMOJI = r"[0-9#*]\ufe0f?\u20e3|(?!\p{ASCII})(?=\p{Emoji})[\u0000-\uffff]\ufe0f?"
 """Those that the plugin takes within a key: no pictures beyond U+FFFF, by a slip in its pattern."""
-_KEY = regex.compile(rf"[^0-9A-Za-z_\p{{L}}]*+((?:{_EMOJI}|(?:[0-9A-Za-z\p{{L}}_/-]|{SPACE})++)*+)[_*~`]*")
+_KEY = regex.compile(
+    rf"[^0-9A-Za-z_\p{{L}}]*+((?:{_EMOJI}|(?:[0-9A-Za-z\p{{L}}_/-]|{SPACE})++)*+)[_*~`]*"
+)
 
 
 class InlineField(NamedTuple):
@@ -247,7 +264,9 @@ def _find_wrapped(line: str, opening: str) -> list[_Found]:
         end = brackets.close(candidate.end())
         if end >= 0:
             value = line[candidate.end() : end].strip(SPACES)
-            found.append(_Found(candidate.start(), end + 1, InlineField(candidate[1].strip(SPACES), value)))
+            found.append(
+                _Found(candidate.start(), end + 1, InlineField(candidate[1].strip(SPACES), value))
+            )
         candidate = opened.search(line, candidate.start() + 1 if end < 0 else end + 1)
     return found
 

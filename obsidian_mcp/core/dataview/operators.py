@@ -19,7 +19,15 @@ from obsidian_mcp.core.dataview.values import (
 )
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
-from obsidian_mcp.core.expressions.values import UNITS, Date, Duration, ExpressionError, LinkValue, Value, shift
+from obsidian_mcp.core.expressions.values import (
+    UNITS,
+    Date,
+    Duration,
+    ExpressionError,
+    LinkValue,
+    Value,
+    shift,
+)
 
 Operate = Callable[[Value, Value, Context], Value]
 
@@ -43,7 +51,9 @@ def _concatenate(left: list[Value], right: list[Value], context: Context) -> lis
     return left + right
 
 
-def _merge(left: Mapping[str, Value], right: Mapping[str, Value], context: Context) -> dict[str, Value]:
+def _merge(
+    left: Mapping[str, Value], right: Mapping[str, Value], context: Context
+) -> dict[str, Value]:
     context.budget.charge_items(2 * (len(left) + len(right)))
     return {**left, **right}
 
@@ -72,7 +82,11 @@ _BY_TYPES: dict[tuple[str, str, str], Operate] = {
     ("array", "+", "array"): _concatenate,
     ("object", "+", "object"): _merge,
     **{("null", operator, "null"): _none for operator in "+-*/%"},
-    **{(left, operator, right): _none for operator in "+-" for left, right in (("date", "null"), ("null", "date"))},
+    **{
+        (left, operator, right): _none
+        for operator in "+-"
+        for left, right in (("date", "null"), ("null", "date"))
+    },
 }
 
 
@@ -86,7 +100,9 @@ def _arithmetic(operator: str) -> Operate:
             return _join_texts(left, right, context)
         implementation = _BY_TYPES.get((type_name(left), operator, type_name(right)))
         if implementation is None:
-            raise ExpressionError(f"No implementation found for '{type_name(left)} {operator} {type_name(right)}'")
+            raise ExpressionError(
+                f"No implementation found for '{type_name(left)} {operator} {type_name(right)}'"
+            )
         return implementation(left, right, context)
 
     return apply

@@ -16,7 +16,13 @@ from obsidian_mcp.core.calendar.formats import offset_minutes, write_offset
 from obsidian_mcp.core.dataview import literals, records
 from obsidian_mcp.core.dataview.literals import canonical_name
 from obsidian_mcp.core.dataview.note_data import DataviewVault, RawField
-from obsidian_mcp.core.dataview.records import ABSENT, MISSING, ItemRecord, ObjectRecord, item_records
+from obsidian_mcp.core.dataview.records import (
+    ABSENT,
+    MISSING,
+    ItemRecord,
+    ObjectRecord,
+    item_records,
+)
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.values import ExternalLink, duration_text, file_title, link_text
 from obsidian_mcp.core.expressions.answer import Cell, Cells, cell_of
@@ -83,7 +89,9 @@ class Run(Context):
             found = self.columns[name] = {}
             for field, paths in () if name == "position" else self.vault.field_column(name):
                 value = self.value(field, paths[0]) if paths else None
-                if isinstance(value, LinkValue | list | dict):  # where links lead depends on the note
+                if isinstance(
+                    value, LinkValue | list | dict
+                ):  # where links lead depends on the note
                     found.update((path, self.value(field, path)) for path in paths)
                 else:
                     found.update(dict.fromkeys(paths, value))
@@ -99,7 +107,9 @@ class Run(Context):
 
     def fields(self, path: str, keys: Sequence[str]) -> list[RawField]:
         """The fields of a note with one of these keys in lower case, in order."""
-        placed = [placed_field for key in keys for placed_field in self.vault.fields_of_key(path, key)]
+        placed = [
+            placed_field for key in keys for placed_field in self.vault.fields_of_key(path, key)
+        ]
         return [field for _, field in sorted(placed, key=itemgetter(0)) if _counts(field)]
 
     def value(self, field: RawField, page_path: str) -> Value:
@@ -108,16 +118,24 @@ class Run(Context):
         if type(raw) is str:
             value = self._values.get((raw, field.inline), MISSING)
             if value is MISSING:
-                value = literals.inline_value(raw) if field.inline else literals.frontmatter_value(raw)
+                value = (
+                    literals.inline_value(raw) if field.inline else literals.frontmatter_value(raw)
+                )
                 self._values[raw, field.inline] = value
         else:
             value = literals.frontmatter_value(raw)
-        return self.resolve_values(value, page_path) if isinstance(value, LinkValue | list | dict) else value
+        return (
+            self.resolve_values(value, page_path)
+            if isinstance(value, LinkValue | list | dict)
+            else value
+        )
 
     def resolve_link(self, link: LinkValue, page_path: str) -> LinkValue:
         """A link of a page with the full path of the file it leads to."""
         path = self.vault.resolve(link.path, page_path) or link.path
-        return link if path == link.path else LinkValue(path, link.subpath, link.display, link.embed)
+        return (
+            link if path == link.path else LinkValue(path, link.subpath, link.display, link.embed)
+        )
 
     def resolve_values(self, value: Value, page_path: str) -> Value:
         """The value with full paths in the links at any depth."""
@@ -246,7 +264,10 @@ def exact_tags(store: Run, path: str) -> list[str]:
     tags = [f"#{tag}" for tag in store.vault.text_tags(path)]
     for field in store.fields(path, _TAG_KEYS):
         if not field.inline:
-            tags += (tag if tag.startswith("#") else f"#{tag}" for tag in _split(field.value, _SEPARATORS.split))
+            tags += (
+                tag if tag.startswith("#") else f"#{tag}"
+                for tag in _split(field.value, _SEPARATORS.split)
+            )
     return list(dict.fromkeys(tags))
 
 
@@ -299,7 +320,9 @@ def _write(value: Value) -> str:
 
 def _out_links(page: NotePage) -> list[Value]:
     links = page.store.vault.links(page.path)
-    ordered = [link for place in ("property", "link", "embed") for link in links if link.place == place]
+    ordered = [
+        link for place in ("property", "link", "embed") for link in links if link.place == place
+    ]
     written = (
         literals.link_to(
             target := link.path + link.subpath,
@@ -313,7 +336,9 @@ def _out_links(page: NotePage) -> list[Value]:
 
 def _frontmatter(page: NotePage) -> Value:
     raw = page.store.vault.fields(page.path)
-    return from_json({field.key: field.value for field in raw if not field.inline and _counts(field)})
+    return from_json(
+        {field.key: field.value for field in raw if not field.inline and _counts(field)}
+    )
 
 
 def _counts(field: RawField) -> bool:
@@ -328,7 +353,9 @@ def _day(page: NotePage) -> Date | None:
         if field.key not in seen and isinstance(value, Date):
             return value
         seen.add(field.key)
-    day = iso.calendar_day(next(iso.find_days(page.file["name"]), ""))  # no day of the calendar: null everywhere
+    day = iso.calendar_day(
+        next(iso.find_days(page.file["name"]), "")
+    )  # no day of the calendar: null everywhere
     return None if day is None else Date(datetime.combine(day, time()), has_time=False)
 
 
@@ -338,12 +365,18 @@ FILE_FIELDS: dict[str, Callable[[NotePage], Value]] = {
     "name": lambda page: file_title(page.path),
     "link": lambda page: LinkValue(page.path),
     "outlinks": _out_links,
-    "inlinks": lambda page: [LinkValue(path) for path in page.store.vault.backlinks(page.path) if is_page(path)],
+    "inlinks": lambda page: [
+        LinkValue(path) for path in page.store.vault.backlinks(page.path) if is_page(path)
+    ],
     "etags": lambda page: exact_tags(page.store, page.path),
     "tags": _all_tags,
     "aliases": _aliases,
-    "lists": lambda page: item_records(page.store.vault.list_items(page.path), page.path, page.store.value),
-    "tasks": lambda page: [record for record in page.file["lists"] if record.item.status is not None],
+    "lists": lambda page: item_records(
+        page.store.vault.list_items(page.path), page.path, page.store.value
+    ),
+    "tasks": lambda page: [
+        record for record in page.file["lists"] if record.item.status is not None
+    ],
     "ctime": lambda page: from_nanoseconds(page.store.vault.created_ns(page.path)),
     "cday": lambda page: day_of(page.file["ctime"]),
     "mtime": lambda page: from_nanoseconds(page.entry.modified_ns),
@@ -389,7 +422,11 @@ def _record(value: ObjectRecord, context: Context) -> Cell:
     """A row is its own fields and the link to its note."""
     fields = {}
     for name, field in value.items():
-        fields[name] = link_text(field.get("link")) if isinstance(field, PageFile) else make_cell(field, context)
+        fields[name] = (
+            link_text(field.get("link"))
+            if isinstance(field, PageFile)
+            else make_cell(field, context)
+        )
         context.budget.charge(ITEM_UNITS)
     if "file" in fields:
         fields["file"] = fields.pop("file")
@@ -401,7 +438,11 @@ def _item(item: ItemRecord, context: Context) -> Cell:
     if item.item.status is not None:
         cell["status"] = item.item.status
     cell |= {"text": _text(item.item.text, context), "path": item["path"], "line": item.item.line}
-    cell |= {name: make_cell(value, context) for name, value in item.own_fields.items() if name not in cell}
+    cell |= {
+        name: make_cell(value, context)
+        for name, value in item.own_fields.items()
+        if name not in cell
+    }
     if item["children"]:
         cell["children"] = [_item(child, context) for child in item["children"]]
     return cell

@@ -34,9 +34,21 @@ from obsidian_mcp.core.expressions.evaluate import (
     limit_rows,
     sort_rows,
 )
-from obsidian_mcp.core.expressions.syntax import Binary, FieldAccess, FunctionCall, IndexAccess, Name, Node
+from obsidian_mcp.core.expressions.syntax import (
+    Binary,
+    FieldAccess,
+    FunctionCall,
+    IndexAccess,
+    Name,
+    Node,
+)
 from obsidian_mcp.core.expressions.values import Date, ExpressionError, Value
-from obsidian_mcp.core.note.query_blocks import JAVASCRIPT_REFUSED, inline_expression, is_dql, is_javascript
+from obsidian_mcp.core.note.query_blocks import (
+    JAVASCRIPT_REFUSED,
+    inline_expression,
+    is_dql,
+    is_javascript,
+)
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
@@ -44,7 +56,9 @@ from obsidian_mcp.errors import QueryInvalid
 def _name(name: str) -> Evaluate:
     """A field of the row, else `this`, else null."""
     if name == WHOLE_ROW.name:
-        return lambda scope: Extended(scope.variables, Extended(scope.row, {"this": scope.context.this}))
+        return lambda scope: Extended(
+            scope.variables, Extended(scope.row, {"this": scope.context.this})
+        )
 
     def evaluate(scope: Scope) -> Value:
         value = scope.row.get(name, ABSENT)
@@ -77,7 +91,12 @@ def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
 
 def _file_field(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
     """`file.name` and the like of a row that is a note, without an object for its file."""
-    if not isinstance(node, FieldAccess) or node.of != _FILE or node.name not in CHEAP or "file" in compiler.parameters:
+    if (
+        not isinstance(node, FieldAccess)
+        or node.of != _FILE
+        or node.name not in CHEAP
+        or "file" in compiler.parameters
+    ):
         return None
     cheap = FILE_FIELDS[node.name]
     of, name = compiler.compile(node.of), node.name
@@ -117,7 +136,9 @@ class InlineExpression(NamedTuple):
     node: Node
 
 
-def read_query(text: str, now: datetime, settings: Settings) -> query_parser.DataviewQuery | InlineExpression:
+def read_query(
+    text: str, now: datetime, settings: Settings
+) -> query_parser.DataviewQuery | InlineExpression:
     """Return a DQL query, without its fence, or one inline expression; `now` is naive and local (DV-01). Raises:
     QueryInvalid."""
     if is_javascript(text):
@@ -157,7 +178,9 @@ def run_query(
             rows = execution.apply(command, rows)
         return execution.answer(rows, page)
     except RecursionError:
-        raise QueryInvalid("The query makes a value that is nested too deep: lists inside lists.") from None
+        raise QueryInvalid(
+            "The query makes a value that is nested too deep: lists inside lists."
+        ) from None
 
 
 def _inline_answer(query: InlineExpression, run: Run) -> QueryAnswer:
@@ -166,7 +189,9 @@ def _inline_answer(query: InlineExpression, run: Run) -> QueryAnswer:
         cell = make_cell(evaluate(Scope(run, {})), run)
     except ExpressionError as error:
         raise QueryInvalid(f"The expression has no value: {error.message}") from None
-    return QueryAnswer((Column(query.text, query.text),), [[cell]], 1, kind="list", warnings=run.problems.notes)
+    return QueryAnswer(
+        (Column(query.text, query.text),), [[cell]], 1, kind="list", warnings=run.problems.notes
+    )
 
 
 class _Execution:
@@ -206,7 +231,9 @@ class _Execution:
                 conditions = [compile_node(part) for part in _conjuncts(condition)]
 
                 def passes(row: Scope) -> bool:
-                    values = [holds(row) for holds in conditions]  # all of them: an error in any of them counts
+                    values = [
+                        holds(row) for holds in conditions
+                    ]  # all of them: an error in any of them counts
                     return all(map(is_true, values))
 
                 found = filter_rows(rows, passes, run, "WHERE")
@@ -216,10 +243,17 @@ class _Execution:
             case query_parser.Limit(amount):
                 found = limit_rows(rows, self._amount(compile_node(amount)))
             case query_parser.GroupBy(named):
-                groups = group_rows(rows, SortBy(compile_node(named.expression)), self.order_key, run, "GROUP BY")
+                groups = group_rows(
+                    rows, SortBy(compile_node(named.expression)), self.order_key, run, "GROUP BY"
+                )
                 self.grouped_by.insert(0, named.name)
                 found = [
-                    Scope(run, Identified(key, {"key": key, "rows": [row.row for row in members], named.name: key}))
+                    Scope(
+                        run,
+                        Identified(
+                            key, {"key": key, "rows": [row.row for row in members], named.name: key}
+                        ),
+                    )
                     for key, members in groups
                 ]
             case query_parser.Flatten(named):
@@ -231,9 +265,13 @@ class _Execution:
                 if self.grouped_by[:1] == [named.name]:
                     del self.grouped_by[0]
             case query_parser.SecondFrom():
-                raise QueryInvalid("A query has one FROM, directly after its header. Join sources by and, or.")
+                raise QueryInvalid(
+                    "A query has one FROM, directly after its header. Join sources by and, or."
+                )
         if rows and run.problems.failures - failures >= len(rows):
-            self._refuse(_STEPS[type(command)], [message for _, message, _ in run.problems.counted()])
+            self._refuse(
+                _STEPS[type(command)], [message for _, message, _ in run.problems.counted()]
+            )
         return found
 
     def _amount(self, amount: Evaluate) -> float:
@@ -249,7 +287,9 @@ class _Execution:
 
     def _refuse(self, step: str, messages: list[str]) -> None:
         listed = "; ".join(list(dict.fromkeys(messages))[:SHOWN_ERRORS])
-        raise QueryInvalid(f"Every row during operation '{step}' failed with an error; first {SHOWN_ERRORS}: {listed}")
+        raise QueryInvalid(
+            f"Every row during operation '{step}' failed with an error; first {SHOWN_ERRORS}: {listed}"
+        )
 
     def answer(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
         match self.query.kind:
@@ -266,7 +306,12 @@ class _Execution:
         columns = [Column(named.text, named.name) for named in self.query.columns]
         shows_id = not self.query.without_id or (self.query.kind == "list" and not columns)
         if shows_id:
-            columns.insert(0, Column("id", self.grouped_by[0] if self.grouped_by else self.run.settings.id_column))
+            columns.insert(
+                0,
+                Column(
+                    "id", self.grouped_by[0] if self.grouped_by else self.run.settings.id_column
+                ),
+            )
         values = [compile_node(named.expression) for named in self.query.columns]
         cells = []
         failed: list[str] = []
@@ -280,7 +325,9 @@ class _Execution:
         if failed and len(failed) == len(rows):
             self._refuse("final data extraction", failed)
         if failed:
-            self.run.problems.note(f"{len(failed)} of the rows shown have an error in a cell; first: {failed[0]}")
+            self.run.problems.note(
+                f"{len(failed)} of the rows shown have an error in a cell; first: {failed[0]}"
+            )
         return QueryAnswer(tuple(columns), cells, len(rows), kind=self.query.kind)
 
     def _cell(self, value: Evaluate, row: Scope, errors: list[str]) -> object:
@@ -295,10 +342,14 @@ class _Execution:
         named = self.query.columns[0]
         pairs = evaluate_rows(rows, compile_node(named.expression), self.run, "CALENDAR")
         if rows and not pairs:
-            self._refuse("final data extraction", [message for _, message, _ in self.run.problems.counted()])
+            self._refuse(
+                "final data extraction", [message for _, message, _ in self.run.problems.counted()]
+            )
         dated = [(row, value) for row, value in pairs if isinstance(value, Date)]
         if len(dated) < len(pairs):
-            self.run.problems.note(f"CALENDAR: {len(pairs) - len(dated)} of {len(pairs)} rows have no date: left out.")
+            self.run.problems.note(
+                f"CALENDAR: {len(pairs) - len(dated)} of {len(pairs)} rows have no date: left out."
+            )
         columns = Column("date", named.name), Column("link", self.run.settings.id_column)
         linked = compile_node(FieldAccess(_FILE, "link"))
         cells = []
@@ -347,7 +398,9 @@ def _identity(row: Scope) -> Value:
 # The answer of TASK: tasks with everything below them, by group (DV-25, DV-26)
 
 
-COLUMNS = tuple(Column(name, name) for name in ("status", "text", "ref", "depth", "match", "section", "fields"))
+COLUMNS = tuple(
+    Column(name, name) for name in ("status", "text", "ref", "depth", "match", "section", "fields")
+)
 
 
 class _Shown(NamedTuple):
@@ -358,7 +411,9 @@ class _Shown(NamedTuple):
     matches: bool
 
 
-def task_answer(rows: Sequence[Mapping[str, Value]], grouped_by: Sequence[str], run: Run, page: Page) -> QueryAnswer:
+def task_answer(
+    rows: Sequence[Mapping[str, Value]], grouped_by: Sequence[str], run: Run, page: Page
+) -> QueryAnswer:
     """Roots in result order, each followed by all items below it, whether they match or not (DV-25)."""
     shown: list[_Shown] = []
     groups = _groups(rows, grouped_by, shown, run)
@@ -374,7 +429,9 @@ def _groups(
 ) -> tuple[RowGroup, ...] | None:
     """Add the rows of the answer to `shown`; the groups they belong to, None without GROUP BY."""
     if not grouped_by:
-        shown.extend(_with_children([item for row in rows if (item := _find_item(row)) is not None]))
+        shown.extend(
+            _with_children([item for row in rows if (item := _find_item(row)) is not None])
+        )
         return None
     name, *inner_names = grouped_by
     groups = []
@@ -382,7 +439,9 @@ def _groups(
         start = len(shown)
         members = row.get("rows")
         inner = _groups(members if isinstance(members, list) else [], inner_names, shown, run)
-        groups.append(RowGroup(_cell_or_error(row.get(name), run), len(shown) - start, groups=inner))
+        groups.append(
+            RowGroup(_cell_or_error(row.get(name), run), len(shown) - start, groups=inner)
+        )
         run.budget.end_row(kept=True)
     return tuple(groups)
 

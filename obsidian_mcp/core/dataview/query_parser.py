@@ -114,12 +114,16 @@ _TEXTS_AND_COMMENTS = re.compile(r'"(?:[^"\\]|\\.)*+("?)|//[^\n]*', re.DOTALL)
 
 @cache
 def _slips() -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(pattern, re.IGNORECASE), hint) for pattern, hint in read_rows(__file__, "slips")]
+    return [
+        (re.compile(pattern, re.IGNORECASE), hint) for pattern, hint in read_rows(__file__, "slips")
+    ]
 
 
 def hint_for(text: str) -> str:
     """A sentence that helps with the slip in a text that does not parse; empty where none is known."""
-    bare = _TEXTS_AND_COMMENTS.sub(lambda found: '"' + found[1] if found[1] is not None else "", text)
+    bare = _TEXTS_AND_COMMENTS.sub(
+        lambda found: '"' + found[1] if found[1] is not None else "", text
+    )
     if bare.count('"') % 2:
         return 'A text has no closing ".'
     for pattern, hint in _slips():
@@ -213,7 +217,9 @@ class QueryParser(ExpressionParser):
     def _command(self) -> Command | None:
         self._skip_comments()
         start = self.pos
-        commands: tuple[tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], Command]], ...] = (
+        commands: tuple[
+            tuple[regex.Pattern[str], Callable[[], Any], Callable[[Any], Command]], ...
+        ] = (
             (_FROM, self.source, SecondFrom),
             (_WHERE, self.expression, Where),
             (_SORT, self._sort_keys, Sort),
@@ -240,7 +246,9 @@ class QueryParser(ExpressionParser):
         expression = self.expression()
         self.skip_space()
         direction = self.attempt(lambda: self.match(_DIRECTION, "ASC or DESC"))
-        return SortKey(expression, direction is not None and direction[0].lower().startswith("desc"))
+        return SortKey(
+            expression, direction is not None and direction[0].lower().startswith("desc")
+        )
 
     def source(self) -> Source:
         left = self._source_atom()

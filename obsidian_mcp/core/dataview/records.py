@@ -104,7 +104,10 @@ class ItemRecord(Computed):
     @property
     def own_fields(self) -> dict[str, Value]:
         """The inline fields."""
-        return {name: values[0] if len(values) == 1 else values for name, values in self.own_values.items()}
+        return {
+            name: values[0] if len(values) == 1 else values
+            for name, values in self.own_values.items()
+        }
 
     @property
     def own_values(self) -> dict[str, list[Value]]:
@@ -116,14 +119,21 @@ class ItemRecord(Computed):
         return self._own
 
     def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys((*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ())))
+        names = dict.fromkeys(
+            (*_ITEM_FIELDS, *self.own_values, *(_TASK_FIELDS if self.item.status else ()))
+        )
         return (name for name in names if name in self)
 
     def _compute(self, name: str) -> Value:
         """A field of every item, of a task, of its own, in this order; `ABSENT` without one."""
         compute = _ITEM_FIELDS.get(name)
         value = ABSENT if compute is None else compute(self)
-        if value is ABSENT and compute is None and self.item.status is not None and name in _TASK_FIELDS:
+        if (
+            value is ABSENT
+            and compute is None
+            and self.item.status is not None
+            and name in _TASK_FIELDS
+        ):
             value = _TASK_FIELDS[name](self)
         if value is not ABSENT or not self.item.fields:
             return value

@@ -31,4 +31,6 @@ class Settings(NamedTuple):
 def read_settings(data: bytes | None) -> Settings:
     """The settings in the bytes of `data.json`; what is missing or no text has its default."""
     members, standard = Members(read_json(data)), Settings()
-    return Settings(**{name: members.value(key, getattr(standard, name)) for name, key in _NAMES.items()})
+    return Settings(
+        **{name: members.value(key, getattr(standard, name)) for name, key in _NAMES.items()}
+    )

@@ -80,7 +80,9 @@ def _find_linked(path: str, run: Run, *, outgoing: bool) -> dict[str, None]:
     target = run.vault.resolve(path, run.source) if path or run.source else None
     if target is None:
         notes = map(run.existing, run.page_paths)
-        return dict.fromkeys(note.path for note in notes if path in (link.path for link in note.file["outlinks"]))
+        return dict.fromkeys(
+            note.path for note in notes if path in (link.path for link in note.file["outlinks"])
+        )
     if not outgoing:
         return dict.fromkeys(run.vault.backlinks(target))
     # The app's link map has the links of the text first, then the embeds, then those of the properties.
@@ -91,7 +93,9 @@ def _find_linked(path: str, run: Run, *, outgoing: bool) -> dict[str, None]:
 
 def _csv_path(path: str, run: Run) -> str:
     if _WEB.match(path):
-        raise QueryInvalid(f"csv({path!r}) is an address on the web, and queries read the vault alone.")
+        raise QueryInvalid(
+            f"csv({path!r}) is an address on the web, and queries read the vault alone."
+        )
     beside = posixpath.normpath(posixpath.join(posixpath.dirname(run.source), path))
     for candidate in (beside, path.removeprefix("/")):
         if run.vault.file(candidate) is not None:
@@ -139,7 +143,11 @@ def _delimiter(text: str) -> str:
 
 
 def _records(text: str, delimiter: str) -> Iterator[list[str]]:
-    lines = (line for line in io.StringIO(text.removeprefix("\ufeff"), newline="") if not line.startswith("#"))
+    lines = (
+        line
+        for line in io.StringIO(text.removeprefix("\ufeff"), newline="")
+        if not line.startswith("#")
+    )
     records = csv.reader(lines, delimiter=delimiter, strict=False)
     return (record for record in records if record and (len(record) > 1 or record[0]))
 
@@ -152,7 +160,9 @@ def _csv_value(written: str) -> Value:
     if _NUMBER.fullmatch(written) and abs(float(written)) < _SAFE_INTEGERS:
         return float(written)
     moment = iso.read(written)
-    if moment and moment.mark == "T" and (moment.zone == "Z" or ":" in moment.zone.strip()):  # shown as the local time
+    if (
+        moment and moment.mark == "T" and (moment.zone == "Z" or ":" in moment.zone.strip())
+    ):  # shown as the local time
         with suppress(ValueError, ExpressionError):  # no moment of the calendar: a text
             return from_milliseconds(Date(datetime.fromisoformat(written)).milliseconds)
     return literals.frontmatter_value(written)

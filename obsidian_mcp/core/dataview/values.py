@@ -124,12 +124,15 @@ def _difference(start: Date, end: Date) -> Duration:
     days = float((_day(last) - _day(cursor.moment)).days)
     cursor, days = _not_beyond(start, end, {"years": years, "months": months}, "days", days)
     rest = shift_to(
-        Duration(milliseconds=end.milliseconds - cursor.milliseconds), ["hours", "minutes", "seconds", "milliseconds"]
+        Duration(milliseconds=end.milliseconds - cursor.milliseconds),
+        ["hours", "minutes", "seconds", "milliseconds"],
     )
     return Duration(years=years, months=months, days=days).plus(rest)
 
 
-def _not_beyond(start: Date, end: Date, whole: dict[str, float], unit: str, amount: float) -> tuple[Date, float]:
+def _not_beyond(
+    start: Date, end: Date, whole: dict[str, float], unit: str, amount: float
+) -> tuple[Date, float]:
     """`start` later by `whole` and as much of `unit` as does not pass `end`, and how much that is."""
     for fewer in range(3):
         cursor = shift(start, Duration(**whole, **{unit: amount - fewer}), elapsed=True)
@@ -151,7 +154,11 @@ _DURATION_LETTERS = {
 def format_duration(duration: Duration, form: str) -> str:
     """The duration spread over the units that the format names, the smallest one cut (DV-78)."""
     parts = luxon.split_format(form)
-    units = [_DURATION_LETTERS[text[0]] for text, is_run in parts if is_run and text[0] in _DURATION_LETTERS]
+    units = [
+        _DURATION_LETTERS[text[0]]
+        for text, is_run in parts
+        if is_run and text[0] in _DURATION_LETTERS
+    ]
     spread = shift_to(duration, units) if units else duration
     written = []
     for text, is_run in parts:
@@ -342,7 +349,11 @@ def value_text(value: Value, settings: Settings, budget: Budget, depth: int = 0)
             return f"[{text}]" if depth else text
         case Mapping():
             texts = _parts(list(value.values()), settings, budget, depth)
-            return "{ " + ", ".join(f"{key}: {text}" for key, text in zip(value, texts, strict=True)) + " }"
+            return (
+                "{ "
+                + ", ".join(f"{key}: {text}" for key, text in zip(value, texts, strict=True))
+                + " }"
+            )
         case _:
             raise TypeError(f"no text for {type(value).__name__}")
 

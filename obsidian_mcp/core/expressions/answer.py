@@ -48,7 +48,11 @@ class RowGroup:
 
     def data(self) -> dict[str, Any]:
         groups = None if self.groups is None else [group.data() for group in self.groups]
-        return {"key": self.key, "count": self.count, **_without_none({"summaries": self.summaries, "groups": groups})}
+        return {
+            "key": self.key,
+            "count": self.count,
+            **_without_none({"summaries": self.summaries, "groups": groups}),
+        }
 
 
 @dataclass(frozen=True, slots=True)

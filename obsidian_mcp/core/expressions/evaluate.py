@@ -79,7 +79,9 @@ class Scope:
 
     __slots__ = ("context", "row", "variables")
 
-    def __init__(self, context: Context, row: Any, variables: Mapping[str, Value] | None = None) -> None:
+    def __init__(
+        self, context: Context, row: Any, variables: Mapping[str, Value] | None = None
+    ) -> None:
         self.context = context
         self.row = row
         self.variables: Mapping[str, Value] = variables or NO_VARIABLES
@@ -126,9 +128,9 @@ class Language:
     """`value[key]`"""
     call: Callable[[syntax.FunctionCall, Compiler], Evaluate]
     """A call, which compiles its arguments as its table of functions says."""
-    compile_field: Callable[[syntax.FieldAccess | syntax.IndexAccess, Compiler], Evaluate | None] = (
-        lambda _node, _compiler: None
-    )
+    compile_field: Callable[
+        [syntax.FieldAccess | syntax.IndexAccess, Compiler], Evaluate | None
+    ] = lambda _node, _compiler: None
     """A faster or different function for some accesses (`file.name` without a file object); None for all others."""
 
 
@@ -143,11 +145,16 @@ class Compiler:
     def __post_init__(self) -> None:
         """Raises: QueryInvalid when nested too deep."""
         if self.depth > syntax.MAX_DEPTH:
-            raise QueryInvalid(f"An expression is nested more than {syntax.MAX_DEPTH} deep. Split it into several.")
+            raise QueryInvalid(
+                f"An expression is nested more than {syntax.MAX_DEPTH} deep. Split it into several."
+            )
 
     def compile(self, node: syntax.Node, parameters: frozenset[str] = frozenset()) -> Evaluate:
         """The function of a node in which `parameters` are bound too. Raises: QueryInvalid when nested too deep."""
-        language, inner = self.language, Compiler(self.language, self.parameters | parameters, self.depth + 1)
+        language, inner = (
+            self.language,
+            Compiler(self.language, self.parameters | parameters, self.depth + 1),
+        )
         match node:
             case syntax.Literal(value):
                 return lambda _: value
@@ -196,7 +203,9 @@ class Compiler:
             get, name = self.language.field, node.name
             return lambda scope: get(of(scope), name, scope)
         by, get_item = self.compile(node.by), self.language.index
-        return lambda scope: None if (index := by(scope)) is None else get_item(of(scope), index, scope)
+        return lambda scope: (
+            None if (index := by(scope)) is None else get_item(of(scope), index, scope)
+        )
 
     def name(self, name: str) -> Evaluate:
         """A parameter where a lambda around binds the name, else what the language makes of it."""
@@ -211,7 +220,9 @@ class Compiler:
         return parameter
 
 
-def compile_expression(node: syntax.Node, language: Language, parameters: frozenset[str] = frozenset()) -> Evaluate:
+def compile_expression(
+    node: syntax.Node, language: Language, parameters: frozenset[str] = frozenset()
+) -> Evaluate:
     """The function of a whole expression. Raises: QueryInvalid when it is nested too deep."""
     return Compiler(language).compile(node, parameters)
 
@@ -221,7 +232,9 @@ def evaluate_or_error(evaluate: Evaluate, scope: Scope) -> Value | ExpressionErr
     try:
         return evaluate(scope)
     except ExpressionError as error:
-        return ExpressionError(error.message)  # without a traceback, which would keep every value in use
+        return ExpressionError(
+            error.message
+        )  # without a traceback, which would keep every value in use
 
 
 T = TypeVar("T")
@@ -244,7 +257,9 @@ class KeyedRows(NamedTuple):
     rows: list[Scope]
 
 
-def filter_rows(rows: Iterable[Scope], passes: Callable[[Scope], bool], context: Context, step: str) -> list[Scope]:
+def filter_rows(
+    rows: Iterable[Scope], passes: Callable[[Scope], bool], context: Context, step: str
+) -> list[Scope]:
     """The rows that pass, in order (EXPR-51)."""
     kept = []
     end_row = context.budget.end_row
@@ -321,7 +336,13 @@ def sort_rows(
 
 
 def group_rows(
-    rows: Sequence[Scope], by: SortBy, order_key: OrderKey, context: Context, step: str, *, keep_errors: bool = False
+    rows: Sequence[Scope],
+    by: SortBy,
+    order_key: OrderKey,
+    context: Context,
+    step: str,
+    *,
+    keep_errors: bool = False,
 ) -> list[KeyedRows]:
     """Rows with equal order keys together, by key, then as the rows (EXPR-53). `keep_errors`: a failed key is null."""
     found = _add_keys(rows, [by], order_key, context, step, keep_errors=keep_errors)
@@ -331,7 +352,11 @@ def group_rows(
 
 
 def flatten_rows(
-    rows: Sequence[Scope], values: Evaluate, extend: Callable[[Scope, Value], Scope], context: Context, step: str
+    rows: Sequence[Scope],
+    values: Evaluate,
+    extend: Callable[[Scope, Value], Scope],
+    context: Context,
+    step: str,
 ) -> list[Scope]:
     """One row for each item of a list; a value that is no list gives one row, an empty list none (EXPR-54)."""
     flat: list[Scope] = []

@@ -11,7 +11,11 @@ from obsidian_mcp.core.text.text import utf16_length
 
 from .values import ExpressionError
 
-SPACES = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+SPACES = (
+    "\t\n\v\f\r \u00a0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
 """What `trim` takes off, as an argument of `str.strip`."""
 _EXPONENT_FROM = 1e21
 """From here on JavaScript writes a number with an exponent."""
@@ -28,7 +32,9 @@ def number_text(number: float) -> str:
     mantissa, _, exponent = text.partition("e")
     if not exponent:
         return "0" if text == "-0" else text
-    return format(Decimal(text), "f") if -7 < int(exponent) < 21 else f"{mantissa}e{int(exponent):+d}"
+    return (
+        format(Decimal(text), "f") if -7 < int(exponent) < 21 else f"{mantissa}e{int(exponent):+d}"
+    )
 
 
 def round_half_up(number: float) -> float:
@@ -45,7 +51,9 @@ def to_fixed(number: float, digits: int) -> str:
         raise ExpressionError("toFixed() digits argument must be between 0 and 100")
     if not math.isfinite(number) or abs(number) >= _EXPONENT_FROM:
         return number_text(number)
-    text = format(Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT), "f")
+    text = format(
+        Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT), "f"
+    )
     return text.removeprefix("-") if number == 0 else text
 
 
@@ -84,7 +92,9 @@ def substring(text: str, first: int, last: int) -> str:
     """The UTF-16 units from `first` to `last`, both in range."""
     if text.isascii() or utf16_length(text) == len(text):
         return text[first:last]
-    return text.encode("utf-16-le", "surrogatepass")[2 * first : 2 * last].decode("utf-16-le", "surrogatepass")
+    return text.encode("utf-16-le", "surrogatepass")[2 * first : 2 * last].decode(
+        "utf-16-le", "surrogatepass"
+    )
 
 
 def slice_bounds(length: int, start: float, end: float | None) -> tuple[int, int]:

@@ -29,7 +29,9 @@ class RegExpValue:
         try:
             self._compile()
         except regexp.InvalidRegExp as problem:
-            raise ExpressionError(f"Invalid regular expression /{self.source}/: {problem.problem}.") from None
+            raise ExpressionError(
+                f"Invalid regular expression /{self.source}/: {problem.problem}."
+            ) from None
 
     def matches(self, text: str) -> bool:
         """Whether it is found anywhere."""
@@ -50,7 +52,10 @@ class RegExpValue:
         """Yield every match, and the template filled in for it."""
         budget.charge(len(text))
         for found in self._find(text):
-            yield Span(found.start(), found.end()), expand(template, found, self._compile().groups, budget)
+            yield (
+                Span(found.start(), found.end()),
+                expand(template, found, self._compile().groups, budget),
+            )
 
     def split(self, text: str, budget: Budget) -> list[str]:
         """As `String.split`: what the groups captured stands between the parts, missing ones empty."""
@@ -71,7 +76,9 @@ class RegExpValue:
         source = self.source
         if "\\p" in source.lower() and not {"u", "v"} & set(flags):  # without them `\p` is a `p`
             source = _ESCAPE.sub(lambda found: found[0][found[0] in ("\\p", "\\P") :], source)
-        return regexp.translate(source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags)
+        return regexp.translate(
+            source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags
+        )
 
     def _find(self, text: str) -> Iterator[Any]:
         pattern, at = self._compile().pattern, 0

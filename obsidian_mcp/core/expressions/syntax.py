@@ -80,7 +80,18 @@ class Lambda:
     body: Node
 
 
-Node = Literal | Name | FieldAccess | IndexAccess | FunctionCall | Unary | Binary | ListOf | ObjectOf | Lambda
+Node = (
+    Literal
+    | Name
+    | FieldAccess
+    | IndexAccess
+    | FunctionCall
+    | Unary
+    | Binary
+    | ListOf
+    | ObjectOf
+    | Lambda
+)
 
 
 class SyntaxProblem(Exception):
@@ -106,7 +117,9 @@ def children(node: Node) -> Iterator[Node]:
     """The nodes directly inside a node, in the order of its parts."""
     for part in (getattr(node, name) for name in node.__slots__):
         for inner in part if isinstance(part, tuple) else (part,):
-            found = inner[1] if isinstance(inner, tuple) else inner  # an entry of an object is a key with a node
+            found = (
+                inner[1] if isinstance(inner, tuple) else inner
+            )  # an entry of an object is a key with a node
             if isinstance(found, Node):
                 yield found
 

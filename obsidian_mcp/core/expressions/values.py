@@ -143,7 +143,9 @@ class Duration:
     @property
     def time_ms(self) -> float:
         """Hours and smaller units, in milliseconds."""
-        return self.hours * 3_600_000 + self.minutes * 60_000 + self.seconds * 1000 + self.milliseconds
+        return (
+            self.hours * 3_600_000 + self.minutes * 60_000 + self.seconds * 1000 + self.milliseconds
+        )
 
     @property
     def total_ms(self) -> float:
@@ -177,20 +179,26 @@ def from_nanoseconds(instant: int) -> Date:
 
 def day_of(date: Date) -> Date:
     """The local midnight of a date's own day."""
-    return Date(date.moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None), has_time=False)
+    return Date(
+        date.moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None), has_time=False
+    )
 
 
 def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
     """The date later by a duration. Years and months move on the calendar, clamped to the month's end, weeks and days
     on the local clock, the rest there too or, with `elapsed`, by the time that passes. Raises: ExpressionError."""
     months = math.trunc(_finite(duration.years)) * 12 + math.trunc(_finite(duration.months))
-    fraction_days = math.fmod(duration.years, 1) * YEAR_DAYS + math.fmod(duration.months, 1) * MONTH_DAYS
+    fraction_days = (
+        math.fmod(duration.years, 1) * YEAR_DAYS + math.fmod(duration.months, 1) * MONTH_DAYS
+    )
     weeks, days = _finite(duration.weeks), _finite(duration.days)
     whole_days = math.trunc(weeks) * 7 + math.trunc(days)
     fraction_days += math.fmod(weeks, 1) * 7 + math.fmod(days, 1)
     try:
         rest = timedelta(milliseconds=duration.time_ms + fraction_days * DAY_MS)
-        moment = clock.on_the_clock(clock.shift(date.moment, months, "M") + timedelta(days=whole_days))
+        moment = clock.on_the_clock(
+            clock.shift(date.moment, months, "M") + timedelta(days=whole_days)
+        )
         if rest:
             moment = clock.later(moment, rest) if elapsed else clock.on_the_clock(moment + rest)
     except (OverflowError, ValueError):

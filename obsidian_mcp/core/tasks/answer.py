@@ -178,7 +178,9 @@ def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTER
         room -= sum(map(len, names)) if names != above else 0
         if room < 0 and count:
             shown = None if page.groups is None else _group(places[:count])
-            return replace(page, tasks=list(kept.values()), groups=shown, next_offset=offset + count)
+            return replace(
+                page, tasks=list(kept.values()), groups=shown, next_offset=offset + count
+            )
         kept[place], above = entries[place], names
     return page
 
@@ -204,10 +206,18 @@ def _cut_short(entry: TaskEntry) -> TaskEntry:
 def without_repeats(entry: TaskEntry) -> TaskEntry:
     """Return a task without what its line shows as well (TASK-133)."""
     shown: dict[str, Any] = {
-        name: None for name in SHOWN_BY_LINE if all(part in entry.text for part in _parts(getattr(entry, name)))
+        name: None
+        for name in SHOWN_BY_LINE
+        if all(part in entry.text for part in _parts(getattr(entry, name)))
     }
     is_usual = (entry.status, entry.status_type) in USUAL_STATUSES
-    return replace(entry, status=None, status_type=None if is_usual else entry.status_type, description=None, **shown)
+    return replace(
+        entry,
+        status=None,
+        status_type=None if is_usual else entry.status_type,
+        description=None,
+        **shown,
+    )
 
 
 def _parts(value: str | list[str] | None) -> list[str]:

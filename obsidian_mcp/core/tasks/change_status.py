@@ -55,7 +55,9 @@ def follows_core(text: str, settings: TaskSettings) -> bool:
     return not settings.plugin_enabled and all(field.name == "tag" for field in line.fields)
 
 
-def new_status(wanted: str, current: Status, settings: TaskSettings, *, core: bool) -> Status | None:
+def new_status(
+    wanted: str, current: Status, settings: TaskSettings, *, core: bool
+) -> Status | None:
     """The status of `toggle`, a type or one printable character other than a bracket; None for other words. `core` is
     what `follows_core` says."""
     if wanted == "toggle":
@@ -98,9 +100,13 @@ def change_status(
         following = _next_line(line, task, status, settings, today, upcoming)
     deletes = completes and task.on_completion == "delete"
     if deletes and has_children:
-        warnings.append("The task was not deleted on completion, because other items are indented below it.")
+        warnings.append(
+            "The task was not deleted on completion, because other items are indented below it."
+        )
         deletes = False
-    return StatusChange(None if deletes else changed, following, settings.recurrence_on_next_line, tuple(warnings))
+    return StatusChange(
+        None if deletes else changed, following, settings.recurrence_on_next_line, tuple(warnings)
+    )
 
 
 def next_occurrence(task: Task, settings: TaskSettings, today: date) -> date | None:
@@ -112,7 +118,9 @@ def next_occurrence(task: Task, settings: TaskSettings, today: date) -> date | N
 
 
 def _reference(task: Task, settings: TaskSettings) -> date | None:
-    return next((day for name in reference_order(settings) if (day := task.day(name)) is not None), None)
+    return next(
+        (day for name in reference_order(settings) if (day := task.day(name)) is not None), None
+    )
 
 
 def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
@@ -128,7 +136,9 @@ def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
     return losses
 
 
-def _rewrite(line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool) -> str:
+def _rewrite(
+    line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool
+) -> str:
     """The line with the new status and its dates of completion (TASK-42)."""
     dates: dict[str, str | None] = {}
     for name, kind, is_set in (
@@ -142,10 +152,14 @@ def _rewrite(line: Line, task: Task, status: Status, settings: TaskSettings, tod
     if not canonical:
         return set_fields(set_symbol(line, status.symbol), dates, settings.notation)
     values = {**_values(line, task), **dates}
-    return _canonical(line, status, {name: value for name, value in values.items() if value is not None}, settings)
+    return _canonical(
+        line, status, {name: value for name, value in values.items() if value is not None}, settings
+    )
 
 
-def _next_line(line: Line, task: Task, done: Status, settings: TaskSettings, today: date, upcoming: date) -> str:
+def _next_line(
+    line: Line, task: Task, done: Status, settings: TaskSettings, today: date, upcoming: date
+) -> str:
     """The new occurrence: every date moves by as many days as the reference date (TASK-44)."""
     values = _values(line, task)
     for name in ("id", "depends_on", "created", "start", "scheduled", "due", "cancelled", "done"):
@@ -158,7 +172,9 @@ def _next_line(line: Line, task: Task, done: Status, settings: TaskSettings, tod
     for name in ("start", "scheduled", "due"):
         if (day := task.day(name)) is not None and not (name == "scheduled" and drops_scheduled):
             values[name] = (day + moved).isoformat()
-    return _canonical(line, settings.statuses.recurring(done), values, settings, keeps_block_id=False)
+    return _canonical(
+        line, settings.statuses.recurring(done), values, settings, keeps_block_id=False
+    )
 
 
 def _values(line: Line, task: Task) -> dict[str, str]:
@@ -174,7 +190,12 @@ def _values(line: Line, task: Task) -> dict[str, str]:
 
 
 def _canonical(
-    line: Line, status: Status, values: Mapping[str, str], settings: TaskSettings, *, keeps_block_id: bool = True
+    line: Line,
+    status: Status,
+    values: Mapping[str, str],
+    settings: TaskSettings,
+    *,
+    keeps_block_id: bool = True,
 ) -> str:
     """The line in the plugin's canonical form; `values` are the fields as written, by name (TASK-26)."""
     notation = notation_of(line, settings.notation)

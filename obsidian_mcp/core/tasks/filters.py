@@ -76,7 +76,11 @@ class Filter(NamedTuple):
 
     def explained_in(self, line: str) -> Explanation:
         """The explanation as part of a larger one."""
-        return self.explanation if str(self.explanation) == line else Explanation(f"{line} =>", (self.explanation,))
+        return (
+            self.explanation
+            if str(self.explanation) == line
+            else Explanation(f"{line} =>", (self.explanation,))
+        )
 
 
 def parse_filter(line: str, environment: Environment) -> Filter | None:
@@ -95,13 +99,19 @@ def _instruction(line: str, lower: str, environment: Environment) -> Filter | No
     if lower in ("done", "not done"):
         wanted = lower == "done"
         text = "DONE or CANCELLED or NON_TASK" if wanted else "TODO or IN_PROGRESS or ON_HOLD"
-        return by_status(lambda status: status.is_done == wanted, Explanation(f"status type is {text}"))
+        return by_status(
+            lambda status: status.is_done == wanted, Explanation(f"status type is {text}")
+        )
     wanted, phrase = True, lower
     for negative, positive in (("is not ", "is "), ("no ", "has ")):
         if lower.startswith(negative):
             wanted, phrase = False, positive + lower.removeprefix(negative)
     test = _TESTS.get(phrase)
-    return None if test is None else Filter(lambda task: test(task, environment) == wanted, Explanation(line))
+    return (
+        None
+        if test is None
+        else Filter(lambda task: test(task, environment) == wanted, Explanation(line))
+    )
 
 
 def by_path(matches: Callable[[str], bool], explanation: Explanation) -> Filter:
@@ -134,7 +144,9 @@ _TESTS: dict[str, Callable[[Task, Environment], bool]] = {
     **dict.fromkeys(("has tag", "has tags"), lambda task, _: bool(task.tags)),
     "has happens date": lambda task, _: has_happens_date(task),
     **{f"has {name} date": lambda task, _, name=name: task.has_date(name) for name in DATES},  # type: ignore[misc]
-    **{f"{name} date is invalid": lambda task, _, name=name: name in task.invalid for name in DATES},  # type: ignore[misc]
+    **{
+        f"{name} date is invalid": lambda task, _, name=name: name in task.invalid for name in DATES
+    },  # type: ignore[misc]
 }
 """Instructions without a value; `is not` and `no` are the opposite of `is` and `has`."""
 
@@ -143,7 +155,10 @@ def _status_type(line: str, lower: str, _: Environment) -> Filter | None:
     if not lower.startswith("status.type"):
         return None
     match = re.fullmatch(r"status\.type (is|is not) ([^ ]+)", lower)
-    if match is None or match[2].upper() not in (*TYPES, "EMPTY"):  # the plugin's own name for no status at all
+    if match is None or match[2].upper() not in (
+        *TYPES,
+        "EMPTY",
+    ):  # the plugin's own name for no status at all
         raise QueryInvalid(
             f"Invalid status.type instruction: {line!r}. Write `status.type is` or `status.type is not` and one of "
             f"{' '.join(TYPES)}.",
@@ -154,7 +169,9 @@ def _status_type(line: str, lower: str, _: Environment) -> Filter | None:
 
 
 def _priority(line: str, lower: str, _: Environment) -> Filter | None:
-    match = re.fullmatch(rf"priority(?:\s+is)?(?:\s+(above|below|not))?\s+({'|'.join(PRIORITIES)})", lower)
+    match = re.fullmatch(
+        rf"priority(?:\s+is)?(?:\s+(above|below|not))?\s+({'|'.join(PRIORITIES)})", lower
+    )
     if match is None:
         return None
     relation, level = match.groups()
@@ -208,8 +225,12 @@ def date_filter(
     `or_missing`, a task without the date matches as well."""
     match = _RELATION.match(phrase.lower())
     written = match[1] if match else "in"
-    relation = {"on": "in", "in or before": "on or before", "in or after": "on or after"}.get(written, written)
-    days = read_days(phrase[match.end() :] if match else phrase, today, ways) or read_days(phrase, today, ways)
+    relation = {"on": "in", "in or before": "on or before", "in or after": "on or after"}.get(
+        written, written
+    )
+    days = read_days(phrase[match.end() :] if match else phrase, today, ways) or read_days(
+        phrase, today, ways
+    )
     if days is None:
         return None
     wanted = _wanted_days(relation, days)
@@ -220,7 +241,9 @@ def date_filter(
     def matches(task: Task) -> bool:
         if or_missing and not task.has_date(name):
             return True
-        return any((day := getattr(task, each)) is not None and first <= day <= last for each in names)
+        return any(
+            (day := getattr(task, each)) is not None and first <= day <= last for each in names
+        )
 
     return Filter(matches, explanation, None if or_missing else wanted)
 
@@ -230,9 +253,17 @@ def _wanted_days(relation: str, days: Days) -> Days:
     one = timedelta(days=1)
     match relation:
         case "before":
-            return Days(date.min, days.first - one) if days.first > date.min else Days(date.max, date.min)
+            return (
+                Days(date.min, days.first - one)
+                if days.first > date.min
+                else Days(date.max, date.min)
+            )
         case "after":
-            return Days(days.last + one, date.max) if days.last < date.max else Days(date.max, date.min)
+            return (
+                Days(days.last + one, date.max)
+                if days.last < date.max
+                else Days(date.max, date.min)
+            )
         case "on or before":
             return Days(date.min, days.last)
         case "on or after":
@@ -245,7 +276,9 @@ def _explain_dates(name: str, relation: str, days: Days, *, or_missing: bool) ->
     missing = f"OR no {field} date" if or_missing else ""
     if relation == "in" and days.first != days.last:
         parts = [f"{long_date(days.first)} and", f"{long_date(days.last)} inclusive", missing]
-        return Explanation(f"{field} date is between:", tuple(Explanation(part) for part in parts if part))
+        return Explanation(
+            f"{field} date is between:", tuple(Explanation(part) for part in parts if part)
+        )
     day = days.last if relation in ("after", "on or before") else days.first
     words = f"{field} date is {'on' if relation == 'in' else relation} {long_date(day)}"
     return Explanation(f"{words} {missing}".rstrip())
@@ -288,13 +321,18 @@ def _text(line: str, _: str, environment: Environment) -> Filter | None:
         return None
     operator, value = (match[2] or match[4]).lower(), match[5]
     wanted = "not" not in operator
-    found, explanation = parse_regexp(line, value) if "regex" in operator else (contains(value), Explanation(line))
+    found, explanation = (
+        parse_regexp(line, value) if "regex" in operator else (contains(value), Explanation(line))
+    )
     if match[3]:
         return Filter(lambda task: any(map(found, task.tags)) == wanted, explanation)
     name = match[1].lower()
     if name == "description":
         settings = environment.settings
-        return Filter(lambda task: found(without_global_filter(task.description, settings)) == wanted, explanation)
+        return Filter(
+            lambda task: found(without_global_filter(task.description, settings)) == wanted,
+            explanation,
+        )
     if name in _PATH_TEXTS:
         part_of = _PATH_TEXTS[name]
         return by_path(lambda path: found(part_of(path)) == wanted, explanation)
@@ -306,7 +344,12 @@ def _text(line: str, _: str, environment: Environment) -> Filter | None:
 
 Operator = Literal["AND", "OR", "XOR", "NOT"]
 
-_MEANING: dict[str, str] = {"AND": "All of", "OR": "At least one of", "XOR": "Exactly one of", "NOT": "None of"}
+_MEANING: dict[str, str] = {
+    "AND": "All of",
+    "OR": "At least one of",
+    "XOR": "Exactly one of",
+    "NOT": "None of",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +375,11 @@ class Explanation:
         """The sentence alone, of an operator its name and meaning."""
         if self.operator is None:
             return self.text
-        return f"{self.operator} ({_MEANING[self.operator]}):" if len(self.children) > 1 else f"{self.operator}:"
+        return (
+            f"{self.operator} ({_MEANING[self.operator]}):"
+            if len(self.children) > 1
+            else f"{self.operator}:"
+        )
 
 
 def combine(operator: Operator, operands: Sequence[Explanation]) -> Explanation:
@@ -367,15 +414,23 @@ def parse_regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanat
     source, flags = match.groups()
     pattern = _compile_regexp(source, flags)
     if isinstance(pattern, str):
-        raise QueryInvalid(f"Error: Parsing regular expression. {pattern} Problem line: {line!r}.", line=line)
-    shown = {0: "no flags", 1: f"flag '{flags}'"}.get(len(flags), f"flags '{''.join(sorted(flags))}'")
+        raise QueryInvalid(
+            f"Error: Parsing regular expression. {pattern} Problem line: {line!r}.", line=line
+        )
+    shown = {0: "no flags", 1: f"flag '{flags}'"}.get(
+        len(flags), f"flags '{''.join(sorted(flags))}'"
+    )
     intro = "using regex: ".ljust(line.index("/") - 2)
     return pattern.found, Explanation(f"{intro}'{_escape_slashes(source)}' with {shown}")
 
 
 def _escape_slashes(source: str) -> str:
     """A valid expression as JavaScript writes it: as it was written, with a backslash before every bare slash."""
-    return re.sub(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|/", lambda part: "\\/" if part[0] == "/" else part[0], source)
+    return re.sub(
+        r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|/",
+        lambda part: "\\/" if part[0] == "/" else part[0],
+        source,
+    )
 
 
 def _compile_regexp(source: str, flags: str) -> RegExp | str:
@@ -398,7 +453,9 @@ def _compile_regexp(source: str, flags: str) -> RegExp | str:
     return pattern
 
 
-_REGEXP_PARTS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL)
+_REGEXP_PARTS = re.compile(
+    r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|\(|\)|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??", re.DOTALL
+)
 
 
 def _repetitions(source: str) -> tuple[int, bool]:

@@ -12,7 +12,16 @@ from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 
 from . import filters
-from .filters import Environment, Explanation, Filter, Predicate, by_path, by_status, contains, without_global_filter
+from .filters import (
+    Environment,
+    Explanation,
+    Filter,
+    Predicate,
+    by_path,
+    by_status,
+    contains,
+    without_global_filter,
+)
 from .settings import TYPES
 from .task import PRIORITIES
 
@@ -61,7 +70,9 @@ def list_filters(request: ListRequest, environment: Environment) -> Iterator[Fil
         yield _plain(lambda task: in_heading(task.place.heading or ""))
     if request.text:
         in_text = contains(request.text)
-        yield _plain(lambda task: in_text(without_global_filter(task.description, environment.settings)))
+        yield _plain(
+            lambda task: in_text(without_global_filter(task.description, environment.settings))
+        )
     if request.blocked is not None:
         yield _plain(lambda task: environment.dependencies.is_blocked(task) == request.blocked)
 

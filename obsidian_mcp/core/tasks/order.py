@@ -36,8 +36,30 @@ class TaskGroup(NamedTuple):
 
 
 _SORTED_BY = (
-    *("status.name", "status.type", "status", "recurring", "priority", "happens", "cancelled", "created", "start"),
-    *("scheduled", "due", "done", "path", "description", "tag", "heading", "filename", "urgency", "id", "random"),
+    *(
+        "status.name",
+        "status.type",
+        "status",
+        "recurring",
+        "priority",
+        "happens",
+        "cancelled",
+        "created",
+        "start",
+    ),
+    *(
+        "scheduled",
+        "due",
+        "done",
+        "path",
+        "description",
+        "tag",
+        "heading",
+        "filename",
+        "urgency",
+        "id",
+        "random",
+    ),
 )
 """A prefix of the line decides, so `status.name` stands before `status`."""
 _match_sorter = re.compile(
@@ -57,7 +79,9 @@ def parse_sorter(line: str, environment: Environment) -> Sorter | None:
     return Sorter(_sort_key(match["name"].lower(), environment), bool(match["reverse"]))
 
 
-def sort_tasks(tasks: Iterable[Task], sorters: Sequence[Sorter], environment: Environment) -> list[Task]:
+def sort_tasks(
+    tasks: Iterable[Task], sorters: Sequence[Sorter], environment: Environment
+) -> list[Task]:
     """Return tasks in the order of the sorters, then of the default (TASK-112)."""
     today = environment.today
 
@@ -94,7 +118,9 @@ def _sort_key(name: str, environment: Environment) -> Key:
         "heading": lambda task: collation_key(task.place.heading or ""),
         "id": lambda task: collation_key(task.id or ""),
         "urgency": lambda task: -urgency(task, today),
-        "random": lambda task: zlib.crc32(f"{today} {task.path} {task.text}".encode("utf-8", "replace")),
+        "random": lambda task: zlib.crc32(
+            f"{today} {task.path} {task.text}".encode("utf-8", "replace")
+        ),
     }
     return keys[name]
 
@@ -119,7 +145,8 @@ def _tag_key(number: int) -> Key:
 
 _LINK = re.compile(r"\[\[?([^\]]*)\]\]?")
 _FORMATTED = [
-    re.compile(source) for source in (r"\*\*([^*]+)\*\*", r"\*([^*]+)\*", "==([^=]+)==", "__([^_]+)__", "_([^_]+)_")
+    re.compile(source)
+    for source in (r"\*\*([^*]+)\*\*", r"\*([^*]+)\*", "==([^=]+)==", "__([^_]+)__", "_([^_]+)_")
 ]
 
 
@@ -127,14 +154,20 @@ def shown_description(task: Task, settings: TaskSettings) -> str:
     """Return a description as it sorts: a link at its start as its text, without marks of formatting at its start."""
     text = without_global_filter(task.description, settings)
     if match := _LINK.match(text):
-        text = match[1].partition("|")[2] + text[match.end() :] if "|" in match[1] else match[1] + text[match.end() :]
+        text = (
+            match[1].partition("|")[2] + text[match.end() :]
+            if "|" in match[1]
+            else match[1] + text[match.end() :]
+        )
     for pattern in _FORMATTED:
         if match := pattern.match(text):
             text = match[1] + text[match.end() :]
     return text
 
 
-_match_grouper = re.compile(r"group by (?P<name>[a-z.]+)(?P<reverse> reverse)?\Z", re.IGNORECASE).match
+_match_grouper = re.compile(
+    r"group by (?P<name>[a-z.]+)(?P<reverse> reverse)?\Z", re.IGNORECASE
+).match
 
 
 def parse_grouper(line: str, environment: Environment) -> Grouper | None:
@@ -156,11 +189,16 @@ def group_tasks(tasks: Iterable[Task], groupers: Sequence[Grouper]) -> list[Task
         for grouper in groupers:
             names = grouper.names(task)
             paths = [(*path, name) for path in paths for name in names]
-        for path in paths:  # a task that has a tag twice stands twice in its group, as in the plugin
+        for (
+            path
+        ) in paths:  # a task that has a tag twice stands twice in its group, as in the plugin
             groups.setdefault(path, []).append(task)
     found = [TaskGroup(names, tuple(members)) for names, members in groups.items()]
     for level in reversed(range(len(groupers))):
-        found.sort(key=lambda group, level=level: collation_key(group.names[level]), reverse=groupers[level].reverse)  # type: ignore[misc]
+        found.sort(
+            key=lambda group, level=level: collation_key(group.names[level]),
+            reverse=groupers[level].reverse,
+        )  # type: ignore[misc]
     return found
 
 

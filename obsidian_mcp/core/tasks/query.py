@@ -24,8 +24,26 @@ _match_limit = re.compile(r"limit (groups )?(?:to )?([0-9]+)", re.IGNORECASE).ma
 _match_view = re.compile(r"view +(.*)", re.IGNORECASE).match
 _match_visibility = re.compile(r"(?:hide|show) +(.*)", re.IGNORECASE).match
 _DISPLAY_OPTIONS = (
-    *("backlink", "edit button", "nested backlink", "postpone button", "task count", "group count", "toolbar", "tree"),
-    *("urgency", "cancelled date", "created date", "depends on", "done date", "due date", "id", "on completion"),
+    *(
+        "backlink",
+        "edit button",
+        "nested backlink",
+        "postpone button",
+        "task count",
+        "group count",
+        "toolbar",
+        "tree",
+    ),
+    *(
+        "urgency",
+        "cancelled date",
+        "created date",
+        "depends on",
+        "done date",
+        "due date",
+        "id",
+        "on completion",
+    ),
     *("priority", "recurrence rule", "scheduled date", "start date", "tags"),
 )
 _DOES_NOT_UNDERSTAND = (
@@ -58,7 +76,10 @@ class _Part:
         blocks = ["ignore global query"] if self.ignores_global_query else []
         for statement, found in self.filters:
             detail = str(found.explanation)
-            blocks.append(statement.explain() + ("" if detail == statement.line else f" =>\n{indent(detail, '  ')}"))
+            blocks.append(
+                statement.explain()
+                + ("" if detail == statement.line else f" =>\n{indent(detail, '  ')}")
+            )
         if not self.filters:
             blocks.append("No filters supplied. All tasks will match the query.")
         blocks += [statement.explain() for statement, _ in (*self.groupers, *self.sorters)]
@@ -66,7 +87,9 @@ class _Part:
         if self.limit is not None:
             blocks.append(f"{_at_most(self.limit)}.")
         if self.group_limit is not None:
-            blocks.append(f'{_at_most(self.group_limit)} per group (if any "group by" options are supplied).')
+            blocks.append(
+                f'{_at_most(self.group_limit)} per group (if any "group by" options are supplied).'
+            )
         return f"{self.title}:\n\n" + "\n".join(indent(block, "  ") + "\n" for block in blocks)
 
 
@@ -107,7 +130,9 @@ class TasksQuery(NamedTuple):
         groups = group_tasks(shown, self.groupers)
         if self.group_limit is not None:
             groups = [TaskGroup(group.names, group.tasks[: self.group_limit]) for group in groups]
-        unique = dict.fromkeys((task.path, task.place.line) for group in groups for task in group.tasks)
+        unique = dict.fromkeys(
+            (task.path, task.place.line) for group in groups for task in group.tasks
+        )
         by_place = {(task.path, task.place.line): task for task in shown}
         return Result(tuple(by_place[place] for place in unique), matched, tuple(groups))
 
@@ -120,13 +145,20 @@ def _check_time(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def parse_query(
-    text: str, environment: Environment, note: QueryNote | None = None, *, more: Iterable[Filter] = ()
+    text: str,
+    environment: Environment,
+    note: QueryNote | None = None,
+    *,
+    more: Iterable[Filter] = (),
 ) -> TasksQuery:
     """Read a query, or fence, with the global query, the note's and `more` filters (TASK-96). Raises: QueryInvalid."""
     settings, more = environment.settings, tuple(more)
     fence, lines = unfenced(text)
     own = _read_part(
-        "Explanation of this Tasks code block query", lines if fence == "tasks" else text, environment, note
+        "Explanation of this Tasks code block query",
+        lines if fence == "tasks" else text,
+        environment,
+        note,
     )
     defaults = _read_part(
         "Explanation of the Query File Defaults (from properties/frontmatter in the query's file)",
@@ -135,8 +167,12 @@ def parse_query(
         note,
     )
     parts = [defaults, own] if _defaults(note) else [own]
-    if settings.global_query.strip() and not (own.ignores_global_query or defaults.ignores_global_query):
-        everywhere = _read_part("Explanation of the global query", settings.global_query, environment, note)
+    if settings.global_query.strip() and not (
+        own.ignores_global_query or defaults.ignores_global_query
+    ):
+        everywhere = _read_part(
+            "Explanation of the global query", settings.global_query, environment, note
+        )
         everywhere.ignores_global_query = False
         parts.insert(0, everywhere)
     columns = next((part.columns for part in reversed(parts) if part.sets_view), None)
@@ -157,7 +193,11 @@ def _last(limits: Sequence[int | None]) -> int | None:
 
 
 def _explain(parts: Sequence[_Part], settings: TaskSettings) -> str:
-    only = f"Only tasks containing the global filter '{settings.global_filter}'.\n\n" if settings.global_filter else ""
+    only = (
+        f"Only tasks containing the global filter '{settings.global_filter}'.\n\n"
+        if settings.global_filter
+        else ""
+    )
     return only + "\n".join(part.explain() for part in parts)
 
 
@@ -199,7 +239,9 @@ def _display(statement: Statement, part: _Part, environment: Environment) -> boo
         part.layout.append(statement)
     elif match := _match_visibility(line):
         if not match[1].lower().startswith(_DISPLAY_OPTIONS):
-            raise statement.invalid("do not understand hide/show option.", f"Known are: {', '.join(_DISPLAY_OPTIONS)}.")
+            raise statement.invalid(
+                "do not understand hide/show option.", f"Known are: {', '.join(_DISPLAY_OPTIONS)}."
+            )
         part.layout.append(statement)
     else:
         return False
@@ -212,10 +254,13 @@ def _columns(statement: Statement, view: str, environment: Environment) -> Group
         return None
     if "function" in rest.lower().split()[:2]:
         raise statement.invalid(NO_JAVASCRIPT)
-    grouper = parse_grouper(f"group {rest.strip()}", environment) if mode.lower() == "columns" else None
+    grouper = (
+        parse_grouper(f"group {rest.strip()}", environment) if mode.lower() == "columns" else None
+    )
     if grouper is None:
         raise statement.invalid(
-            f'do not understand view mode "{view}".', "Write `view list` or `view columns by priority`."
+            f'do not understand view mode "{view}".',
+            "Write `view list` or `view columns by priority`.",
         )
     return grouper
 
@@ -233,7 +278,9 @@ def _order(statement: Statement, part: _Part, environment: Environment) -> bool:
 
 def _filter(statement: Statement, environment: Environment) -> Filter:
     try:
-        found = parse_filter(statement.line, environment) or parse_boolean(statement.line, environment)
+        found = parse_filter(statement.line, environment) or parse_boolean(
+            statement.line, environment
+        )
     except QueryInvalid as problem:
         if statement.line == statement.raw.strip():
             raise
@@ -244,7 +291,9 @@ def _filter(statement: Statement, environment: Environment) -> Filter:
 
 
 _DELIMITERS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'))
-_is_boolean = re.compile(r"(?:AND|OR|XOR|NOT)\s*[(\[{\"]|\A[^(\[{\"]*+[(\[{\"].+[)\]}\"]", re.DOTALL).search
+_is_boolean = re.compile(
+    r"(?:AND|OR|XOR|NOT)\s*[(\[{\"]|\A[^(\[{\"]*+[(\[{\"].+[)\]}\"]", re.DOTALL
+).search
 _PRECEDENCE: dict[Operator, int] = {"NOT": 4, "XOR": 3, "AND": 2, "OR": 1}
 _OPERATORS = re.compile(r"AND|XOR|OR|NOT")
 
@@ -335,7 +384,9 @@ def _postfix(tokens: Sequence[_Token]) -> list[_Operand | Operator]:
     for part in tokens:
         begins_operand = isinstance(part, _Operand) or part in ("(", "NOT")
         if begins_operand != expects_operand:
-            raise _malformed_query(f"{'an operator' if begins_operand else 'a filter'} is missing in front of '{part}'")
+            raise _malformed_query(
+                f"{'an operator' if begins_operand else 'a filter'} is missing in front of '{part}'"
+            )
         match part:
             case _Operand():
                 output.append(part)
@@ -386,7 +437,13 @@ def _combine(parts: Sequence[_Operand | Operator], environment: Environment, dep
             else:
                 last = values.pop()
                 first = values[-1]
-                values[-1] = (first and last) if step == "AND" else (first or last) if step == "OR" else first != last
+                values[-1] = (
+                    (first and last)
+                    if step == "AND"
+                    else (first or last)
+                    if step == "OR"
+                    else first != last
+                )
         return values[0]
 
     if len(steps) == 1 and isinstance(steps[0], Filter):

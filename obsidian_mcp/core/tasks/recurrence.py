@@ -73,7 +73,10 @@ class _Unreadable(ValueError):
 
 @lru_cache(maxsize=1)
 def _matchers() -> dict[str, Callable[[str, int], re.Match[str] | None]]:
-    return {name: re.compile(source, re.IGNORECASE).match for name, source in read_rows(__file__, "rule_words")}
+    return {
+        name: re.compile(source, re.IGNORECASE).match
+        for name, source in read_rows(__file__, "rule_words")
+    }
 
 
 class _Reader:
@@ -316,7 +319,11 @@ def _monthly(rule: Rule) -> list[str]:
     elif rule.interval == 1:
         words = [_months(rule)]
     else:
-        words = [f"{rule.interval} months", *(["in"] if _is_plural(rule.interval) else []), _months(rule)]
+        words = [
+            f"{rule.interval} months",
+            *(["in"] if _is_plural(rule.interval) else []),
+            _months(rule),
+        ]
     if not rule.month_days and {day for day, _ in rule.weekdays} == set(WORKING_DAYS):
         return [*words, "on weekdays"]
     return words + (_month_days(rule) or _weekdays(rule))
@@ -329,7 +336,11 @@ def _yearly(rule: Rule) -> list[str]:
         words = [*([] if rule.interval == 1 else [f"{rule.interval} years"]), _months(rule)]
     words += _month_days(rule) or _weekdays(rule)
     if rule.weeks:
-        words += ["in", "weeks" if _is_plural(len(rule.weeks)) else "week", _list([str(n) for n in rule.weeks], "and")]
+        words += [
+            "in",
+            "weeks" if _is_plural(len(rule.weeks)) else "week",
+            _list([str(n) for n in rule.weeks], "and"),
+        ]
     return words
 
 
@@ -383,5 +394,7 @@ def _ordinal(number: int) -> str:
     if number == -1:
         return "last"
     size = abs(number)
-    ending = "th" if size not in (1, 2, 3, 21, 22, 23, 31) else {1: "st", 2: "nd", 3: "rd"}[size % 10]
+    ending = (
+        "th" if size not in (1, 2, 3, 21, 22, 23, 31) else {1: "st", 2: "nd", 3: "rd"}[size % 10]
+    )
     return f"{size}{ending}" + (" last" if number < 0 else "")

@@ -66,7 +66,10 @@ class StatusRegistry:
     def recurring(self, done: Status) -> Status:
         """Return the status of the new occurrence after one was completed with the status `done` (TASK-14)."""
         kinds = ("TODO", "IN_PROGRESS")
-        return next((status for kind in kinds for status in self._chain(done) if status.type == kind), self.get(" "))
+        return next(
+            (status for kind in kinds for status in self._chain(done) if status.type == kind),
+            self.get(" "),
+        )
 
     def _chain(self, status: Status) -> Iterator[Status]:
         """Follow the links to the next status, at most once around."""
@@ -128,7 +131,9 @@ WITHOUT_PLUGIN = TaskSettings(plugin_enabled=False, notation="both")
 @lru_cache(maxsize=16)
 def read(enabled: bytes | None, data: bytes | None) -> TaskSettings:
     """Return the settings in ENABLED_PLUGINS_FILE and SETTINGS_FILE; a missing or broken file means the defaults."""
-    return parse_settings(read_json(data)) if PLUGIN_ID in enabled_plugins(enabled) else WITHOUT_PLUGIN
+    return (
+        parse_settings(read_json(data)) if PLUGIN_ID in enabled_plugins(enabled) else WITHOUT_PLUGIN
+    )
 
 
 def parse_settings(said: object) -> TaskSettings:

@@ -63,7 +63,9 @@ class QueryNote:
 
     def property(self, name: str) -> Any:
         """Return a property by its name in any case, None without it."""
-        return next((value for key, value in self.properties.items() if key.lower() == name.lower()), None)
+        return next(
+            (value for key, value in self.properties.items() if key.lower() == name.lower()), None
+        )
 
 
 def folder_of(path: str) -> str:
@@ -125,19 +127,29 @@ def _fill(statement: Statement, settings: TaskSettings, note: QueryNote | None) 
     for _ in range(_MAX_ROUNDS):
         before = source
         source = _find_placeholders.sub(
-            lambda match: _value(match[1].strip(), match[0], statement, settings, note) if match[2] else match[0],
+            lambda match: (
+                _value(match[1].strip(), match[0], statement, settings, note)
+                if match[2]
+                else match[0]
+            ),
             source,
         )
         if source == before:
             break
         if len(source) > _MAX_CHARACTERS:
-            raise statement.invalid(f"Its placeholders stand for more than {_MAX_CHARACTERS:,} characters.")
+            raise statement.invalid(
+                f"Its placeholders stand for more than {_MAX_CHARACTERS:,} characters."
+            )
     lines = [filled.line for filled in join_lines(source)] if source != statement.line else [source]
     if len(lines) == 1:
         return [statement._replace(line=lines[0])]
-    parts = (f": statement {number} after expansion of placeholder" for number in range(1, len(lines) + 1))
+    parts = (
+        f": statement {number} after expansion of placeholder"
+        for number in range(1, len(lines) + 1)
+    )
     return [
-        Statement(statement.raw + part, statement.joined + part, line) for part, line in zip(parts, lines, strict=True)
+        Statement(statement.raw + part, statement.joined + part, line)
+        for part, line in zip(parts, lines, strict=True)
     ]
 
 
@@ -151,7 +163,9 @@ _FILE_VALUES: Mapping[str, Callable[[QueryNote], str]] = {
 }
 
 
-def _value(name: str, written: str, statement: Statement, settings: TaskSettings, note: QueryNote) -> str:
+def _value(
+    name: str, written: str, statement: Statement, settings: TaskSettings, note: QueryNote
+) -> str:
     """What a placeholder stands for. Raises: QueryInvalid."""
     if name.startswith("!"):
         return ""
@@ -167,13 +181,21 @@ def _value(name: str, written: str, statement: Statement, settings: TaskSettings
         if match[1] == "hasProperty":
             return "false" if value is None else "true"
         if value is None:
-            raise statement.invalid(f"{problem} {written} has no value: {note.path!r} has no property {match[3]!r}.")
+            raise statement.invalid(
+                f"{problem} {written} has no value: {note.path!r} has no property {match[3]!r}."
+            )
         if isinstance(value, (list, dict)):
             return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
         return str(value).lower() if isinstance(value, bool) else str(value)
     if _is_plain_name(name):
-        known = [*_FILE_VALUES, "query.file.property('…')", *(f"preset.{name}" for name in settings.presets)]
-        raise statement.invalid(f"{problem} Unknown property: {name}.", f"Known are {', '.join(known)}.")
+        known = [
+            *_FILE_VALUES,
+            "query.file.property('…')",
+            *(f"preset.{name}" for name in settings.presets),
+        ]
+        raise statement.invalid(
+            f"{problem} Unknown property: {name}.", f"Known are {', '.join(known)}."
+        )
     raise statement.invalid(f"{problem} {NO_JAVASCRIPT}")
 
 
@@ -189,7 +211,8 @@ def _expand_preset(
     if name not in settings.presets:
         known = ", ".join(sorted(settings.presets)) or "none"
         raise statement.invalid(
-            f'Cannot find preset "{name}" in the Tasks settings.', f"The presets are: {known}. Case counts."
+            f'Cannot find preset "{name}" in the Tasks settings.',
+            f"The presets are: {known}. Case counts.",
         )
     if not rounds:
         raise statement.invalid(f"The preset {name!r} contains itself.")

@@ -28,7 +28,9 @@ _FIELDS = {
     for name, key, symbols, values in read_rows(__file__, "fields")
 }
 """By name: the key of Dataview's format, the emoji, of which the first is written, and an expression for the values."""
-_PRIORITY_SYMBOLS = dict(zip((name for name in PRIORITIES if name != "none"), _FIELDS["priority"][1], strict=True))
+_PRIORITY_SYMBOLS = dict(
+    zip((name for name in PRIORITIES if name != "none"), _FIELDS["priority"][1], strict=True)
+)
 _PRIORITY_OF_SYMBOL = {symbol: name for name, symbol in _PRIORITY_SYMBOLS.items()}
 
 ORDER = tuple(_FIELDS)
@@ -36,7 +38,17 @@ ORDER = tuple(_FIELDS)
 RANK = {name: rank for rank, name in enumerate(ORDER)}
 DATES = ("created", "start", "scheduled", "due", "cancelled", "done")
 _READING_ORDER = (
-    *("priority", "done", "cancelled", "due", "scheduled", "start", "created", "recurrence", "on_completion"),
+    *(
+        "priority",
+        "done",
+        "cancelled",
+        "due",
+        "scheduled",
+        "start",
+        "created",
+        "recurrence",
+        "on_completion",
+    ),
     *("tag", "id", "depends_on"),
 )
 _READING_RANK = {name: rank for rank, name in enumerate(_READING_ORDER)}
@@ -44,7 +56,9 @@ _MAX_PASSES = 21
 """The plugin goes through the fields in this order so often, and takes what stands at the end when its turn comes."""
 
 _EMOJI = rf"(?P<priority>[{''.join(_PRIORITY_OF_SYMBOL)}])\ufe0f?|" + "|".join(
-    rf"[{symbols}]\ufe0f? *(?P<{name}>{values})" for name, (_, symbols, values) in _FIELDS.items() if name != "priority"
+    rf"[{symbols}]\ufe0f? *(?P<{name}>{values})"
+    for name, (_, symbols, values) in _FIELDS.items()
+    if name != "priority"
 )
 _VALUES = "|".join(rf"{key}:: *(?P<{name}>{values})" for name, (key, _, values) in _FIELDS.items())
 _DATAVIEW = rf"(?:(?P<square>\[)|\() *(?:{_VALUES}) *(?(square)\]|\))(?: *,)?"
@@ -84,7 +98,9 @@ def read_fields(line: str, start: int, end: int, notation: ReadNotation) -> list
             at_end.append(tag)
         if not at_end:
             break
-        taken = min(at_end, key=lambda field: (_READING_RANK[field.name] - last - 1) % len(_READING_RANK))
+        taken = min(
+            at_end, key=lambda field: (_READING_RANK[field.name] - last - 1) % len(_READING_RANK)
+        )
         rank = _READING_RANK[taken.name]
         passes += rank <= last
         if passes > _MAX_PASSES:
@@ -117,7 +133,9 @@ def _field(match: re.Match[str], notation: Notation) -> Field:
     name = match.lastgroup or ""
     is_symbol = notation == "emoji" and name == "priority"
     value = _PRIORITY_OF_SYMBOL[match[name]] if is_symbol else match[name]
-    return Field(name, value, notation, Span(*match.span()), Span(*match.span(0 if is_symbol else name)))
+    return Field(
+        name, value, notation, Span(*match.span()), Span(*match.span(0 if is_symbol else name))
+    )
 
 
 def _tag(line: str, start: int, end: int) -> Field | None:
@@ -132,7 +150,9 @@ def write_field(name: str, value: str, notation: Notation) -> str:
     """Return a field as a canonical line has it, with the spaces before it (TASK-25)."""
     if notation == "dataview":
         return f"  [{_FIELDS[name][0]}:: {value}]"
-    return f" {_PRIORITY_SYMBOLS[value]}" if name == "priority" else f" {_FIELDS[name][1][0]} {value}"
+    return (
+        f" {_PRIORITY_SYMBOLS[value]}" if name == "priority" else f" {_FIELDS[name][1][0]} {value}"
+    )
 
 
 def write_value(name: str, value: str, notation: Notation) -> str:
@@ -277,7 +297,9 @@ class Task(NamedTuple):
         return getattr(self, name) is not None or name in self.invalid
 
 
-def read_task(text: str, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task | None:
+def read_task(
+    text: str, place: TaskPlace, settings: TaskSettings, file_date: date | None = None
+) -> Task | None:
     """The task in a line; None for others (TASK-02). `file_date` is the date of the note's name (TASK-27)."""
     line = read_line(text, settings.notation)
     if line is None or not settings.is_task(line.body):
@@ -285,7 +307,9 @@ def read_task(text: str, place: TaskPlace, settings: TaskSettings, file_date: da
     return parse_line(line, place, settings, file_date)
 
 
-def parse_line(line: Line, place: TaskPlace, settings: TaskSettings, file_date: date | None = None) -> Task:
+def parse_line(
+    line: Line, place: TaskPlace, settings: TaskSettings, file_date: date | None = None
+) -> Task:
     """Return the task in a line that is known to hold one."""
     values = {name: field.value for name, field in line.by_name.items()} if line.fields else NOTHING
     invalid = dict(NOTHING)
@@ -309,13 +333,17 @@ def parse_line(line: Line, place: TaskPlace, settings: TaskSettings, file_date: 
         indentation=line.indentation,
         status=settings.statuses.get(line.symbol),
         description=line.description,
-        tags=tuple(tag for tag in find_tags(line.description) if tag != settings.global_filter) if has_tags else (),
+        tags=tuple(tag for tag in find_tags(line.description) if tag != settings.global_filter)
+        if has_tags
+        else (),
         priority=values.get("priority", "none"),
         **days,
         rule=rule,
         on_completion=action if action in ON_COMPLETION else None,
         id=values.get("id"),
-        depends_on=tuple(part.strip() for part in values["depends_on"].split(",")) if "depends_on" in values else (),
+        depends_on=tuple(part.strip() for part in values["depends_on"].split(","))
+        if "depends_on" in values
+        else (),
         block_id=line.block_id,
         invalid=invalid or NOTHING,
         scheduled_inferred=inferred,
@@ -323,7 +351,10 @@ def parse_line(line: Line, place: TaskPlace, settings: TaskSettings, file_date: 
 
 
 def _rule(
-    values: Mapping[str, str], days: Mapping[str, date | None], invalid: dict[str, str], settings: TaskSettings
+    values: Mapping[str, str],
+    days: Mapping[str, date | None],
+    invalid: dict[str, str],
+    settings: TaskSettings,
 ) -> Rule | None:
     """The rule of a task that has one, unless it or its reference date cannot be read (TASK-24)."""
     written = values["recurrence"]
@@ -340,7 +371,9 @@ def _rule(
 def reference_order(settings: TaskSettings) -> tuple[str, str, str]:
     """Return the dates of which the first that is there says when a recurring task is due next (TASK-45)."""
     return (
-        ("due", "start", "scheduled") if settings.remove_scheduled_date_on_recurrence else ("due", "scheduled", "start")
+        ("due", "start", "scheduled")
+        if settings.remove_scheduled_date_on_recurrence
+        else ("due", "scheduled", "start")
     )
 
 
@@ -368,7 +401,9 @@ def set_fields(text: str, values: Mapping[str, str | None], notation: ReadNotati
 def set_description(text: str, description: str, global_filter: str, notation: ReadNotation) -> str:
     """Replace the description with all tags in it; the fields stay, but for those that the new one brings (TASK-64)."""
     brought = _line(f"- [ ] {description}", notation).fields
-    text = set_fields(text, dict.fromkeys(field.name for field in brought if field.name != "tag"), notation)
+    text = set_fields(
+        text, dict.fromkeys(field.name for field in brought if field.name != "tag"), notation
+    )
     line = _line(text, notation)
     for tag in line.fields:  # from right to left, so that places to the left stay true
         if tag.name == "tag":
@@ -402,7 +437,9 @@ def _set_field(line: Line, name: str, value: str | None, notation: ReadNotation)
         return text[: span.start] + write_value(name, value, counting.notation) + text[span.end :]
     at = _insertion_point(line, name)
     new = write_field(name, value, notation_of(line, notation))
-    if at == line.body_start and line.fields:  # there is no description whose end the new field could follow
+    if (
+        at == line.body_start and line.fields
+    ):  # there is no description whose end the new field could follow
         new = new.lstrip() + new[: len(new) - len(new.lstrip())]
     return text[:at] + new + text[at:]
 

@@ -24,7 +24,15 @@ from . import recurrence
 from .change_status import StatusChange, change_status, follows_core, new_status
 from .recurrence import write_rule
 from .settings import LINE_ENDS, TYPES, TaskSettings
-from .task import NOTHING, ON_COMPLETION, PRIORITIES, read_line, set_description, set_fields, with_global_filter
+from .task import (
+    NOTHING,
+    ON_COMPLETION,
+    PRIORITIES,
+    read_line,
+    set_description,
+    set_fields,
+    with_global_filter,
+)
 
 SHOWN = 12
 """Places named where several tasks match."""
@@ -75,28 +83,42 @@ def find_at(boxes: Sequence[Checkbox], line: int, wanted: str, settings: TaskSet
     # a part of a description is not enough where the line is another one
     if (found := _find(boxes, wanted, settings, _DESCRIPTION)) is not None:
         return found
-    raise TextNotFound(f"Line {line} is not the task {wanted!r}, and no other task is. {_tasks_of(boxes)}", line=line)
+    raise TextNotFound(
+        f"Line {line} is not the task {wanted!r}, and no other task is. {_tasks_of(boxes)}",
+        line=line,
+    )
 
 
 _DESCRIPTION, _PART, _OTHERWISE = 3, 4, 5
 """Ways to name a task by a description or a part of it, among those of `_way`."""
 
 
-def _find(boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings, loosest: int) -> Checkbox | None:
+def _find(
+    boxes: Iterable[Checkbox], wanted: str, settings: TaskSettings, loosest: int
+) -> Checkbox | None:
     """The checkbox that is named in the strictest way, which is no looser than `loosest`."""
     if not wanted.strip():
-        raise InvalidArguments("task is empty: name a task by its text, its id or ^block-id.", argument="task")
+        raise InvalidArguments(
+            "task is empty: name a task by its text, its id or ^block-id.", argument="task"
+        )
     ways = [(_way(box, wanted, settings), box) for box in boxes]
     strictest = min((way for way, _ in ways), default=_OTHERWISE)
-    return _only([box for way, box in ways if way == strictest], wanted, settings) if strictest <= loosest else None
+    return (
+        _only([box for way, box in ways if way == strictest], wanted, settings)
+        if strictest <= loosest
+        else None
+    )
 
 
 def _way(box: Checkbox, wanted: str, settings: TaskSettings) -> int:
     """How a checkbox is named: 0 by its id, 1 by its ^block-id, 2 by its line, then as the numbers above."""
     line = read_line(box.text, settings.notation)
-    description = printable(box.text.partition("]")[2].strip() if line is None else line.description)
+    description = printable(
+        box.text.partition("]")[2].strip() if line is None else line.description
+    )
     ways = (
-        line is not None and any(field.name == "id" and field.value == wanted for field in line.fields),
+        line is not None
+        and any(field.name == "id" and field.value == wanted for field in line.fields),
         line is not None and wanted == f"^{line.block_id}",
         printable(box.text).strip() == wanted.strip(),
         description == wanted.strip(),
@@ -168,37 +190,56 @@ def checkboxes(path: str, note: Note) -> list[Checkbox]:
     parents = {item.parent for item in note.list_items}
     lines = note.body.split("\n")
     return [
-        Checkbox(path, item.line + 1, lines[item.line].removesuffix("\r"), item.line in parents) for item in note.tasks
+        Checkbox(path, item.line + 1, lines[item.line].removesuffix("\r"), item.line in parents)
+        for item in note.tasks
     ]
 
 
-def update_task(body: str, box: Checkbox, change: TaskChange, settings: TaskSettings, today: date) -> Updated:
+def update_task(
+    body: str, box: Checkbox, change: TaskChange, settings: TaskSettings, today: date
+) -> Updated:
     """Return a note's text with one task changed: its fields, then its status (TASK-67). Raises: InvalidArguments."""
     line = read_line(box.text, settings.notation)
     is_task = line is not None and settings.is_task(line.body)
     own = {name: field.value for name, field in line.by_name.items()} if line else {}
     values = field_values(change, today, own)
     if (values or change.text is not None) and not is_task:
-        needed = f"it lacks the global filter {settings.global_filter!r}" if line else "it is not written as one"
+        needed = (
+            f"it lacks the global filter {settings.global_filter!r}"
+            if line
+            else "it is not written as one"
+        )
         raise InvalidArguments(
             f"Line {box.line} of {box.path!r} is no task of the Tasks plugin: {needed}. Only its status can change.",
             line=box.line,
         )
     if not change.status and not values and change.text is None:
-        raise InvalidArguments("There is nothing to do: give a status, a date, a priority, a text or another field.")
+        raise InvalidArguments(
+            "There is nothing to do: give a status, a date, a priority, a text or another field."
+        )
     text = box.text
     if change.text is not None:
-        text = set_description(text, checked_text(change.text), settings.global_filter, settings.notation)
+        text = set_description(
+            text, checked_text(change.text), settings.global_filter, settings.notation
+        )
     text = set_fields(text, values, settings.notation)
     warnings = _warnings(text, values, change, settings)
-    done = _with_status(text, box, change.status, settings, today) if change.status else StatusChange(text)
+    done = (
+        _with_status(text, box, change.status, settings, today)
+        if change.status
+        else StatusChange(text)
+    )
     return _put(body, box, done, warnings)
 
 
-def _with_status(text: str, box: Checkbox, wanted: str, settings: TaskSettings, today: date) -> StatusChange:
+def _with_status(
+    text: str, box: Checkbox, wanted: str, settings: TaskSettings, today: date
+) -> StatusChange:
     core = follows_core(text, settings)
     line = read_line(text, settings.notation)
-    at = text.index("[") + 1 if line is None else line.symbol_at  # the plugin may not read it as a checkbox
+    at = (
+        text.index("[") + 1 if line is None else line.symbol_at
+    )  # the plugin may not read it as a checkbox
     status = new_status(wanted, settings.statuses.get(text[at]), settings, core=core)
     if status is None:
         kinds = ", ".join(kind.lower() for kind in TYPES if settings.statuses.first_of_type(kind))
@@ -228,28 +269,44 @@ def _put(body: str, box: Checkbox, change: StatusChange, warnings: list[str]) ->
         box.line if change.changed is None or is_first else box.line + 1,
         (box.text,),
         tuple(lines),
-        next_line=None if change.next is None else box.line + 1 if change.next_below and change.changed else box.line,
+        next_line=None
+        if change.next is None
+        else box.line + 1
+        if change.next_below and change.changed
+        else box.line,
         deleted=change.changed is None,
         warnings=(*warnings, *change.warnings),
     )
 
 
-def add_task(body: str, change: TaskChange, heading: str, settings: TaskSettings, today: date) -> Updated:
+def add_task(
+    body: str, change: TaskChange, heading: str, settings: TaskSettings, today: date
+) -> Updated:
     """A note with a new task at the end of it or a section (TASK-66). Raises: InvalidArguments, SectionNotFound."""
     description = with_global_filter(checked_text(change.text or ""), settings.global_filter)
-    values = {name: value for name, value in field_values(change, today).items() if value is not None}
+    values = {
+        name: value for name, value in field_values(change, today).items() if value is not None
+    }
     if settings.set_created_date:
         values.setdefault("created", today.isoformat())
     status = new_status(change.status or " ", settings.statuses.get(" "), settings, core=False)
     if status is None or change.status == "toggle":
-        raise InvalidArguments(f"A new task cannot have the status {change.status!r}.", argument="status")
+        raise InvalidArguments(
+            f"A new task cannot have the status {change.status!r}.", argument="status"
+        )
     text = set_fields(f"- [{status.symbol}] {description}", values, settings.notation)
     span = _section(parse(body), heading)
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
         after = append_to_span(body, span, lead + text) if body else f"{text}\n"
         line = _added_line(body, after, text)
         if any(item.line == line for item in parse(after).tasks):
-            return Updated(after, line + 1, (), (text,), warnings=tuple(_warnings(text, values, change, settings)))
+            return Updated(
+                after,
+                line + 1,
+                (),
+                (text,),
+                warnings=tuple(_warnings(text, values, change, settings)),
+            )
     raise InvalidArguments(
         "The task would not be one at that place: the text before it is an open code block or comment. "
         "Close it, or name another heading.",
@@ -279,7 +336,8 @@ def checked_text(text: str) -> str:
     marks = _MARKS.match(text)
     if marks and marks[1] != " ":
         raise InvalidArguments(
-            f"text begins with {marks[0].strip()!r}. Give it without; status sets that.", argument="text"
+            f"text begins with {marks[0].strip()!r}. Give it without; status sets that.",
+            argument="text",
         )
     text = text[marks.end() :] if marks else text
     if not text:
@@ -289,7 +347,9 @@ def checked_text(text: str) -> str:
     return text
 
 
-def field_values(change: TaskChange, today: date, own: Mapping[str, str] = NOTHING) -> dict[str, str | None]:
+def field_values(
+    change: TaskChange, today: date, own: Mapping[str, str] = NOTHING
+) -> dict[str, str | None]:
     """Return the fields of a change as they are written, None for one to remove; `own` are those that the task has.
     Raises: InvalidArguments."""
     given: dict[str, tuple[str | None, Callable[[str], str]]] = {
@@ -300,13 +360,19 @@ def field_values(change: TaskChange, today: date, own: Mapping[str, str] = NOTHI
         "on_completion": (change.on_completion, _action),
     }
     for name in ("created", "start", "scheduled", "due"):
-        given[name] = (getattr(change, name), partial(_day, name, today, calendar_day(own.get(name, ""))))
+        given[name] = (
+            getattr(change, name),
+            partial(_day, name, today, calendar_day(own.get(name, ""))),
+        )
     found = {
         name: read(value.strip()) if value.strip() else None
         for name, (value, read) in given.items()
         if value is not None
     }
-    return {name: None if (name, value) == ("priority", "none") else value for name, value in found.items()}
+    return {
+        name: None if (name, value) == ("priority", "none") else value
+        for name, value in found.items()
+    }
 
 
 def _day(name: str, today: date, own: date | None, text: str) -> str:
@@ -322,7 +388,8 @@ def _day(name: str, today: date, own: date | None, text: str) -> str:
 def _priority(text: str) -> str:
     if text.lower() not in PRIORITIES:
         raise InvalidArguments(
-            f"priority must be one of {', '.join(PRIORITIES)}, but {text!r} came.", argument="priority"
+            f"priority must be one of {', '.join(PRIORITIES)}, but {text!r} came.",
+            argument="priority",
         )
     return text.lower()
 
@@ -342,13 +409,17 @@ def _rule(text: str) -> str:
 
 def _action(text: str) -> str:
     if text.lower() not in ON_COMPLETION:
-        raise InvalidArguments(f"on_completion must be keep or delete, but {text!r} came.", argument="on_completion")
+        raise InvalidArguments(
+            f"on_completion must be keep or delete, but {text!r} came.", argument="on_completion"
+        )
     return text.lower()
 
 
 def _id(text: str) -> str:
     if not _is_id(text):
-        raise InvalidArguments(f"An id has letters, digits, - and _ only, but {text!r} came.", argument="new_id")
+        raise InvalidArguments(
+            f"An id has letters, digits, - and _ only, but {text!r} came.", argument="new_id"
+        )
     return text
 
 
@@ -356,7 +427,9 @@ def _ids(text: str) -> str:
     return ",".join(_id(part.strip()) for part in text.split(","))
 
 
-def _warnings(text: str, values: Mapping[str, str | None], change: TaskChange, settings: TaskSettings) -> list[str]:
+def _warnings(
+    text: str, values: Mapping[str, str | None], change: TaskChange, settings: TaskSettings
+) -> list[str]:
     line = read_line(text, settings.notation)
     names = [field.name for field in line.fields if field.name != "tag"] if line else []
     found = []
@@ -385,18 +458,29 @@ def update_card(
     SectionNotFound."""
     if not board.is_board(body):
         if lane:
-            raise InvalidArguments(f"{box.path!r} is no Kanban board, so it has no lanes.", argument="lane")
+            raise InvalidArguments(
+                f"{box.path!r} is no Kanban board, so it has no lanes.", argument="lane"
+            )
         return update_task(body, box, change, settings, today)
     note = parse(body)
     is_card = not box.text[:1].isspace()
     if lane and not is_card:
-        raise InvalidArguments(f"Line {box.line} is inside a card. Give the line of the card.", argument="line")
+        raise InvalidArguments(
+            f"Line {box.line} is inside a card. Give the line of the card.", argument="line"
+        )
     finished = board.finished_lane(note)
-    current = next((heading for heading in reversed(note.outline) if heading.line < box.line - 1), None)
+    current = next(
+        (heading for heading in reversed(note.outline) if heading.line < box.line - 1), None
+    )
     wanted = sections.find(note, lane).heading if lane else None
     if lane and wanted is None:
         raise InvalidArguments(f"{lane!r} is no lane. Give the heading of one.", argument="lane")
-    if wanted is not None and not change.status and finished in (wanted, current) and wanted != current:
+    if (
+        wanted is not None
+        and not change.status
+        and finished in (wanted, current)
+        and wanted != current
+    ):
         change = change._replace(status="done" if wanted == finished else "todo")
     if change == TaskChange():
         done = Updated(body, box.line, (box.text,), (box.text,))
@@ -430,4 +514,6 @@ def _move_card(done: Updated, lane: str) -> Updated:
     if following is not None:
         following -= removed if following > done.line else 0
         following += after.count("\n") - without.count("\n") if following >= line else 0
-    return done._replace(body=after, line=line, new=(text.split("\n")[0].removesuffix("\r"),), next_line=following)
+    return done._replace(
+        body=after, line=line, new=(text.split("\n")[0].removesuffix("\r"),), next_line=following
+    )

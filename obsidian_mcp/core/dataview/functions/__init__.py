@@ -7,5 +7,9 @@ from collections.abc import Mapping
 from obsidian_mcp.core.dataview.functions import constructors, lists, texts
 from obsidian_mcp.core.dataview.functions.overloads import Implementation
 
-FUNCTIONS: Mapping[str, Implementation] = {**constructors.FUNCTIONS, **lists.FUNCTIONS, **texts.FUNCTIONS}
+FUNCTIONS: Mapping[str, Implementation] = {
+    **constructors.FUNCTIONS,
+    **lists.FUNCTIONS,
+    **texts.FUNCTIONS,
+}
 """Names are case-sensitive. A function takes the run and its arguments and raises ExpressionError."""

@@ -11,7 +11,13 @@ from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overl
 from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.dataview.values import ExternalLink, link_type, type_name, value_text
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import Date, ExpressionError, LinkValue, Value, from_milliseconds
+from obsidian_mcp.core.expressions.values import (
+    Date,
+    ExpressionError,
+    LinkValue,
+    Value,
+    from_milliseconds,
+)
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -38,7 +44,9 @@ def _date_of_text(run: Run, text: str) -> Date | None:
 
 
 def _date_of_link(run: Run, link: LinkValue) -> Date | None:
-    date = (literals.parse_date(link.display) if link.display else None) or literals.parse_date(link.path)
+    date = (literals.parse_date(link.display) if link.display else None) or literals.parse_date(
+        link.path
+    )
     if date is not None:
         return date
     page = run.page_of(link)
@@ -58,12 +66,21 @@ def _date_in_format(run: Run, text: str, form: str) -> Date:
 def _meta(_run: Run, link: LinkValue) -> dict[str, Value]:
     kind = link_type(link)
     subpath = {"file": None, "header": link.subpath[1:], "block": link.subpath[2:]}[kind]
-    return {"display": link.display, "embed": link.embed, "path": link.path, "subpath": subpath, "type": kind}
+    return {
+        "display": link.display,
+        "embed": link.embed,
+        "path": link.path,
+        "subpath": subpath,
+        "type": kind,
+    }
 
 
 _link = (
     Overloads("link", {1: (0,), 2: (0, 1)})
-    .on("string string? boolean?", lambda run, path, *given: LinkValue(run.full_path(path), "", *given))
+    .on(
+        "string string? boolean?",
+        lambda run, path, *given: LinkValue(run.full_path(path), "", *given),
+    )
     .on("link", lambda _, link: link)
     .on("link string", lambda _, link, display: replace(link, display=display))
     .null_on("null", "null *")

@@ -57,7 +57,9 @@ def _quantifier(name: str, *, stop_at: bool, found: bool) -> Overloads:
 
 
 def _join(run: Run, values: list[Value], separator: str = ", ") -> str:
-    return run.budget.join((value_text(value, run.settings, run.budget) for value in values), separator)
+    return run.budget.join(
+        (value_text(value, run.settings, run.budget) for value in values), separator
+    )
 
 
 def _flat(run: Run, values: list[Value], depth: float = 1) -> list[Value]:
@@ -86,7 +88,9 @@ def _nesting(values: list[Value]) -> int:
     return depth
 
 
-def _slice(run: Run, values: list[Value], start: float = 0, end: float | None = None) -> list[Value]:
+def _slice(
+    run: Run, values: list[Value], start: float = 0, end: float | None = None
+) -> list[Value]:
     first, last = javascript.slice_bounds(len(values), start, end)
     run.budget.charge_items(last - first)
     return values[first:last]
@@ -122,7 +126,9 @@ def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = 
                 return True
         return False
 
-    function.on("array *", in_list).on("string string", lambda _, text, part: fold(part) in fold(text))
+    function.on("array *", in_list).on(
+        "string string", lambda _, text, part: fold(part) in fold(text)
+    )
     function.on("object string", lambda _, keys, key: key in keys)
     return function.on("* *", _equal)
 
@@ -170,7 +176,9 @@ def _choose(run: Run, values: Iterable[tuple[Value, Value]], *, highest: bool) -
     best_key: Value = None
     for value, key in values:
         run.budget.tick()
-        if key is not None and (best_key is None or (compare(best_key, key, run.path_of) > 0) != highest):
+        if key is not None and (
+            best_key is None or (compare(best_key, key, run.path_of) > 0) != highest
+        ):
             best, best_key = value, key
     return best
 
@@ -261,11 +269,22 @@ FUNCTIONS: dict[str, Implementation] = {
         Overloads("trunc", {1: (0,)}).on("number", javascript.cut_with(math.trunc)).null_on_null(),
         Overloads("floor", {1: (0,)}).on("number", javascript.cut_with(math.floor)).null_on_null(),
         Overloads("ceil", {1: (0,)}).on("number", javascript.cut_with(math.ceil)).null_on_null(),
-        Overloads("minby").on("array function", partial(_best_by, highest=False)).null_on("null function"),
-        Overloads("maxby").on("array function", partial(_best_by, highest=True)).null_on("null function"),
-        Overloads("sum").on("array", lambda run, values: _reduce(run, values, "+")).on("*", lambda _, value: value),
-        Overloads("product").on("array", lambda run, values: _reduce(run, values, "*")).on("*", lambda _, value: value),
+        Overloads("minby")
+        .on("array function", partial(_best_by, highest=False))
+        .null_on("null function"),
+        Overloads("maxby")
+        .on("array function", partial(_best_by, highest=True))
+        .null_on("null function"),
+        Overloads("sum")
+        .on("array", lambda run, values: _reduce(run, values, "+"))
+        .on("*", lambda _, value: value),
+        Overloads("product")
+        .on("array", lambda run, values: _reduce(run, values, "*"))
+        .on("*", lambda _, value: value),
         Overloads("average").on("array", _average).on("*", lambda _, value: value),
-        Overloads("reduce", {2: (1,)}).on("array string", _reduce).on("array function", _reduce_with).null_on_null(),
+        Overloads("reduce", {2: (1,)})
+        .on("array string", _reduce)
+        .on("array function", _reduce_with)
+        .null_on_null(),
     ),
 }

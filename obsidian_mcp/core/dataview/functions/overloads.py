@@ -32,7 +32,9 @@ class Overloads:
         wanted = types.split()
         needed = sum(not kind.endswith("?") for kind in wanted)
         plain = tuple(kind.removesuffix("?") for kind in wanted)
-        self._variants += ((plain[:count], implementation) for count in range(needed, len(plain) + 1))
+        self._variants += (
+            (plain[:count], implementation) for count in range(needed, len(plain) + 1)
+        )
         return self
 
     def null_on(self, *types: str) -> Overloads:
@@ -44,7 +46,12 @@ class Overloads:
     def null_on_null(self) -> Overloads:
         """Give null where any argument is null, for as many arguments as the implementations so far take."""
         for count in sorted({len(types) for types, _ in self._variants if types is not None}):
-            self.null_on(*(" ".join("null" if at == place else ANY for at in range(count)) for place in range(count)))
+            self.null_on(
+                *(
+                    " ".join("null" if at == place else ANY for at in range(count))
+                    for place in range(count)
+                )
+            )
         return self
 
     def otherwise(self, implementation: Implementation) -> Overloads:
@@ -69,7 +76,9 @@ class Overloads:
         for wanted, implementation in self._variants:
             if wanted is None or _accepts(wanted, types):
                 return implementation
-        raise ExpressionError(f"No implementation of '{self.name}' found for arguments: {', '.join(types)}")
+        raise ExpressionError(
+            f"No implementation of '{self.name}' found for arguments: {', '.join(types)}"
+        )
 
     def _map_lists(self, run: Run, arguments: tuple[Value, ...], lists: list[int]) -> list[Value]:
         length = min(len(arguments[at]) for at in lists)
@@ -85,7 +94,9 @@ class Overloads:
 
 
 def _accepts(wanted: tuple[str, ...], types: list[str]) -> bool:
-    return len(wanted) == len(types) and all(w in (ANY, t) for w, t in zip(wanted, types, strict=True))
+    return len(wanted) == len(types) and all(
+        w in (ANY, t) for w, t in zip(wanted, types, strict=True)
+    )
 
 
 def by_name(*functions: Overloads) -> dict[str, Implementation]:

@@ -15,7 +15,13 @@ from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.dataview.values import format_duration, is_true, link_text, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value, day_of, from_milliseconds
+from obsidian_mcp.core.expressions.values import (
+    ExpressionError,
+    LinkValue,
+    Value,
+    day_of,
+    from_milliseconds,
+)
 from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
 from obsidian_mcp.core.text.table_file import read_rows
 from obsidian_mcp.core.text.text import utf16_length
@@ -100,13 +106,18 @@ _CURRENCY_CODE = re.compile("[A-Za-z]{3}", re.ASCII)
 @cache
 def _markdown() -> list[tuple[regex.Pattern[str], str]]:
     """What the package remove-markdown 0.5.5 takes out, in its order."""
-    return [(regex.compile(pattern), replacement) for replacement, pattern in read_rows(__file__, "remove_markdown")]
+    return [
+        (regex.compile(pattern), replacement)
+        for replacement, pattern in read_rows(__file__, "remove_markdown")
+    ]
 
 
 @cache
 def _currencies() -> dict[str, tuple[str, int]]:
     """Sign and decimals of the currencies that do not have their code and two."""
-    return {code: (symbol, int(digits)) for code, symbol, digits in read_rows(__file__, "currencies")}
+    return {
+        code: (symbol, int(digits)) for code, symbol, digits in read_rows(__file__, "currencies")
+    }
 
 
 def _default(_run: Run, value: Value, fallback: Value) -> Value:
@@ -123,7 +134,9 @@ def without_markdown(text: str) -> str:
     def without_marks(timeout: float) -> str:
         end, left = time.monotonic() + timeout, text
         for pattern, replacement in _markdown():
-            left = pattern.sub(replacement, left, timeout=max(end - time.monotonic(), LEAST_SECONDS))
+            left = pattern.sub(
+                replacement, left, timeout=max(end - time.monotonic(), LEAST_SECONDS)
+            )
         return left
 
     try:
@@ -172,8 +185,12 @@ def _cyrb53(text: str, seed: int) -> int:
         unit = units[at] | units[at + 1] << 8
         first = (first ^ unit) * 2654435761 & mask
         second = (second ^ unit) * 1597334677 & mask
-    first = ((first ^ first >> 16) * 2246822507 & mask) ^ ((second ^ second >> 13) * 3266489909 & mask)
-    second = ((second ^ second >> 16) * 2246822507 & mask) ^ ((first ^ first >> 13) * 3266489909 & mask)
+    first = ((first ^ first >> 16) * 2246822507 & mask) ^ (
+        (second ^ second >> 13) * 3266489909 & mask
+    )
+    second = ((second ^ second >> 16) * 2246822507 & mask) ^ (
+        (first ^ first >> 13) * 3266489909 & mask
+    )
     return 4294967296 * (second & 2097151) + first
 
 
@@ -195,7 +212,9 @@ FUNCTIONS: dict[str, Implementation] = by_name(
     _display,
     Overloads("striptime", {1: (0,)}).on("date", lambda _, date: day_of(date)).null_on_null(),
     Overloads("localtime", {1: (0,)})
-    .on("date", lambda _, date: from_milliseconds(date.milliseconds) if date.moment.tzinfo else date)
+    .on(
+        "date", lambda _, date: from_milliseconds(date.milliseconds) if date.moment.tzinfo else date
+    )
     .null_on_null(),
     Overloads("dateformat", {2: (0,)})
     .on("date string", lambda _, date, form: luxon.write(date.moment, form))
@@ -206,16 +225,25 @@ FUNCTIONS: dict[str, Implementation] = by_name(
     Overloads("currencyformat", {2: (0,)}).on("number string?", _currency).null_on("null string?"),
     Overloads("hash").on("string number", _hash).on("string string number?", _hash),
     *(
-        Overloads(name, _PAIR).on("string string", test).on("null *", lambda *_: False).on("* null", lambda *_: False)
+        Overloads(name, _PAIR)
+        .on("string string", test)
+        .on("null *", lambda *_: False)
+        .on("* null", lambda *_: False)
         for name, test in (("regextest", _test), ("regexmatch", _match))
     ),
-    Overloads("regexreplace", {3: (0, 1, 2)}).on("string string string", _regex_replace).null_on_null(),
+    Overloads("regexreplace", {3: (0, 1, 2)})
+    .on("string string string", _regex_replace)
+    .null_on_null(),
     Overloads("replace", {3: (0, 1, 2)}).on("string string string", _replace).null_on_null(),
     Overloads("lower", {1: (0,)}).on("string", lambda _, text: text.lower()).null_on_null(),
     Overloads("upper", {1: (0,)}).on("string", lambda _, text: text.upper()).null_on_null(),
     Overloads("split").on("string string number?", _split).null_on_null(),
-    Overloads("startswith", _PAIR).on("string string", lambda _, text, part: text.startswith(part)).null_on_null(),
-    Overloads("endswith", _PAIR).on("string string", lambda _, text, part: text.endswith(part)).null_on_null(),
+    Overloads("startswith", _PAIR)
+    .on("string string", lambda _, text, part: text.startswith(part))
+    .null_on_null(),
+    Overloads("endswith", _PAIR)
+    .on("string string", lambda _, text, part: text.endswith(part))
+    .null_on_null(),
     Overloads("padleft", _PAIR_OR_THREE)
     .on("string number string?", lambda run, text, *given: _padding(run, text, *given) + text)
     .null_on_null(),
