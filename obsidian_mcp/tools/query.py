@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations import queries
-from obsidian_mcp.core.tasks.answer import TaskPage, shortened
+from obsidian_mcp.core.tasks.answer import TaskPage, shorten_page
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
@@ -70,7 +70,7 @@ def query(
 def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
     if isinstance(found, TaskPage):
-        data: dict[str, Any] = plain(found if current_call.get().wants_all else shortened(found, page.offset))
+        data: dict[str, Any] = plain(found if current_call.get().wants_all else shorten_page(found, page.offset))
         return data
     answer = found.value
     data = answer.data()

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations import tasks
-from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shortened, without_repeats
+from obsidian_mcp.core.tasks.answer import TaskPage, UpdatedTask, shorten_page, without_repeats
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import InvalidArguments
 
@@ -78,7 +78,7 @@ def list_tasks(
     found = tasks.find_tasks(opened, request, query, Page(limit, offset))
     if below and not found.total:
         opened.folders.existing(below)
-    return found if current_call.get().wants_all else shortened(found, offset)
+    return found if current_call.get().wants_all else shorten_page(found, offset)
 
 
 @tool(title="Update task", writes=True, destructive=True)
@@ -110,7 +110,7 @@ def update_task(
 ) -> UpdatedTask:
     """Complete (tick off), change or add one task, as the Tasks plugin would: a recurring one gets its next
     occurrence."""
-    from obsidian_mcp.core.tasks.update import TaskChange
+    from obsidian_mcp.core.tasks.task_change import TaskChange
 
     opened = app.vaults.get(vault)
     change = TaskChange(

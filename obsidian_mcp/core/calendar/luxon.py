@@ -68,11 +68,16 @@ def _expand(form: str, *, to_read: bool = False) -> tuple[Part, ...]:
 
 
 def _names(letters: str, names: tuple[str, ...], value: Number) -> dict[str, Writer]:
-    """Writers of a name by its number from 1: short for three letters, whole for four, its initial for five."""
+    """Return writers of a name by its number from 1.
+
+    Three letters write it short, four whole, and five its initial.
+    """
+
+    def write_name(length: int | None) -> Writer:
+        return text(lambda at, locale: names[value(at, locale) - 1][:length])
+
     return {
-        letter * width: text(
-            lambda at, locale, length=length: names[value(at, locale) - 1][:length]
-        )  # type: ignore[misc]
+        letter * width: write_name(length)
         for letter in letters
         for width, length in ((3, 3), (4, None), (5, 1))
     }

@@ -18,7 +18,7 @@ from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.query.parser import quoted
 from obsidian_mcp.core.search.hits import Facet, Order, Request
-from obsidian_mcp.core.tasks.task import read_line
+from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.text.analysis import phrase
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span, printable

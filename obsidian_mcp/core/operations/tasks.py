@@ -18,19 +18,23 @@ from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
-from obsidian_mcp.core.tasks.filters import Dependencies, Environment, Explanation, Filter
+from obsidian_mcp.core.tasks.environment import Dependencies, Environment
+from obsidian_mcp.core.tasks.explanation import Explanation
+from obsidian_mcp.core.tasks.filters import Filter
+from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.query import TasksQuery, parse_query
-from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read
+from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read_task_settings
 from obsidian_mcp.core.tasks.statements import QueryNote
-from obsidian_mcp.core.tasks.task import Task, TaskPlace, parse_line, read_line, read_task
+from obsidian_mcp.core.tasks.task import Task, TaskPlace, parse_line, read_task
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
 if TYPE_CHECKING:  # what changes tasks is imported when one is changed: a list does without the parser of notes
-    from obsidian_mcp.core.tasks.update import TaskChange, Updated
+    from obsidian_mcp.core.tasks.change import UpdatedNote
+    from obsidian_mcp.core.tasks.task_change import TaskChange
     from obsidian_mcp.core.vault.vault import Vault
 
 TOOL = "update_task"
@@ -77,15 +81,16 @@ def update_task(
         raise NotText(f"{str(entry.path)!r} is no note: tasks stand in notes.", path=entry.path)
 
     from obsidian_mcp.core.note.parser import parse
-    from obsidian_mcp.core.tasks.update import checkboxes, find_at, find_named, update_card
+    from obsidian_mcp.core.tasks.card import update_card
+    from obsidian_mcp.core.tasks.find import find_at, find_named, list_checkboxes
 
-    def apply(body: str) -> Updated:
-        boxes = checkboxes(str(entry.path), parse(body))
+    def apply(body: str) -> UpdatedNote:
+        boxes = list_checkboxes(str(entry.path), parse(body))
         if line is None:
             box = find_named(boxes, wanted, source.settings)
         else:
             box = find_at(boxes, line, wanted, source.settings)
-        return update_card(body, box, change, lane, source.settings, source.today)
+        return update_card(body, box, change, source.settings, source.today, lane=lane)
 
     return source.write(entry, apply, etag=etag, dry_run=dry_run)
 
@@ -99,10 +104,10 @@ def add_task(
         raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
     source = _VaultTasks(vault)
 
-    from obsidian_mcp.core.tasks import update
+    from obsidian_mcp.core.tasks import change as task_changes
 
-    def apply(body: str) -> Updated:
-        return update.add_task(body, change, heading, source.settings, source.today)
+    def apply(body: str) -> UpdatedNote:
+        return task_changes.add_task(body, change, heading, source.settings, source.today)
 
     located = vault.periodic.locate("day") if daily else vault.periodic.named(name)
     if located is None:
@@ -112,7 +117,7 @@ def add_task(
             return source.write(located.entry, apply, etag=etag, dry_run=dry_run)
     from .periodic_notes import PeriodicNotes  # loaded when it is needed
 
-    made: list[Updated] = []
+    made: list[UpdatedNote] = []
 
     def apply_to_new(body: str) -> str:
         made.append(apply(body))
@@ -126,7 +131,7 @@ def add_task(
     return source.answer(str(located.path), made[-1], opened.content.etag)
 
 
-def _moved(updated: Updated, body: str) -> Updated:
+def _moved(updated: UpdatedNote, body: str) -> UpdatedNote:
     """The change with its lines where they stand after a merge."""
     lines = [line.removesuffix("\r") for line in body.split("\n")]
     new = list(updated.new)
@@ -134,15 +139,15 @@ def _moved(updated: Updated, body: str) -> Updated:
         if new and lines[at : at + len(new)] == new:
             shift = at + 1 - min(updated.line, updated.next_line or updated.line)
             following = None if updated.next_line is None else updated.next_line + shift
-            return updated._replace(body=body, line=updated.line + shift, next_line=following)
-    return updated._replace(body=body)
+            return replace(updated, body=body, line=updated.line + shift, next_line=following)
+    return replace(updated, body=body)
 
 
 class _VaultTasks:
     """The tasks of a vault for one call, read from the index as far as the call needs them."""
 
     def __init__(self, vault: Vault) -> None:
-        self.settings = read(vault.files.config(ENABLED_PLUGINS_FILE), vault.files.config(SETTINGS_FILE))
+        self.settings = read_task_settings(vault.files.config(ENABLED_PLUGINS_FILE), vault.files.config(SETTINGS_FILE))
         self.today = vault.calendar.today
         self.environment = Environment(self.settings, self.today, self.dependencies)
         self._vault = vault
@@ -176,7 +181,7 @@ class _VaultTasks:
                     task = read_task(fact.text, place, self.settings, self._file_date(path))
                     if task is not None:
                         found.append(task)
-        self._dependencies = Dependencies.read(task for task in found if task.id or task.depends_on)
+        self._dependencies = Dependencies.collect(task for task in found if task.id or task.depends_on)
         return found
 
     def dependencies(self) -> Dependencies:
@@ -189,11 +194,11 @@ class _VaultTasks:
     def in_note(self, path: str, body: str, lines: Collection[int | None]) -> dict[int, Task]:
         """Return the checkboxes in some lines of a note with this text, also such as lack the global filter."""
         from obsidian_mcp.core.note.parser import parse
-        from obsidian_mcp.core.tasks.update import checkboxes
+        from obsidian_mcp.core.tasks.find import list_checkboxes
 
         note = parse(body)
         found: dict[int, Task] = {}
-        for box in checkboxes(path, note):
+        for box in list_checkboxes(path, note):
             line = read_line(box.text, self.settings.notation) if box.line in lines else None
             if line is not None:
                 above = (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1)
@@ -211,15 +216,15 @@ class _VaultTasks:
 
     def holder(self, wanted: str) -> FileEntry:
         """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
-        from obsidian_mcp.core.tasks.update import Checkbox, could_be, find_named
+        from obsidian_mcp.core.tasks.find import Checkbox, could_be, find_named
 
         self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
         facts = self._vault.graph.tasks().value
         boxes = [Checkbox(str(path), fact.line + 1, fact.text) for path, fact in facts if could_be(fact.text, wanted)]
         return self._vault.find(find_named(boxes, wanted, self.settings).path)
 
-    def write(self, entry: FileEntry, apply: Callable[[str], Updated], *, etag: str, dry_run: bool) -> UpdatedTask:
-        made: list[Updated] = []
+    def write(self, entry: FileEntry, apply: Callable[[str], UpdatedNote], *, etag: str, dry_run: bool) -> UpdatedTask:
+        made: list[UpdatedNote] = []
 
         def change(body: str) -> str:
             made.append(apply(body))
@@ -232,10 +237,10 @@ class _VaultTasks:
         answer = self.answer(str(entry.path), updated, edited.after.etag)
         return replace(answer, merged=edited.merged or None)
 
-    def answer(self, path: str, updated: Updated, etag: str) -> UpdatedTask:
+    def answer(self, path: str, updated: UpdatedNote, etag: str) -> UpdatedTask:
         own = self.in_note(path, updated.body, (updated.line, updated.next_line))
         is_linked = any(task.id or task.depends_on for task in own.values())
-        dependencies = self.dependencies() if is_linked else Dependencies.read(())
+        dependencies = self.dependencies() if is_linked else Dependencies.collect(())
 
         def entry_at(line: int | None) -> TaskEntry | None:
             task = None if line is None else own.get(line)

@@ -13,15 +13,16 @@ from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.text.text import printable
 
 if TYPE_CHECKING:  # the tools import this module before any task is asked for
-    from .filters import Dependencies
+    from .environment import Dependencies
     from .query import Result
     from .task import Task
 
 PAGE_CHARACTERS = 9_500
 """Characters of the tasks of a page as JSON; with what stands around them it stays below 10 000."""
 TEXT_CHARACTERS = 2_000
-"""Characters of a member of one task; TAGS of its tags."""
-TAGS = 20
+"""Characters of a member of one task."""
+MAX_TAGS = 20
+"""Tags of one task."""
 SHOWN_BY_LINE = (
     *("due", "scheduled", "start", "created", "done", "cancelled", "recurrence", "on_completion"),
     *("id", "depends_on", "tags", "block_id"),
@@ -33,7 +34,10 @@ USUAL_STATUSES = ((" ", "TODO"), ("x", "DONE"))
 
 @dataclass(frozen=True, slots=True)
 class TaskEntry:
-    """One task. Members that say nothing are None, and for a model those that the line shows (TASK-133)."""
+    """One task (TASK-133).
+
+    Members that say nothing are None; `without_repeats` sets those to None that the line shows too.
+    """
 
     path: str
     line: int
@@ -68,7 +72,7 @@ class TaskEntry:
 
 def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
     """Return what is answered about a task."""
-    from .task import DATES
+    from .fields import DATES
 
     days = {name: day.isoformat() for name in DATES if (day := task.day(name)) is not None}
     return TaskEntry(
@@ -96,6 +100,8 @@ def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
 
 @dataclass(frozen=True, slots=True)
 class GroupEntry:
+    """Tasks that follow each other in one group; its names are those of each level."""
+
     names: list[str]
     tasks: list[str]
     """`path:line` of each."""
@@ -107,6 +113,7 @@ class TaskPage:
 
     tasks: list[TaskEntry]
     total: int
+    """Tasks of the whole list."""
     matched: int | None = None
     """Before the limits of the query, where that is another number."""
     next_offset: int | None = None
@@ -146,66 +153,81 @@ def page_of(
     explanation: str | None = None,
     incomplete: str | None = None,
 ) -> TaskPage:
-    """Return one page of a result; with groups it counts the entries of the groups (TASK-134)."""
-    grouped = [((), result.tasks)] if result.groups is None else result.groups
-    entries = [(names, task) for names, members in grouped for task in members]
-    shown = page.cut(entries)
-    tasks = {(task.path, task.place.line): task for _, task in shown}
-    groups = _group((names, f"{task.path}:{task.place.line}") for names, task in shown)
-    end = page.offset + len(shown)
+    """Return one page of a result (TASK-134).
+
+    With groups it counts the entries of the groups, where a task may stand several times; its
+    members are answered once.
+    """
+    if result.groups is None:
+        entries: list[tuple[tuple[str, ...], Task]] = [((), task) for task in result.tasks]
+    else:
+        entries = [(group.names, task) for group in result.groups for task in group.tasks]
+    on_page = page.cut(entries)
+    tasks = {(task.path, task.place.line): task for _, task in on_page}
+    groups = _group((names, f"{task.path}:{task.place.line}") for names, task in on_page)
+    end = page.offset + len(on_page)
     return TaskPage(
         [entry_of(task, dependencies) for task in tasks.values()],
         total=len(result.tasks),
         matched=None if result.matched == len(result.tasks) else result.matched,
-        next_offset=end if shown and end < len(entries) else None,
+        next_offset=end if on_page and end < len(entries) else None,
         groups=None if result.groups is None else groups,
         explanation=explanation,
         incomplete=incomplete,
     )
 
 
-def shortened(page: TaskPage, offset: int, most_characters: int = PAGE_CHARACTERS) -> TaskPage:
-    """A page from `offset` on with as many entries as fit so many characters of JSON, at least one (TASK-134)."""
+def shorten_page(page: TaskPage, offset: int, max_characters: int = PAGE_CHARACTERS) -> TaskPage:
+    """Return a page with as many of its entries as fit so many characters of JSON (TASK-134).
+
+    It begins at `offset` of the whole list, and has at least one entry: else a client that asks for
+    the next page would never get past a long task.
+    """
     page = replace(page, tasks=[without_repeats(_cut_short(entry)) for entry in page.tasks])
     entries = {f"{entry.path}:{entry.line}": entry for entry in page.tasks}
     groups = page.groups or [GroupEntry([], list(entries))]
     places = [(tuple(group.names), place) for group in groups for place in group.tasks]
-    room = most_characters - len(page.explanation or "")
-    kept: dict[str, TaskEntry] = {}
-    above: tuple[str, ...] = ()
+    room = max_characters - len(page.explanation or "")
+    tasks: dict[str, TaskEntry] = {}
+    names_above: tuple[str, ...] = ()
     for count, (names, place) in enumerate(places):
-        room -= len(place) + (0 if place in kept else _size(entries[place]))
-        room -= sum(map(len, names)) if names != above else 0
+        room -= len(place) + (0 if place in tasks else _size(entries[place]))
+        room -= sum(map(len, names)) if names != names_above else 0
         if room < 0 and count:
-            shown = None if page.groups is None else _group(places[:count])
             return replace(
-                page, tasks=list(kept.values()), groups=shown, next_offset=offset + count
+                page,
+                tasks=list(tasks.values()),
+                groups=None if page.groups is None else _group(places[:count]),
+                next_offset=offset + count,
             )
-        kept[place], above = entries[place], names
+        tasks[place], names_above = entries[place], names
     return page
 
 
 def _group(places: Iterable[tuple[tuple[str, ...], str]]) -> list[GroupEntry]:
-    """The groups of tasks that follow each other, by the names of their group."""
+    """Return the groups of tasks that follow each other, by the names of their group."""
     runs = groupby(places, key=itemgetter(0))
     return [GroupEntry(list(names), [place for _, place in members]) for names, members in runs]
 
 
 def _cut_short(entry: TaskEntry) -> TaskEntry:
-    """Return the task with what is longer than a model should read cut short: its line says where the whole is."""
+    """Return the task with what is longer than a model should read cut short.
+
+    Its path and line say where the whole is.
+    """
     cut: dict[str, Any] = {
         name: f"{value[:TEXT_CHARACTERS]}… (cut)"
         for name in ("text", "description", "recurrence", "heading")
         if (value := getattr(entry, name)) is not None and len(value) > TEXT_CHARACTERS
     }
-    if entry.tags is not None and len(entry.tags) > TAGS:
-        cut["tags"] = entry.tags[:TAGS]
+    if entry.tags is not None and len(entry.tags) > MAX_TAGS:
+        cut["tags"] = entry.tags[:MAX_TAGS]
     return replace(entry, **cut) if cut else entry
 
 
 def without_repeats(entry: TaskEntry) -> TaskEntry:
     """Return a task without what its line shows as well (TASK-133)."""
-    shown: dict[str, Any] = {
+    repeated: dict[str, Any] = {
         name: None
         for name in SHOWN_BY_LINE
         if all(part in entry.text for part in _parts(getattr(entry, name)))
@@ -216,12 +238,14 @@ def without_repeats(entry: TaskEntry) -> TaskEntry:
         status=None,
         status_type=None if is_usual else entry.status_type,
         description=None,
-        **shown,
+        **repeated,
     )
 
 
 def _parts(value: str | list[str] | None) -> list[str]:
-    return value if isinstance(value, list) else [value] if value is not None else []
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def _size(entry: TaskEntry) -> int:

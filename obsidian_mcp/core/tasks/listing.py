@@ -11,22 +11,25 @@ from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.errors import InvalidArguments, QueryInvalid
 
-from . import filters
+from .environment import Environment
+from .explanation import Explanation
+from .fields import PRIORITIES
 from .filters import (
-    Environment,
-    Explanation,
     Filter,
-    Predicate,
+    TaskTest,
     by_path,
     by_status,
-    contains,
+    date_filter,
+    has_happens_date,
+    priority_test,
     without_global_filter,
 )
-from .settings import TYPES
-from .task import PRIORITIES
+from .statuses import TYPES
+from .text_match import contains
 
 _is_until = re.compile(r"^(?:by|until) ", re.IGNORECASE)
 _UNEXPLAINED = Explanation("")
+"""A list is not explained: its arguments say what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +54,21 @@ class ListRequest:
 
 
 def list_filters(request: ListRequest, environment: Environment) -> Iterator[Filter]:
-    """Yield the filters that a request means. Raises: InvalidArguments, QueryInvalid for a date."""
+    """Yield the filters that a request means.
+
+    Raises: InvalidArguments, and QueryInvalid for a date that is not understood.
+    """
     yield from _status(request.status)
     for name, phrase in request.dates.items():
         if phrase.strip():
             yield _date(name, phrase.strip(), environment)
     if request.priority.strip():
         yield _plain(_priority(request.priority))
-    if wanted := request.tag.strip():
-        yield _plain(lambda task: any(tags.covers(wanted, tag) for tag in task.tags))
-    if folder := request.folder.strip("/"):
+    outer_tag = request.tag.strip()
+    if outer_tag:
+        yield _plain(lambda task: any(tags.covers(outer_tag, tag) for tag in task.tags))
+    folder = request.folder.strip("/")
+    if folder:
         beginning = f"{name_key(folder)}/"
         yield by_path(lambda path: name_key(path).startswith(beginning), _UNEXPLAINED)
     if request.path:
@@ -77,12 +85,13 @@ def list_filters(request: ListRequest, environment: Environment) -> Iterator[Fil
         yield _plain(lambda task: environment.dependencies.is_blocked(task) == request.blocked)
 
 
-def _plain(matches: Predicate) -> Filter:
+def _plain(matches: TaskTest) -> Filter:
     return Filter(matches, _UNEXPLAINED)
 
 
-def _status(wanted: str) -> Iterator[Filter]:
-    name = wanted if len(wanted) == 1 else wanted.strip().lower()
+def _status(argument: str) -> Iterator[Filter]:
+    # one character is a symbol, which may be a space or a capital
+    name = argument if len(argument) == 1 else argument.strip().lower()
     if name == "all":
         return
     if name in ("todo", "done"):
@@ -92,10 +101,10 @@ def _status(wanted: str) -> Iterator[Filter]:
     elif name.upper() in TYPES:
         yield by_status(lambda status: status.type == name.upper(), _UNEXPLAINED)
     else:
-        kinds = ", ".join(kind.lower() for kind in TYPES)
+        types = ", ".join(status_type.lower() for status_type in TYPES)
         raise InvalidArguments(
-            f"status must be todo, done, all, one of {kinds}, or the one character between the brackets, but "
-            f"{wanted!r} came.",
+            f"status must be todo, done, all, one of {types}, or the one character between the "
+            f"brackets, but {argument!r} came.",
             argument="status",
         )
 
@@ -103,29 +112,30 @@ def _status(wanted: str) -> Iterator[Filter]:
 def _date(name: str, phrase: str, environment: Environment) -> Filter:
     word = phrase.lower()
     if word in ("any", "none"):
-        wanted = word == "any"
+        expected = word == "any"
         if name == "happens":
-            return _plain(lambda task: filters.has_happens_date(task) == wanted)
-        return _plain(lambda task: task.has_date(name) == wanted)
+            return _plain(lambda task: has_happens_date(task) == expected)
+        return _plain(lambda task: task.has_date(name) == expected)
     if word == "invalid" and name != "happens":
         return _plain(lambda task: name in task.invalid)
     phrase = "before today" if word == "overdue" else _is_until.sub("on or before ", phrase)
-    found = filters.date_filter(name, phrase, environment.today, ways=TASKS)
-    if found is None:
+    request_filter = date_filter(name, phrase, environment.today, ways=TASKS)
+    if request_filter is None:
         raise QueryInvalid(
-            f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with or without on, "
-            f"before, after, until, on or after in front of it, `last 7 days`, {PERIOD_FORMS}.",
+            f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with "
+            "or without on, before, after, until, on or after in front of it, `last 7 days`, "
+            f"{PERIOD_FORMS}.",
             argument=name,
         )
-    return found
+    return request_filter
 
 
-def _priority(text: str) -> Predicate:
+def _priority(text: str) -> TaskTest:
     match = re.fullmatch(rf"(?:(above|below|not) +)?({'|'.join(PRIORITIES)})", text.strip().lower())
     if match is None:
         raise InvalidArguments(
-            f"priority must be one of {', '.join(PRIORITIES)}, with or without above, below or not in front of it, but "
-            f"{text!r} came.",
+            f"priority must be one of {', '.join(PRIORITIES)}, with or without above, below or not "
+            f"in front of it, but {text!r} came.",
             argument="priority",
         )
-    return filters.priority_predicate(match[1], match[2])
+    return priority_test(match[1], match[2])

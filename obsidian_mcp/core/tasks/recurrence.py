@@ -1,10 +1,13 @@
-"""The rules of recurring tasks in English, as rrule.js reads them, passing over what it does not know, and writes them
-(TASK-50, TASK-52)."""
+"""The rules of recurring tasks, and their English text read (TASK-50).
+
+The grammar is that of rrule.js, which the plugin uses: it takes more than it writes, and ignores
+what follows the part that it understands.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -30,7 +33,11 @@ FREQUENCIES: dict[str, Frequency] = {
     "year": "YEARLY",
 }
 _MAX_NTH = 366
+"""The highest ordinal: no day, week or weekday of a year has a higher one."""
 _MAX_COUNT = 1_000_000
+"""Occurrences of a rule that ends; more are not worth counting."""
+_MAX_DIGITS = 9
+"""Digits of a number that are read, so that a line of digits takes no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,8 @@ class Rule:
     frequency: Frequency
     interval: int = 1
     weekdays: tuple[tuple[int, int], ...] = ()
-    """Weekday from Monday = 0, and which one of the month or year: 1 the first, -1 the last, 0 all of them."""
+    """Weekday from Monday = 0, and which one of the month or year: 1 the first, -1 the last, 0 all
+    of them."""
     month_days: tuple[int, ...] = ()
     """-1 is the last day."""
     months: tuple[int, ...] = ()
@@ -56,13 +64,16 @@ class Rule:
 
 
 @lru_cache(maxsize=1024)
-def parse(text: str) -> Rule | None:
-    """Return the rule in a text such as `every 2 weeks on Monday when done`, None where it cannot be read (TASK-50)."""
+def parse_rule(text: str) -> Rule | None:
+    """Return the rule in a text such as `every 2 weeks on Monday when done` (TASK-50).
+
+    None where it cannot be read.
+    """
     match = _is_rule(text)
     if match is None:
         return None
     try:
-        return _Reader(match[1].strip()).rule(when_done=match[2] is not None)
+        return _Reader(match[1].strip()).read_rule(when_done=match[2] is not None)
     except _Unreadable:
         return None
 
@@ -96,8 +107,11 @@ class _Reader:
         self._until: date | None = None
         self._advance()
 
-    def rule(self, *, when_done: bool) -> Rule:
-        """Raises: _Unreadable."""
+    def read_rule(self, *, when_done: bool) -> Rule:
+        """Read the whole text.
+
+        Raises: _Unreadable where a word is missing that the grammar needs.
+        """
         if not self._accept("every"):
             raise _Unreadable
         interval = self._number() or 1
@@ -106,31 +120,32 @@ class _Reader:
         return Rule(
             frequency,
             interval,
-            tuple(self._weekdays),
-            tuple(self._month_days),
-            tuple(self._months),
-            tuple(self._weeks),
-            tuple(self._hours),
-            self._count,
-            self._until,
-            when_done,
+            weekdays=tuple(self._weekdays),
+            month_days=tuple(self._month_days),
+            months=tuple(self._months),
+            weeks=tuple(self._weeks),
+            hours=tuple(self._hours),
+            count=self._count,
+            until=self._until,
+            when_done=when_done,
             is_complete=self.symbol is None and self._at >= len(self._text),
         )
 
     def _advance(self) -> None:
+        """Go to the next token: the longest that any of the words matches at this place."""
         self.symbol = None
         while self._at < len(self._text):
             matches = ((name, match(self._text, self._at)) for name, match in _matchers().items())
-            name, found = max(
+            name, longest = max(
                 ((name, match) for name, match in matches if match is not None),
                 key=lambda pair: pair[1].end(),
                 default=("", None),
             )
-            if found is None:
+            if longest is None:
                 return
-            self._at = found.end()
+            self._at = longest.end()
             if name != "skip":
-                self.symbol, self._written = name, found[0]
+                self.symbol, self._written = name, longest[0]
                 return
 
     def _accept(self, *symbols: str) -> bool:
@@ -142,37 +157,43 @@ class _Reader:
     def _number(self) -> int | None:
         if self.symbol != "number":
             return None
-        number = int(self._written[:9])
+        number = int(self._written[:_MAX_DIGITS])
         self._advance()
         return number
 
     def _name(self, names: Sequence[str]) -> int | None:
-        """The place of a name among those of its kind."""
+        """Read a name, as its place among those of its kind."""
         if self.symbol not in names:
             return None
         place = names.index(self.symbol)
         self._advance()
         return place
 
-    def _several(self, read: Callable[[], int | None]) -> list[int]:
-        """One or several with commas between. Raises: _Unreadable where none follows a comma."""
-        found: list[int] = []
-        while not found or self._accept("comma"):
-            one = read()
-            if one is None:
+    def _several(self, read_item: Callable[[], int | None]) -> list[int]:
+        """Read one item, or several with commas between.
+
+        Raises: _Unreadable where none follows a comma.
+        """
+        items: list[int] = []
+        while not items or self._accept("comma"):
+            item = read_item()
+            if item is None:
                 raise _Unreadable
-            found.append(one)
-        return found
+            items.append(item)
+        return items
 
     def _nth(self) -> int | None:
-        """`3rd`, `third last`, `last`. Raises: _Unreadable above _MAX_NTH."""
+        """Read an ordinal: `3rd`, `third last`, `last`.
+
+        Raises: _Unreadable above _MAX_NTH.
+        """
         if self._accept("last"):
             return -1
         if self._accept("first"):
             return 1
         number = {"second": 2, "third": 3}.get(self.symbol or "")
         if self.symbol == "nth":
-            number = int(re.sub("[^0-9]", "", self._written)[:9])
+            number = int(re.sub("[^0-9]", "", self._written)[:_MAX_DIGITS])
             if number > _MAX_NTH:
                 raise _Unreadable
         if number is None:
@@ -181,6 +202,11 @@ class _Reader:
         return -number if self._accept("last") else number
 
     def _frequency(self) -> Frequency:
+        """Read the unit of the rule with the days that follow it.
+
+        A weekday or a month in place of the unit, as in `every Monday`, is a rule of weeks or
+        years.
+        """
         unit = self.symbol or ""
         if unit in WEEKDAYS:
             self._weekdays += [(day, 0) for day in self._several(lambda: self._name(WEEKDAYS))]
@@ -203,13 +229,16 @@ class _Reader:
         return FREQUENCIES[unit]
 
     def _on(self) -> None:
-        on = self._accept("on")
-        if not self._accept("the") and not on:
+        """Read the days behind `on`, `the` or `on the`."""
+        has_on = self._accept("on")
+        has_the = self._accept("the")
+        if not (has_on or has_the):
             return
         while self._day_item() and self._accept("comma", "the", "on"):
             pass
 
     def _day_item(self) -> bool:
+        """Read one of the days behind `on`; return whether there was one."""
         nth = self._nth()
         symbol = self.symbol or ""
         if (weekday := self._name(WEEKDAYS)) is not None:
@@ -235,13 +264,13 @@ class _Reader:
             self._hours[:] = self._several(self._number)
 
     def _days_of_month(self) -> None:
-        """`on the 13th` behind weekdays."""
+        """Read `on the 13th` behind weekdays."""
         self._accept("on")
         self._accept("the")
         nth = self._nth()
         while nth is not None:
             self._month_days.append(nth)
-            self._advance()  # rrule.js skips the word behind the number, and so seldom reads a second one
+            self._advance()  # rrule.js skips the word behind a number: it seldom reads a second one
             if not self._accept("comma"):
                 return
             nth = self._nth()
@@ -249,6 +278,7 @@ class _Reader:
                 raise _Unreadable
 
     def _end(self) -> None:
+        """Read how often, or until which day, the rule holds."""
         if self._accept("for"):
             number = self._number()
             if number is None:
@@ -261,7 +291,10 @@ class _Reader:
 
 
 def _day(text: str) -> date:
-    """A day such as `January 1, 2027`; June 31 is July 1, as for JavaScript. Raises: _Unreadable."""
+    """Return a day such as `January 1, 2027`; June 31 is July 1, as for JavaScript.
+
+    Raises: _Unreadable.
+    """
     match = re.fullmatch(r" *([a-z]{3,9}) +([0-9]{1,2}),? +([0-9]{4}) *", text, re.IGNORECASE)
     if match is not None and 1 <= int(match[2]) <= 31:
         for month, name in enumerate(MONTHS, 1):
@@ -271,130 +304,3 @@ def _day(text: str) -> date:
                 except (ValueError, OverflowError):
                     break
     raise _Unreadable
-
-
-_UNITS = {frequency: unit for unit, frequency in FREQUENCIES.items() if unit != "weekday"}
-
-
-@lru_cache(maxsize=1024)
-def write_rule(rule: Rule) -> str:
-    """Return a rule in the words of rrule.js, such as `every 2 weeks on Monday when done` (TASK-52)."""
-    words = ["every", *_FREQUENCY_WORDS[rule.frequency](rule)]
-    if rule.until is not None:
-        words.append(f"until {MONTHS[rule.until.month - 1]} {rule.until.day}, {rule.until.year}")
-    elif rule.count is not None:
-        words.append(f"for {rule.count} {'times' if _is_plural(rule.count) else 'time'}")
-    if rule.when_done:
-        words.append("when done")
-    return " ".join(words)
-
-
-def _is_plural(number: int) -> bool:
-    return number % 100 != 1
-
-
-def _unit(rule: Rule) -> list[str]:
-    unit = _UNITS[rule.frequency]
-    number = [] if rule.interval == 1 else [str(rule.interval)]
-    return [*number, unit + "s" if _is_plural(rule.interval) else unit]
-
-
-def _weekly(rule: Rule) -> list[str]:
-    days = {day for day, _ in rule.weekdays}
-    every_week = rule.interval == 1
-    words = [] if every_week else _unit(rule)
-    if days == set(WORKING_DAYS):
-        return ["weekday"] if every_week else [*words, "on weekdays"]
-    if len(days) == len(WEEKDAYS):
-        return [*words, "days" if _is_plural(rule.interval) else "day"]
-    words = words or ["week"]
-    if rule.months:
-        words += ["in", _months(rule)]
-    return words + (_month_days(rule) or _weekdays(rule)) + _hours(rule)
-
-
-def _monthly(rule: Rule) -> list[str]:
-    if not rule.months:
-        words = _unit(rule)
-    elif rule.interval == 1:
-        words = [_months(rule)]
-    else:
-        words = [
-            f"{rule.interval} months",
-            *(["in"] if _is_plural(rule.interval) else []),
-            _months(rule),
-        ]
-    if not rule.month_days and {day for day, _ in rule.weekdays} == set(WORKING_DAYS):
-        return [*words, "on weekdays"]
-    return words + (_month_days(rule) or _weekdays(rule))
-
-
-def _yearly(rule: Rule) -> list[str]:
-    if not rule.months:
-        words = _unit(rule)
-    else:
-        words = [*([] if rule.interval == 1 else [f"{rule.interval} years"]), _months(rule)]
-    words += _month_days(rule) or _weekdays(rule)
-    if rule.weeks:
-        words += [
-            "in",
-            "weeks" if _is_plural(len(rule.weeks)) else "week",
-            _list([str(n) for n in rule.weeks], "and"),
-        ]
-    return words
-
-
-_FREQUENCY_WORDS: dict[Frequency, Callable[[Rule], list[str]]] = {
-    "DAILY": lambda rule: _unit(rule) + _hours(rule),
-    "WEEKLY": _weekly,
-    "MONTHLY": _monthly,
-    "YEARLY": _yearly,
-    "HOURLY": _unit,
-    "MINUTELY": _unit,
-}
-
-
-def _hours(rule: Rule) -> list[str]:
-    return ["at", _list([str(hour) for hour in rule.hours], "and")] if rule.hours else []
-
-
-def _months(rule: Rule) -> str:
-    return _list([MONTHS[month - 1] for month in rule.months], "and")
-
-
-def _month_days(rule: Rule) -> list[str]:
-    if not rule.month_days:
-        return []
-    days = sorted(day for day in rule.month_days if day > 0)
-    days += sorted((day for day in rule.month_days if day < 0), reverse=True)
-    if plain := [WEEKDAYS[day] for day, nth in sorted(rule.weekdays) if not nth]:
-        return ["on", _list(plain, "or"), "the", _list(map(_ordinal, days), "or")]
-    return ["on the", _list(map(_ordinal, days), "and")]
-
-
-def _weekdays(rule: Rule) -> list[str]:
-    in_order = sorted(rule.weekdays, key=lambda pair: pair[0])
-    plain = [WEEKDAYS[day] for day, nth in in_order if not nth]
-    numbered = [f"{_ordinal(nth)} {WEEKDAYS[day]}" for day, nth in in_order if nth]
-    if {day for day, _ in rule.weekdays} == set(WORKING_DAYS) and rule.weekdays:
-        words: list[str] = []
-    else:
-        words = ["on", ", ".join(plain)] if plain else []
-    if numbered:
-        words += [*(["and"] if plain else []), "on the", _list(numbered, "and")]
-    return words
-
-
-def _list(items: Iterable[str], last: str) -> str:
-    *before, final = items
-    return f"{', '.join(before)} {last} {final}" if before else final
-
-
-def _ordinal(number: int) -> str:
-    if number == -1:
-        return "last"
-    size = abs(number)
-    ending = (
-        "th" if size not in (1, 2, 3, 21, 22, 23, 31) else {1: "st", 2: "nd", 3: "rd"}[size % 10]
-    )
-    return f"{size}{ending}" + (" last" if number < 0 else "")

@@ -1,82 +1,15 @@
-"""The settings of the Tasks plugin, and its statuses: what the character between the brackets of a task means (TASK-01,
-TASK-03, TASK-10 to TASK-14)."""
+"""The settings of the Tasks plugin (TASK-01, TASK-03)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from typing import Any, Literal
 
 from obsidian_mcp.core.files.settings import Members, enabled_plugins, read_json
 
-TYPES = ("IN_PROGRESS", "TODO", "ON_HOLD", "DONE", "CANCELLED", "NON_TASK")
-"""In the order in which they sort."""
-LINE_ENDS = frozenset("\n\r\u2028\u2029")
-"""Characters that end a line for the plugin, whose expressions are JavaScript's: none of them can stand in a task."""
-_DONE_TYPES = frozenset(("DONE", "CANCELLED", "NON_TASK"))
-
-
-class Status(NamedTuple):
-    symbol: str
-    """One code point."""
-    name: str
-    next_symbol: str
-    """The symbol that a toggle sets."""
-    type: str
-    """One of TYPES."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the query `done` finds it (TASK-12)."""
-        return self.type in _DONE_TYPES
-
-
-TODO = Status(" ", "Todo", "x", "TODO")
-DEFAULTS = (
-    TODO,
-    Status("x", "Done", " ", "DONE"),
-    Status("/", "In Progress", "x", "IN_PROGRESS"),
-    Status("-", "Cancelled", " ", "CANCELLED"),
-)
-
-
-@dataclass(frozen=True)
-class StatusRegistry:
-    """The statuses of a vault in the order of the settings."""
-
-    statuses: tuple[Status, ...] = DEFAULTS
-
-    @cached_property
-    def _by_symbol(self) -> dict[str, Status]:
-        return {status.symbol: status for status in reversed(self.statuses)}
-
-    def get(self, symbol: str) -> Status:
-        """Return the status of a symbol; one that is not registered is to do (TASK-11)."""
-        return self._by_symbol.get(symbol) or Status(symbol, "Unknown", "x", "TODO")
-
-    def first_of_type(self, kind: str) -> Status | None:
-        """Return the first registered status of a type."""
-        return next((status for status in self.statuses if status.type == kind), None)
-
-    def toggled(self, status: Status) -> Status:
-        """Return the status that a click on the checkbox sets (TASK-13)."""
-        return self.get(status.next_symbol)
-
-    def recurring(self, done: Status) -> Status:
-        """Return the status of the new occurrence after one was completed with the status `done` (TASK-14)."""
-        kinds = ("TODO", "IN_PROGRESS")
-        return next(
-            (status for kind in kinds for status in self._chain(done) if status.type == kind),
-            self.get(" "),
-        )
-
-    def _chain(self, status: Status) -> Iterator[Status]:
-        """Follow the links to the next status, at most once around."""
-        for _ in self.statuses:
-            status = self.toggled(status)
-            yield status
-
+from .statuses import DEFAULTS, TYPES, Status, StatusRegistry
 
 PLUGIN_ID = "obsidian-tasks-plugin"
 SETTINGS_FILE = f"plugins/{PLUGIN_ID}/data.json"
@@ -92,10 +25,14 @@ DEFAULT_PRESETS: Mapping[str, str] = {
     "this_root": "root includes {{query.file.root}}",
     "hide_date_fields": "hide due date\nhide scheduled date\nhide start date\n"
     "hide created date\nhide done date\nhide cancelled date",
-    "hide_non_date_fields": "hide id\nhide depends on\nhide recurrence rule\nhide on completion\nhide priority",
-    "hide_query_elements": "hide toolbar\nhide postpone button\nhide edit button\nhide backlinks\nhide task count",
-    "hide_everything": "preset hide_date_fields\npreset hide_non_date_fields\npreset hide_query_elements",
+    "hide_non_date_fields": "hide id\nhide depends on\nhide recurrence rule\n"
+    "hide on completion\nhide priority",
+    "hide_query_elements": "hide toolbar\nhide postpone button\nhide edit button\n"
+    "hide backlinks\nhide task count",
+    "hide_everything": "preset hide_date_fields\npreset hide_non_date_fields\n"
+    "preset hide_query_elements",
 }
+"""The plugin's own presets, which a user can change or remove."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +40,8 @@ class TaskSettings:
     """What the user has set in the plugin; the defaults are the plugin's."""
 
     plugin_enabled: bool = True
-    """False: the plugin is off or absent, and only the app's own rules for checkboxes hold (TASK-03)."""
+    """False: the plugin is off or absent, and only the app's rules for checkboxes hold (TASK-03).
+    """
     global_filter: str = ""
     """Text that the body of a task must contain; compared with case."""
     notation: ReadNotation = "emoji"
@@ -114,14 +52,14 @@ class TaskSettings:
     remove_scheduled_date_on_recurrence: bool = False
     use_filename_as_scheduled_date: bool = False
     filename_date_format: str = ""
-    """A moment format."""
+    """In moment's format language; empty: any ISO date in the name counts."""
     filename_date_folders: tuple[str, ...] = ()
     global_query: str = ""
     presets: Mapping[str, str] = field(default_factory=lambda: DEFAULT_PRESETS)
     statuses: StatusRegistry = field(default_factory=StatusRegistry)
 
     def is_task(self, body: str) -> bool:
-        """Whether a checkbox with this text is a task (TASK-02)."""
+        """Return whether a checkbox with this text is a task (TASK-02)."""
         return self.global_filter in body
 
 
@@ -129,17 +67,24 @@ WITHOUT_PLUGIN = TaskSettings(plugin_enabled=False, notation="both")
 
 
 @lru_cache(maxsize=16)
-def read(enabled: bytes | None, data: bytes | None) -> TaskSettings:
-    """Return the settings in ENABLED_PLUGINS_FILE and SETTINGS_FILE; a missing or broken file means the defaults."""
-    return (
-        parse_settings(read_json(data)) if PLUGIN_ID in enabled_plugins(enabled) else WITHOUT_PLUGIN
-    )
+def read_task_settings(enabled: bytes | None, data: bytes | None) -> TaskSettings:
+    """Return the settings in the contents of ENABLED_PLUGINS_FILE and SETTINGS_FILE.
+
+    None stands for a missing file. Contents that are no JSON count as missing: the plugin then
+    starts with its defaults, too.
+    """
+    if PLUGIN_ID not in enabled_plugins(enabled):
+        return WITHOUT_PLUGIN
+    return parse_settings(read_json(data))
 
 
-def parse_settings(said: object) -> TaskSettings:
-    """Return the settings in the object of the plugin's file. Members of another type than expected are ignored."""
-    members: Mapping[str, Any] = said if isinstance(said, dict) else {}
-    value = Members(said).value
+def parse_settings(parsed: object) -> TaskSettings:
+    """Return the settings in the parsed file of the plugin.
+
+    Members of another type than expected are ignored.
+    """
+    members: Mapping[str, Any] = parsed if isinstance(parsed, dict) else {}
+    value = Members(parsed).value
     return TaskSettings(
         global_filter=value("globalFilter", ""),
         notation="dataview" if members.get("taskFormat") == "dataview" else "emoji",
@@ -150,7 +95,7 @@ def parse_settings(said: object) -> TaskSettings:
         remove_scheduled_date_on_recurrence=value("removeScheduledDateOnRecurrence", False),
         use_filename_as_scheduled_date=value("useFilenameAsScheduledDate", False),
         filename_date_format=value("filenameAsScheduledDateFormat", ""),
-        filename_date_folders=Members(said).texts("filenameAsDateFolders"),
+        filename_date_folders=Members(parsed).texts("filenameAsDateFolders"),
         global_query=value("globalQuery", ""),
         presets=_presets(members),
         statuses=_statuses(value("statusSettings", {})),
@@ -158,25 +103,32 @@ def parse_settings(said: object) -> TaskSettings:
 
 
 def _presets(members: Mapping[str, Any]) -> Mapping[str, str]:
-    for name in ("presets", "includes"):
-        if isinstance(found := members.get(name), dict):
-            return {key: value for key, value in found.items() if isinstance(value, str)}
+    """Return the presets by name; versions of the plugin before presets called them includes."""
+    for member in ("presets", "includes"):
+        texts = members.get(member)
+        if isinstance(texts, dict):
+            return {name: text for name, text in texts.items() if isinstance(text, str)}
     return DEFAULT_PRESETS
 
 
 def _statuses(value: Mapping[str, Any]) -> StatusRegistry:
     rows: list[Any] = []
     for name, defaults in (("coreStatuses", DEFAULTS[:2]), ("customStatuses", DEFAULTS[2:])):
-        found = value.get(name)
-        rows += [_status(row) for row in found] if isinstance(found, list) else defaults
+        entries = value.get(name)
+        rows += [_status(entry) for entry in entries] if isinstance(entries, list) else defaults
     return StatusRegistry(tuple(row for row in rows if row is not None))
 
 
-def _status(row: Any) -> Status | None:
-    if not isinstance(row, dict):
+def _status(entry: Any) -> Status | None:
+    """Return the status of an entry of the settings; None for one without a symbol."""
+    if not isinstance(entry, dict):
         return None
-    symbol, kind = row.get("symbol"), row.get("type")
+    symbol, status_type = entry.get("symbol"), entry.get("type")
     if not isinstance(symbol, str) or not symbol:
         return None
-    name, following = str(row.get("name") or ""), str(row.get("nextStatusSymbol") or " ")
-    return Status(symbol, name, following, kind if kind in TYPES else "TODO")
+    return Status(
+        symbol,
+        name=str(entry.get("name") or ""),
+        next_symbol=str(entry.get("nextStatusSymbol") or " "),
+        type=status_type if status_type in TYPES else "TODO",
+    )

@@ -5,30 +5,38 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from obsidian_mcp.errors import QueryInvalid
 
 from .settings import TaskSettings
 
 _MAX_ROUNDS = 10
+"""Rounds in which placeholders are filled in, and presets inside presets."""
 _MAX_STATEMENTS = 1000
 _MAX_CHARACTERS = 200_000
-"""Of an instruction with its placeholders filled in; a value may hold placeholders, which multiply it each round."""
+"""Of an instruction with its placeholders filled in.
+
+A value may hold placeholders itself, which multiply it in every round.
+"""
 _find_placeholders = re.compile(r"\{\{(.*?)(?:(\}\})|$)", re.MULTILINE)
-"""One that is not closed is found up to the end of its line, so that the rest is not searched once more."""
+"""One that is not closed matches up to the end of its line.
+
+Else the rest of the line would be searched once more for each `{{`.
+"""
 _is_plain_name = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*", re.ASCII).fullmatch
 _is_property = re.compile(r"query\.file\.(property|hasProperty)\((['\"])([^'\"]*)\2\)").fullmatch
 _is_preset = re.compile(r"preset +(.*)", re.IGNORECASE).fullmatch
 
 NO_JAVASCRIPT = (
-    "JavaScript (`… by function`) is not run here; use built-in instructions such as `status.type is`, "
-    "`tag includes`, `regex matches`."
+    "JavaScript (`… by function`) is not run here; use built-in instructions such as "
+    "`status.type is`, `tag includes`, `regex matches`."
 )
 
 
-class Statement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Statement:
     """One instruction: as written, with continued lines joined, and with placeholders filled in."""
 
     raw: str
@@ -36,7 +44,7 @@ class Statement(NamedTuple):
     line: str
 
     def explain(self) -> str:
-        """The forms that differ, one behind the other (TASK-121). Lines are not indented."""
+        """Return the forms that differ, one behind the other (TASK-121). Lines are not indented."""
         text = self.raw.strip()
         if "\n" in self.raw:
             text += "\n"
@@ -84,22 +92,29 @@ def filename_of(path: str) -> str:
 
 
 def read_statements(text: str, settings: TaskSettings, note: QueryNote | None) -> list[Statement]:
-    """The instructions of a query, presets as their lines, without blank lines and comments. Raises: QueryInvalid."""
-    found: list[Statement] = []
+    """Return the instructions of a query in order, presets replaced by their lines.
+
+    Blank lines and comments are left out.
+    Raises: QueryInvalid.
+    """
+    statements: list[Statement] = []
     for joined in join_lines(text):
         if joined.line.startswith("#"):
             continue
         for statement in _fill(joined, settings, note):
             if statement.line.startswith("#"):
                 continue
-            found += _expand_preset(statement, settings, note, _MAX_ROUNDS)
-            if len(found) > _MAX_STATEMENTS:
+            statements += _expand_preset(statement, settings, note, _MAX_ROUNDS)
+            if len(statements) > _MAX_STATEMENTS:
                 raise joined.invalid(f"The query has more than {_MAX_STATEMENTS} instructions.")
-    return found
+    return statements
 
 
 def join_lines(text: str) -> Iterator[Statement]:
-    """Yield the lines of a query; a line that ends in a backslash goes on with the next (TASK-90)."""
+    """Yield the lines of a query (TASK-90).
+
+    A line that ends in a backslash goes on with the next; two backslashes are one.
+    """
     raw: list[str] = []
     joined: list[str] = []
     for line in [*re.split(r"\r?\n", text), ""]:
@@ -109,19 +124,24 @@ def join_lines(text: str) -> Iterator[Statement]:
             joined.append(part[:-1].rstrip(" \t"))
             continue
         joined.append(part[:-1] if line.endswith("\\\\") else part)
-        if whole := " ".join(joined).strip():
-            yield Statement("\n".join(raw), whole, whole)
+        instruction = " ".join(joined).strip()
+        if instruction:
+            yield Statement("\n".join(raw), instruction, instruction)
         raw, joined = [], []
 
 
 def _fill(statement: Statement, settings: TaskSettings, note: QueryNote | None) -> list[Statement]:
-    """The statement with its placeholders filled in; several where a value has several lines (TASK-92)."""
+    """Return the statement with its placeholders filled in (TASK-92).
+
+    It becomes several where a value has several lines.
+    """
     source = statement.line
     if not ("{{" in source and "}}" in source):
         return [statement]
     if note is None:
         raise statement.invalid(
-            'The query looks like it contains a placeholder, with "{{" and "}}", but it stands in no note.',
+            'The query looks like it contains a placeholder, with "{{" and "}}", but it stands in '
+            "no note.",
             "Pass the note as `this`, or write the value instead.",
         )
     for _ in range(_MAX_ROUNDS):
@@ -142,7 +162,7 @@ def _fill(statement: Statement, settings: TaskSettings, note: QueryNote | None) 
             )
     lines = [filled.line for filled in join_lines(source)] if source != statement.line else [source]
     if len(lines) == 1:
-        return [statement._replace(line=lines[0])]
+        return [replace(statement, line=lines[0])]
     parts = (
         f": statement {number} after expansion of placeholder"
         for number in range(1, len(lines) + 1)
@@ -166,8 +186,11 @@ _FILE_VALUES: Mapping[str, Callable[[QueryNote], str]] = {
 def _value(
     name: str, written: str, statement: Statement, settings: TaskSettings, note: QueryNote
 ) -> str:
-    """What a placeholder stands for. Raises: QueryInvalid."""
-    if name.startswith("!"):
+    """Return what a placeholder stands for.
+
+    Raises: QueryInvalid.
+    """
+    if name.startswith("!"):  # a comment
         return ""
     if name in _FILE_VALUES:
         return _FILE_VALUES[name](note)
@@ -184,39 +207,50 @@ def _value(
             raise statement.invalid(
                 f"{problem} {written} has no value: {note.path!r} has no property {match[3]!r}."
             )
-        if isinstance(value, (list, dict)):
-            return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        return _write_value(value)
     if _is_plain_name(name):
-        known = [
+        known_names = [
             *_FILE_VALUES,
             "query.file.property('…')",
             *(f"preset.{name}" for name in settings.presets),
         ]
         raise statement.invalid(
-            f"{problem} Unknown property: {name}.", f"Known are {', '.join(known)}."
+            f"{problem} Unknown property: {name}.", f"Known are {', '.join(known_names)}."
         )
     raise statement.invalid(f"{problem} {NO_JAVASCRIPT}")
+
+
+def _write_value(value: Any) -> str:
+    """Return the value of a property as the plugin writes it into an instruction."""
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
 
 
 def _expand_preset(
     statement: Statement, settings: TaskSettings, note: QueryNote | None, rounds: int
 ) -> Iterator[Statement]:
-    """The lines of a preset in place of its name (TASK-93)."""
+    """Yield the lines of a preset in place of its name (TASK-93).
+
+    `rounds` says how many presets may still stand inside each other.
+    Raises: QueryInvalid.
+    """
     match = _is_preset(statement.line)
     if match is None:
         yield statement
         return
     name = match[1].strip()
     if name not in settings.presets:
-        known = ", ".join(sorted(settings.presets)) or "none"
+        names = ", ".join(sorted(settings.presets)) or "none"
         raise statement.invalid(
             f'Cannot find preset "{name}" in the Tasks settings.',
-            f"The presets are: {known}. Case counts.",
+            f"The presets are: {names}. Case counts.",
         )
     if not rounds:
         raise statement.invalid(f"The preset {name!r} contains itself.")
     for inner in join_lines(settings.presets[name]):
         if not inner.line.startswith("#"):
-            for filled in _fill(statement._replace(line=inner.line), settings, note):
-                yield from _expand_preset(filled, settings, note, rounds - 1)
+            for part in _fill(replace(statement, line=inner.line), settings, note):
+                yield from _expand_preset(part, settings, note, rounds - 1)

@@ -8,11 +8,13 @@ from typing import Any
 
 from obsidian_mcp.core.calendar.days import TASKS_QUERY, read_coming_day, read_days
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.tasks.change import add_task, update_task
+from obsidian_mcp.core.tasks.find import list_checkboxes
 from obsidian_mcp.core.tasks.query import parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import TaskPlace, read_task
-from obsidian_mcp.core.tasks.update import TaskChange, add_task, checkboxes, update_task
+from obsidian_mcp.core.tasks.task_change import TaskChange
 from tests.core.cases import check_cases
 
 from .test_query import environment_of
@@ -68,7 +70,7 @@ def evaluate(kind: str, given: str) -> Any:
             return list(add_task("", TaskChange(text=text, due=due), "", SETTINGS, TODAY).new)
     status, _, line = given.partition(" | ")
     change = TaskChange(status=status) if kind == "status" else TaskChange(**{kind: status})
-    return list(update_task(line, checkboxes("a.md", parse(line))[0], change, SETTINGS, TODAY).new)
+    return list(update_task(line, list_checkboxes("a.md", parse(line))[0], change, SETTINGS, TODAY).new)
 
 
 def test_lines_days_and_queries_have_the_results_of_the_table(update: bool) -> None:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.tasks.change_status import StatusChange, change_status, follows_core, new_status
+from obsidian_mcp.core.tasks.change_status import StatusChange, change_status, follows_core, read_status
+from obsidian_mcp.core.tasks.line import read_line, set_symbol
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings
-from obsidian_mcp.core.tasks.task import TaskPlace, read_line, read_task, set_symbol
+from obsidian_mcp.core.tasks.task import TaskPlace, read_task
 
 from .vectors import TODAY, measured, needs_vectors, settings_of, today_of
 
@@ -22,7 +23,7 @@ def changed(
     line = read_line(text, settings.notation)
     assert line is not None
     core = follows_core(text, settings)
-    status = new_status(wanted, settings.statuses.get(line.symbol), settings, core=core)
+    status = read_status(wanted, settings.statuses.get(line.symbol), settings, core=core)
     assert status is not None
     if core:
         return StatusChange(set_symbol(line, status.symbol))
@@ -143,10 +144,10 @@ def test_a_rule_is_followed_as_far_as_it_is_understood() -> None:
 @pytest.mark.parametrize(("wanted", "symbol"), [("done", "x"), ("in_progress", "/"), ("CANCELLED", "-"), ("?", "?")])
 def test_a_status_is_named_by_type_or_symbol(wanted: str, symbol: str) -> None:
     settings = TaskSettings()
-    found = new_status(wanted, settings.statuses.get(" "), settings, core=False)
+    found = read_status(wanted, settings.statuses.get(" "), settings, core=False)
     assert found is not None
     assert found.symbol == symbol
-    assert new_status("on_hold", settings.statuses.get(" "), settings, core=False) is None
+    assert read_status("on_hold", settings.statuses.get(" "), settings, core=False) is None
 
 
 PIECES = [

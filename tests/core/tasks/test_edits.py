@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.tasks.fields import DATES, PRIORITIES
+from obsidian_mcp.core.tasks.line import read_line, set_description, set_fields
 from obsidian_mcp.core.tasks.settings import ReadNotation
-from obsidian_mcp.core.tasks.task import DATES, PRIORITIES, read_line, set_description, set_fields
 
 
 @pytest.mark.parametrize(

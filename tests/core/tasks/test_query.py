@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from obsidian_mcp.core.tasks.filters import Dependencies, Environment
+from obsidian_mcp.core.tasks.environment import Dependencies, Environment
 from obsidian_mcp.core.tasks.query import Result, parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings, parse_settings
 from obsidian_mcp.core.tasks.statements import QueryNote
@@ -40,7 +40,7 @@ def run(query: str, settings: TaskSettings | None = None, note: QueryNote | None
 
 
 def environment_of(settings: TaskSettings, today: date, tasks: Sequence[Task]) -> Environment:
-    return Environment(settings, today, lambda: Dependencies.read(tasks))
+    return Environment(settings, today, lambda: Dependencies.collect(tasks))
 
 
 def found(query: str, settings: TaskSettings | None = None, note: QueryNote | None = None) -> list[str]:

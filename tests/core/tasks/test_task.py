@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.operations.tasks import file_date
-from obsidian_mcp.core.tasks.recurrence import write_rule
+from obsidian_mcp.core.tasks.fields import DATES
+from obsidian_mcp.core.tasks.line import read_line
+from obsidian_mcp.core.tasks.rule_text import write_rule
 from obsidian_mcp.core.tasks.settings import (
     DEFAULT_PRESETS,
-    DEFAULTS,
     WITHOUT_PLUGIN,
-    Status,
-    StatusRegistry,
     TaskSettings,
     parse_settings,
-    read,
+    read_task_settings,
 )
-from obsidian_mcp.core.tasks.task import DATES, Task, TaskPlace, read_line, read_task
+from obsidian_mcp.core.tasks.statuses import DEFAULTS, Status, StatusRegistry
+from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_task
 
 from .vectors import FOLDER, TODAY, measured, needs_vectors, settings_of, tasks_of
 
@@ -126,8 +126,10 @@ def test_lines_without_the_filter_or_of_another_form_are_no_tasks(line: str) -> 
 
 def test_settings_are_the_plugins_defaults_where_they_are_missing_or_broken() -> None:
     """TASK-01, TASK-03."""
-    assert read(None, b"{}") == read(b"[]", None) == read(b"{", None) == WITHOUT_PLUGIN
-    assert read(ENABLED, None) == read(ENABLED, b"{") == read(ENABLED, b"[]") == TaskSettings()
+    for enabled, data in ((None, b"{}"), (b"[]", None), (b"{", None)):
+        assert read_task_settings(enabled, data) == WITHOUT_PLUGIN
+    for data in (None, b"{", b"[]"):
+        assert read_task_settings(ENABLED, data) == TaskSettings()
     broken = {"globalFilter": 3, "setDoneDate": "no", "presets": [], "statusSettings": 1, "filenameAsDateFolders": 2}
     assert parse_settings(broken) == TaskSettings()
 
@@ -135,7 +137,7 @@ def test_settings_are_the_plugins_defaults_where_they_are_missing_or_broken() ->
 def test_settings_are_read() -> None:
     """TASK-01, TASK-10."""
     row = {"symbol": "!", "name": "Important", "nextStatusSymbol": "x", "type": "nonsense"}
-    found = read(
+    found = read_task_settings(
         ENABLED,
         json.dumps(
             {
@@ -162,11 +164,11 @@ def test_statuses_follow_their_links() -> None:
     registry = StatusRegistry()
     assert registry.get("X") == Status("X", "Unknown", "x", "TODO")
     assert [status.is_done for status in DEFAULTS] == [False, True, False, True]
-    assert registry.toggled(registry.get("/")).symbol == "x"
+    assert registry.toggle(registry.get("/")).symbol == "x"
     chain = StatusRegistry((Status("d", "Done", "p", "DONE"), Status("p", "Doing", "d", "IN_PROGRESS")))
-    assert chain.recurring(chain.get("d")).symbol == "p"
+    assert chain.reopen(chain.get("d")).symbol == "p"
     alone = StatusRegistry((Status("d", "Done", "d", "DONE"),))
-    assert alone.recurring(alone.get("d")).symbol == " "
+    assert alone.reopen(alone.get("d")).symbol == " "
 
 
 def test_the_date_of_a_notes_name_is_that_of_its_tasks() -> None:

@@ -1,0 +1,167 @@
+"""Find the checkbox that a person names (TASK-70 to TASK-72)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
+
+from .line import read_line
+from .settings import TaskSettings
+
+MAX_PLACES = 12
+"""Places that an error names where several tasks match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkbox:
+    """A list item with a checkbox, be it a task of the plugin or not."""
+
+    path: str
+    line: int
+    """1-based."""
+    text: str
+    """The whole line without its line end."""
+    has_children: bool = False
+    """Whether other items are indented below it."""
+
+    @property
+    def symbol(self) -> str:
+        """The character between the brackets."""
+        return self.text[self.text.index("[") + 1]
+
+
+def could_be(text: str, name: str) -> bool:
+    """Return whether a line can be the task with this name: all words of the name occur in it.
+
+    It is quick, and true for every line that `find_named` takes: callers sort out the rest of a
+    large vault with it.
+    """
+    lower = printable(text).lower()
+    return all(word in lower for word in name.lower().removeprefix("^").split())
+
+
+def find_named(boxes: Iterable[Checkbox], name: str, settings: TaskSettings) -> Checkbox:
+    """Return the one checkbox with that name (TASK-70).
+
+    A name is an id, a `^block-id`, a line, a description, or a part of a description; of several
+    tasks with it, the only one that is not done is meant (TASK-72).
+    Raises: TextNotFound, TextNotUnique with the places.
+    """
+    candidates = [box for box in boxes if could_be(box.text, name)]
+    named_box = _find(candidates, name, settings, _Match.PART)
+    if named_box is None:
+        raise TextNotFound(
+            f"No task is called {name!r}. Name it by its text, its id, ^block-id or line; "
+            "obsidian_list_tasks shows them."
+        )
+    return named_box
+
+
+def find_at(boxes: Sequence[Checkbox], line: int, name: str, settings: TaskSettings) -> Checkbox:
+    """Return the checkbox in a line, 1-based; with a name, it must be the task of that name.
+
+    Where another task stands in the line, as after a change above it, the only task of the note
+    with that name is returned (TASK-71). `name` may be empty.
+    Raises: TextNotFound, TextNotUnique with the places.
+    """
+    at_line = next((box for box in boxes if box.line == line), None)
+    if not name:
+        if at_line is None:
+            raise TextNotFound(f"Line {line} is no task. {_list_lines(boxes)}", line=line)
+        return at_line
+    if at_line is not None and _find([at_line], name, settings, _Match.PART) is not None:
+        return at_line
+    # a part of a description is not enough where the line is another one
+    elsewhere = _find(boxes, name, settings, _Match.DESCRIPTION)
+    if elsewhere is None:
+        raise TextNotFound(
+            f"Line {line} is not the task {name!r}, and no other task is. {_list_lines(boxes)}",
+            line=line,
+        )
+    return elsewhere
+
+
+class _Match(IntEnum):
+    """What of a checkbox its name is, from the strictest to the loosest."""
+
+    ID = 0
+    BLOCK_ID = 1
+    LINE = 2
+    DESCRIPTION = 3
+    PART = 4
+    """A part of the description, in any case."""
+    NONE = 5
+
+
+def _find(
+    boxes: Iterable[Checkbox], name: str, settings: TaskSettings, loosest: _Match
+) -> Checkbox | None:
+    """Return the checkbox that matches most strictly, and at least as strictly as `loosest`."""
+    if not name.strip():
+        raise InvalidArguments(
+            "task is empty: name a task by its text, its id or ^block-id.", argument="task"
+        )
+    matches = [(_match(box, name, settings), box) for box in boxes]
+    strictest = min((match for match, _ in matches), default=_Match.NONE)
+    if strictest > loosest:
+        return None
+    return _choose([box for match, box in matches if match == strictest], name, settings)
+
+
+def _match(box: Checkbox, name: str, settings: TaskSettings) -> _Match:
+    line = read_line(box.text, settings.notation)
+    if line is None:
+        description = printable(box.text.partition("]")[2].strip())
+    elif any(field.name == "id" and field.value == name for field in line.fields):
+        return _Match.ID
+    elif name == f"^{line.block_id}":
+        return _Match.BLOCK_ID
+    else:
+        description = printable(line.description)
+    if printable(box.text).strip() == name.strip():
+        return _Match.LINE
+    if description == name.strip():
+        return _Match.DESCRIPTION
+    return _Match.PART if name.strip().lower() in description.lower() else _Match.NONE
+
+
+def _choose(matches: Sequence[Checkbox], name: str, settings: TaskSettings) -> Checkbox:
+    """Return the only match, or the only one that is not done (TASK-72).
+
+    Raises: TextNotUnique.
+    """
+    pending = [box for box in matches if not settings.statuses.get(box.symbol).is_done]
+    for boxes in (matches, pending):
+        if len(boxes) == 1:
+            return boxes[0]
+    places = [f"{box.path}:{box.line}" for box in matches]
+    more = f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else ""
+    raise TextNotUnique(
+        f"{len(matches)} tasks are called {name!r}: {', '.join(places[:MAX_PLACES])}{more}. "
+        "Name the note and the line.",
+        places=places[:MAX_PLACES],
+    )
+
+
+def _list_lines(boxes: Sequence[Checkbox]) -> str:
+    """Return the sentence that says where the tasks of a note stand."""
+    if not boxes:
+        return "The note has no tasks."
+    lines = ", ".join(str(box.line) for box in boxes[:MAX_PLACES])
+    more = " …" if len(boxes) > MAX_PLACES else ""
+    return f"Tasks stand in line{'s' if len(boxes) > 1 else ''} {lines}{more}."
+
+
+def list_checkboxes(path: str, note: Note) -> list[Checkbox]:
+    """Return the checkboxes of a note in its order."""
+    parents = {item.parent for item in note.list_items}
+    lines = note.body.split("\n")
+    return [
+        Checkbox(path, item.line + 1, lines[item.line].removesuffix("\r"), item.line in parents)
+        for item in note.tasks
+    ]
