@@ -8,6 +8,7 @@ from typing import Annotated
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations.check import CHECKS, CheckFinding
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Offset, VaultName
@@ -81,4 +82,4 @@ def check(
 def _shorten(finding: CheckFinding) -> CheckFinding:
     text = finding.text
     is_long = text is not None and len(text) > TEXT_CHARACTERS and not current_call.get().wants_all
-    return replace(finding, text=f"{text[:TEXT_CHARACTERS]}…") if text is not None and is_long else finding
+    return replace(finding, text=cut_text(text, TEXT_CHARACTERS)) if text is not None and is_long else finding

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from obsidian_mcp import json_codec
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.fit import take_fitting
 from obsidian_mcp.core.text.text import write_count
 
 if TYPE_CHECKING:
@@ -62,13 +63,7 @@ def fitting(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[
     """Return the first items whose JSON fits so many bytes, and at least `least` of them."""
     if current_call.get().wants_all:
         return list(items)
-    shown: list[T] = []
-    for item in items:
-        room -= len(json_codec.encode(item, asdict)) + 1
-        if room < 0 and len(shown) >= least:
-            break
-        shown.append(item)
-    return shown
+    return take_fitting(items, room, lambda item: len(json_codec.encode(item, asdict)) + 1, least)
 
 
 def count_fitting(*columns: Sequence[object]) -> int:

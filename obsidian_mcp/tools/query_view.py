@@ -14,6 +14,7 @@ from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.fit import cut_text_within
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -137,7 +138,7 @@ def _cell(vault: Vault, value: Any) -> list[Any] | None:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= CELL_CHARACTERS else f"{text[: CELL_CHARACTERS - 1]}…"
+    return cut_text_within(text, CELL_CHARACTERS)
 
 
 def _label(cell: list[Any] | None) -> str:

@@ -12,6 +12,7 @@ from itertools import accumulate, chain, islice, takewhile
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.text import vault_path
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.text import Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
@@ -442,12 +443,11 @@ def _name(path: str) -> str:
 
 
 def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
-    shown = [str(path) for path in found[:CANDIDATES_SHOWN]]
-    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    candidates = [str(path) for path in found]
     return AmbiguousName(
-        f"{len(found)} files match the name {raw!r}: {', '.join(map(repr, shown))}{more}. "
+        f"{len(found)} files match the name {raw!r}: {name_first(list(map(repr, candidates)), CANDIDATES_SHOWN)}. "
         "Give the full path of the one you mean, with its extension.",
-        candidates=shown,
+        candidates=candidates[:CANDIDATES_SHOWN],
     )
 
 

@@ -17,6 +17,7 @@ from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key, parent
 from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
@@ -289,8 +290,7 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
 
 def listed(places: Sequence[str]) -> str:
     """Return the first places for a warning, and how many more there are."""
-    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-    return f"{'; '.join(places[:SHOWN])}{more}"
+    return name_first(places, SHOWN, "; ")
 
 
 def lost_bookmarks(vault: Vault, files: Container[VaultPath]) -> list[str]:

@@ -15,6 +15,7 @@ from obsidian_mcp.core.files.ports import DiskFile, Recorded
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.diff import Hunk, hunks
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault import changes
@@ -318,5 +319,4 @@ def _check_covers(plan: Plan) -> None:
 
 
 def _named(paths: Iterable[str]) -> str:
-    found = [repr(path) for path in paths]
-    return ", ".join(found[:NAMED]) + (f" and {len(found) - NAMED} more" if len(found) > NAMED else "")
+    return name_first([repr(path) for path in paths], NAMED)

@@ -7,7 +7,7 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.analysis import fold, plain
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .hits import Hit, Hits, Order, Request, Snippet
+from .hits import NOT_SENT, Hit, Hits, Order, Request, Snippet
 from .plan import SearchPlan, shorten
 from .retrieve import StoredDocument, whole_text
 from .second_pass import Fields, read_fields
@@ -141,7 +142,7 @@ def remark_of(found: Found) -> str | None:
     if not plan.found and (near := _near_words(found)):
         sentences.append(f"Words of this vault: {', '.join(near)}.")
     remark = " ".join(sentences)
-    return remark if len(remark) <= REMARK_CHARACTERS else f"{remark[:REMARK_CHARACTERS]}…"
+    return cut_text(remark, REMARK_CHARACTERS)
 
 
 def _near_words(found: Found) -> list[str]:
@@ -180,18 +181,28 @@ def room_for(characters: int, *remarks: str | None) -> int:
     )
 
 
+_SENT = {
+    kind: tuple(field.name for field in fields(kind) if field.metadata != NOT_SENT)
+    for kind in (Hit, Snippet)
+}
+"""The members of records that are sent."""
+
+
 def hit_size(hit: Hit) -> int:
-    """Characters of a hit in an answer, with the comma behind it."""
-    members = _sent(hit, "path", "score", "value", "matched")
-    if hit.snippets is not None:
-        names = ("line", "text", "heading", "card", "page", "link")
-        members["snippets"] = [_sent(snippet, *names) for snippet in hit.snippets]
-    return len(as_json(members)) + 1
+    """Return the characters of a hit in an answer, with the comma behind it."""
+    return len(as_json(_sent(hit))) + 1
 
 
-def _sent(record: Hit | Snippet, *names: str) -> dict[str, object]:
-    """The members of a record without those that are None, which are not sent."""
-    return {name: value for name in names if (value := getattr(record, name)) is not None}
+def _sent(record: Hit | Snippet) -> dict[str, object]:
+    """Return the members of a record that are sent: whatever it has, but None."""
+    members: dict[str, object] = {}
+    for name in _SENT[type(record)]:
+        value = getattr(record, name)
+        if name == "snippets" and value is not None:
+            members[name] = [_sent(snippet) for snippet in value]
+        elif value is not None:
+            members[name] = value
+    return members
 
 
 def fitted(hit: Hit, room: int) -> Hit:
