@@ -1,5 +1,7 @@
-"""Functions that make values: object, list, date, dur, number, string, link, embed, elink, typeof, meta
-(specs/dataview.md, DV-82 to DV-84)."""
+"""Functions that make values, or tell their parts (specs/dataview.md, DV-82 to DV-84).
+
+They are object, list, date, dur, number, string, link, embed, elink, typeof, meta.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import re
 from dataclasses import replace
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
 from obsidian_mcp.core.dataview.pages import Run
 from obsidian_mcp.core.dataview.values import ExternalLink, link_type, type_name, value_text
 from obsidian_mcp.core.expressions.javascript import SPACES
@@ -38,40 +40,48 @@ def _list(run: Run, *arguments: Value) -> list[Value]:
 
 
 def _date_of_text(run: Run, text: str) -> Date | None:
-    if (word := literals.match_day_word(text, 0, run.now)) is not None:
-        return word[0] if word[1] == len(text) else None
-    return literals.parse_date(text)
+    day_word = literals.match_day_word(text, 0, run.now)
+    if day_word is None:
+        return literals.parse_date(text)
+    date, end = day_word
+    return date if end == len(text) else None
 
 
 def _date_of_link(run: Run, link: LinkValue) -> Date | None:
-    date = (literals.parse_date(link.display) if link.display else None) or literals.parse_date(
-        link.path
-    )
-    if date is not None:
-        return date
+    """Return the date in a link's display or path, or the day of its note (DV-83)."""
+    for text in (link.display, link.path):
+        date = literals.parse_date(text) if text else None
+        if date is not None:
+            return date
     page = run.page_of(link)
     day = None if page is None else page.file.get("day")
     return day if isinstance(day, Date) else None
 
 
 def _date_in_format(run: Run, text: str, form: str) -> Date:
-    if form in ("x", "X"):
-        found = _NUMBER.search(text)
-        if found is None:
-            raise ExpressionError(f"Not a number for format({form}): {text}")
-        return from_milliseconds(float(found[0].partition(".")[0]) * (1000 if form == "X" else 1))
-    return literals.parse_date_as(text, form, run.now)
+    if form not in ("x", "X"):
+        return literals.parse_date_as(text, form, run.now)
+    number = _NUMBER.search(text)
+    if number is None:
+        raise ExpressionError(f"Not a number for format({form}): {text}")
+    whole = float(number[0].partition(".")[0])
+    return from_milliseconds(whole * 1000 if form == "X" else whole)
+
+
+def _number_in(_run: Run, text: str) -> float | None:
+    number = _NUMBER.search(text)
+    return float(number[0]) if number else None
 
 
 def _meta(_run: Run, link: LinkValue) -> dict[str, Value]:
-    kind = link_type(link)
-    subpath = {"file": None, "header": link.subpath[1:], "block": link.subpath[2:]}[kind]
+    name = link_type(link)
+    subpath = {"file": None, "header": link.subpath[1:], "block": link.subpath[2:]}[name]
     return {
         "display": link.display,
         "embed": link.embed,
         "path": link.path,
         "subpath": subpath,
-        "type": kind,
+        "type": name,
     }
 
 
@@ -79,7 +89,7 @@ _link = (
     Overloads("link", {1: (0,), 2: (0, 1)})
     .on(
         "string string? boolean?",
-        lambda run, path, *given: LinkValue(run.full_path(path), "", *given),
+        lambda run, path, *arguments: LinkValue(run.full_path(path), "", *arguments),
     )
     .on("link", lambda _, link: link)
     .on("link string", lambda _, link, display: replace(link, display=display))
@@ -92,7 +102,7 @@ FUNCTIONS: dict[str, Implementation] = {
     "list": _list,
     "array": _list,
     "typeof": Overloads("type").on("*", lambda _, value: type_name(value)),
-    **by_name(
+    **index_by_name(
         Overloads("date", {1: (0,)})
         .on("string", _date_of_text)
         .on("date", lambda _, date: date)
@@ -105,7 +115,7 @@ FUNCTIONS: dict[str, Implementation] = {
         .null_on("null"),
         Overloads("number", {1: (0,)})
         .on("number", lambda _, number: number)
-        .on("string", lambda _, text: float(found[0]) if (found := _NUMBER.search(text)) else None)
+        .on("string", _number_in)
         .null_on("null"),
         Overloads("string").on("*", lambda run, value: value_text(value, run.settings, run.budget)),
         _link,

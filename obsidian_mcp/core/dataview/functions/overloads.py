@@ -1,4 +1,4 @@
-"""Functions that choose an implementation by the types of their arguments (specs/dataview.md, DV-80, DV-81)."""
+"""Functions that choose an implementation by the types of their arguments (DV-80, DV-81)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ ANY = "*"
 
 
 class Overloads:
-    """A function with implementations for lists of argument types, tried in the order in which they were added.
-    `vectorized` says, by number of arguments, which of them are mapped over where they are lists, in step up to the
-    shortest."""
+    """A function with implementations for lists of argument types.
+
+    They are tried in the order in which they were added. `vectorized` says, by number of arguments,
+    at which positions a list maps the call over its elements; several lists go in step up to the
+    shortest.
+    """
 
     def __init__(self, name: str, vectorized: Mapping[int, tuple[int, ...]] | None = None) -> None:
         self.name = name
@@ -27,31 +30,35 @@ class Overloads:
         """By the types of the arguments: choosing takes longer than most calls."""
 
     def on(self, types: str, implementation: Implementation) -> Overloads:
-        """Add an implementation for arguments of these types, separated by spaces; `*` is any type, and types with `?`
-        may be left out."""
-        wanted = types.split()
-        needed = sum(not kind.endswith("?") for kind in wanted)
-        plain = tuple(kind.removesuffix("?") for kind in wanted)
+        """Add an implementation for arguments of these types, which spaces separate.
+
+        `*` is any type; types with `?` may be left out.
+        """
+        names = types.split()
+        required = sum(not name.endswith("?") for name in names)
+        plain = tuple(name.removesuffix("?") for name in names)
         self._variants += (
-            (plain[:count], implementation) for count in range(needed, len(plain) + 1)
+            (plain[:count], implementation) for count in range(required, len(plain) + 1)
         )
         return self
 
     def null_on(self, *types: str) -> Overloads:
         """Give null for arguments of each of these lists of types."""
-        for each in types:
-            self.on(each, lambda *_: None)
+        for type_list in types:
+            self.on(type_list, lambda *_: None)
         return self
 
     def null_on_null(self) -> Overloads:
-        """Give null where any argument is null, for as many arguments as the implementations so far take."""
+        """Give null where any argument is null.
+
+        It holds for as many arguments as the implementations take that were added before.
+        """
         for count in sorted({len(types) for types, _ in self._variants if types is not None}):
-            self.null_on(
-                *(
-                    " ".join("null" if at == place else ANY for at in range(count))
-                    for place in range(count)
+            for null_at in range(count):
+                self.on(
+                    " ".join("null" if at == null_at else ANY for at in range(count)),
+                    lambda *_: None,
                 )
-            )
         return self
 
     def otherwise(self, implementation: Implementation) -> Overloads:
@@ -60,7 +67,10 @@ class Overloads:
         return self
 
     def __call__(self, run: Run, *arguments: Value) -> Value:
-        """Raises: ExpressionError when no implementation takes arguments of these types."""
+        """Call the implementation for the types of the arguments.
+
+        Raises: ExpressionError when none takes arguments of these types.
+        """
         types = tuple(map(type, arguments))
         if list in types:
             lists = [at for at in self._vectorized.get(len(arguments), ()) if types[at] is list]
@@ -73,8 +83,8 @@ class Overloads:
 
     def _choose(self, arguments: tuple[Value, ...]) -> Implementation:
         types = [type_name(argument) for argument in arguments]
-        for wanted, implementation in self._variants:
-            if wanted is None or _accepts(wanted, types):
+        for accepted, implementation in self._variants:
+            if accepted is None or _accepts(accepted, types):
                 return implementation
         raise ExpressionError(
             f"No implementation of '{self.name}' found for arguments: {', '.join(types)}"
@@ -93,12 +103,14 @@ class Overloads:
         return results
 
 
-def _accepts(wanted: tuple[str, ...], types: list[str]) -> bool:
-    return len(wanted) == len(types) and all(
-        w in (ANY, t) for w, t in zip(wanted, types, strict=True)
+def _accepts(accepted: tuple[str, ...], types: list[str]) -> bool:
+    if len(accepted) != len(types):
+        return False
+    return all(
+        name in (ANY, argument_type) for name, argument_type in zip(accepted, types, strict=True)
     )
 
 
-def by_name(*functions: Overloads) -> dict[str, Implementation]:
+def index_by_name(*functions: Overloads) -> dict[str, Implementation]:
     """Return a table of functions whose names are those of their messages."""
     return {function.name: function for function in functions}

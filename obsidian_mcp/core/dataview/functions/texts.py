@@ -1,29 +1,14 @@
-"""Functions on texts (DV-93 to DV-96), and default, choice, display, formats and hash (DV-97 to DV-99)."""
+"""Functions on texts (specs/dataview.md, DV-93 to DV-96, DV-99)."""
 
 from __future__ import annotations
 
 import math
-import re
-import time
-from functools import cache
 
-import regex
-
-from obsidian_mcp.core.calendar import luxon
-from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, by_name
+from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
 from obsidian_mcp.core.dataview.pages import Run
-from obsidian_mcp.core.dataview.values import format_duration, is_true, link_text, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import (
-    ExpressionError,
-    LinkValue,
-    Value,
-    day_of,
-    from_milliseconds,
-)
-from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
-from obsidian_mcp.core.text.table_file import read_rows
+from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.text.text import utf16_length
 
 
@@ -33,7 +18,7 @@ def _test(run: Run, pattern: str, text: str) -> bool:
 
 
 def _match(run: Run, pattern: str, text: str) -> bool:
-    """`^…$` around it, unless one of them is there already (DV-94)."""
+    """Test the whole text: `^…$` is set around the pattern, unless one of them is there (DV-94)."""
     if not pattern.startswith("^") and not pattern.endswith("$"):
         pattern = f"^{pattern}$"
     return _test(run, pattern, text)
@@ -85,7 +70,7 @@ def _substring(_run: Run, text: str, start: float, end: float | None = None) -> 
 
 
 def _truncate(run: Run, text: str, length: float, suffix: str = "...") -> str:
-    """Cut when it is longer than what the suffix leaves room for (DV-96)."""
+    """Cut a text when it is longer than what the suffix leaves room for (DV-96)."""
     room = length - utf16_length(suffix)
     if not utf16_length(text) > room:
         return text
@@ -95,79 +80,11 @@ def _truncate(run: Run, text: str, length: float, suffix: str = "...") -> str:
 
 _PAIR = {2: (0, 1)}
 _PAIR_OR_THREE = {2: (0, 1), 3: (0, 1, 2)}
-
-
-_PLAIN_LINK = re.compile(r"\[\[(?:([^|]*?)\]\]|[^|]*)")
-_SHOWN_LINK = re.compile(r"\[\[(?:[^|\n]*\|(.*?)\]\]|.*)")
-"""A link that is not closed is found with all the text in which no other one can be, so that none is searched twice."""
-_CURRENCY_CODE = re.compile("[A-Za-z]{3}", re.ASCII)
-
-
-@cache
-def _markdown() -> list[tuple[regex.Pattern[str], str]]:
-    """What the package remove-markdown 0.5.5 takes out, in its order."""
-    return [
-        (regex.compile(pattern), replacement)
-        for replacement, pattern in read_rows(__file__, "remove_markdown")
-    ]
-
-
-@cache
-def _currencies() -> dict[str, tuple[str, int]]:
-    """Sign and decimals of the currencies that do not have their code and two."""
-    return {
-        code: (symbol, int(digits)) for code, symbol, digits in read_rows(__file__, "currencies")
-    }
-
-
-def _default(_run: Run, value: Value, fallback: Value) -> Value:
-    return fallback if value is None else value
-
-
-def without_markdown(text: str) -> str:
-    """The text as it reads without Markdown; links by their display (DV-98). Raises: ExpressionError."""
-    text = _PLAIN_LINK.sub(lambda found: found[0] if found[1] is None else found[1], text)
-    shown = next((found for found in _SHOWN_LINK.finditer(text) if found[1] is not None), None)
-    if shown is not None:
-        text = text[: shown.start()] + shown[1] + text[shown.end() :]
-
-    def without_marks(timeout: float) -> str:
-        end, left = time.monotonic() + timeout, text
-        for pattern, replacement in _markdown():
-            left = pattern.sub(
-                replacement, left, timeout=max(end - time.monotonic(), LEAST_SECONDS)
-            )
-        return left
-
-    try:
-        return limited(without_marks)
-    except TimeoutError:
-        raise ExpressionError("display() took too long on a text.") from None
-
-
-def _display_link(_run: Run, link: LinkValue) -> Value:
-    if link.display:
-        return without_markdown(link.display)
-    text = link_text(link)
-    start, end = text.find("[["), text.rfind("]]")
-    bar = text.rfind("|", start, end) if 0 <= start < end else -1
-    return f"{text[:start]}{text[bar + 1 : end]}{text[end + 2 :]}" if bar >= 0 else text
-
-
-def _currency(_run: Run, number: float, code: str = "USD") -> str:
-    if not _CURRENCY_CODE.fullmatch(code):
-        raise ExpressionError(f"Invalid currency code : {code}")
-    code = code.upper()
-    symbol, digits = _currencies().get(code, (f"{code}\u00a0", 2))
-    if not math.isfinite(number):
-        amount = "NaN" if number != number else "∞"
-    else:
-        amount = f"{javascript.shown_decimal(abs(number), digits):,f}"
-    return f"{'-' if number < 0 else ''}{symbol}{amount}"
+"""Which arguments lists map the call over, by the number of arguments (DV-81)."""
 
 
 def _hash(_run: Run, text: str, *more: str | float) -> float:
-    """cyrb53 of the texts, with a number as seed (DV-99)."""
+    """Return cyrb53 of the texts, with a number as seed (DV-99)."""
     seed = 0.0
     for part in more:
         if isinstance(part, str):
@@ -178,6 +95,7 @@ def _hash(_run: Run, text: str, *more: str | float) -> float:
 
 
 def _cyrb53(text: str, seed: int) -> int:
+    """Return the hash that the plugin uses, of the UTF-16 units of a text."""
     mask = 0xFFFFFFFF
     first, second = 0xDEADBEEF ^ (seed & mask), 0x41C6CE57 ^ (seed & mask)
     units = text.encode("utf-16-le", "surrogatepass")
@@ -194,35 +112,7 @@ def _cyrb53(text: str, seed: int) -> int:
     return 4294967296 * (second & 2097151) + first
 
 
-_display: Overloads = (
-    Overloads("display")
-    .on("null", lambda *_: "")
-    .on("array", lambda run, values: run.budget.join(str(_display(run, value)) for value in values))
-    .on("string", lambda _, text: without_markdown(text))
-    .on("link", _display_link)
-    .on("*", lambda run, value: value_text(value, run.settings, run.budget))
-)
-
-FUNCTIONS: dict[str, Implementation] = by_name(
-    Overloads("default", {2: (0, 1)}).on("* *", _default),
-    Overloads("ldefault").on("* *", _default),
-    Overloads("choice", {3: (0,)}).on(
-        "* * *", lambda _, condition, chosen, otherwise: chosen if is_true(condition) else otherwise
-    ),
-    _display,
-    Overloads("striptime", {1: (0,)}).on("date", lambda _, date: day_of(date)).null_on_null(),
-    Overloads("localtime", {1: (0,)})
-    .on(
-        "date", lambda _, date: from_milliseconds(date.milliseconds) if date.moment.tzinfo else date
-    )
-    .null_on_null(),
-    Overloads("dateformat", {2: (0,)})
-    .on("date string", lambda _, date, form: luxon.write(date.moment, form))
-    .null_on("null string"),
-    Overloads("durationformat", {2: (0,)})
-    .on("duration string", lambda _, duration, form: format_duration(duration, form))
-    .null_on("null string"),
-    Overloads("currencyformat", {2: (0,)}).on("number string?", _currency).null_on("null string?"),
+FUNCTIONS: dict[str, Implementation] = index_by_name(
     Overloads("hash").on("string number", _hash).on("string string number?", _hash),
     *(
         Overloads(name, _PAIR)
@@ -245,10 +135,16 @@ FUNCTIONS: dict[str, Implementation] = by_name(
     .on("string string", lambda _, text, part: text.endswith(part))
     .null_on_null(),
     Overloads("padleft", _PAIR_OR_THREE)
-    .on("string number string?", lambda run, text, *given: _padding(run, text, *given) + text)
+    .on(
+        "string number string?",
+        lambda run, text, *arguments: _padding(run, text, *arguments) + text,
+    )
     .null_on_null(),
     Overloads("padright", _PAIR_OR_THREE)
-    .on("string number string?", lambda run, text, *given: text + _padding(run, text, *given))
+    .on(
+        "string number string?",
+        lambda run, text, *arguments: text + _padding(run, text, *arguments),
+    )
     .null_on_null(),
     Overloads("substring", _PAIR_OR_THREE).on("string number number?", _substring).null_on_null(),
     Overloads("truncate", _PAIR_OR_THREE).on("string number string?", _truncate).null_on_null(),
