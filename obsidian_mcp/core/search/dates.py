@@ -52,20 +52,22 @@ class DatePattern(NamedTuple):
     def is_month_alone(self) -> bool:
         return self.day is None and self.year is None
 
-    def phrases(self, known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
-        """Return the spellings of the date as words that follow each other; `known` says which
+    def phrases(self, is_known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
+        """Return the spellings of the date as words that follow each other; `is_known` says which
         names the vault has."""
         if self.is_month_alone:
             return {(analysis.GAP, f"{self.month:02}", analysis.GAP): None}
-        return dict.fromkeys(analysis.wanted(spelling).words for spelling in self._spellings(known))
+        return dict.fromkeys(
+            analysis.wanted(spelling).words for spelling in self._spellings(is_known)
+        )
 
-    def _spellings(self, known: Callable[[str], bool]) -> Iterator[str]:
+    def _spellings(self, is_known: Callable[[str], bool]) -> Iterator[str]:
         year, month, day = (
             self.year,
             f"{self.month:02}",
             "" if self.day is None else f"{self.day:02}",
         )
-        names = [name for name in NAMES[self.month - 1] if known(name)]
+        names = [name for name in NAMES[self.month - 1] if is_known(name)]
         if not day:
             yield from (f"{year}-{month}", f"{year}年{self.month}月", f"{month}/{year}")
             yield from (f"{name} {year}" for name in names)
@@ -108,20 +110,20 @@ def inside(word: str) -> tuple[DatePattern, Span] | None:
     """Return a date like `3月5日` in a folded word, and where it is."""
     if word.isascii():
         return None
-    found = re.search(_CJK, word)
-    if found is None or (found.start() and analysis.is_spaced(word[found.start() - 1])):
+    match = re.search(_CJK, word)
+    if match is None or (match.start() and analysis.is_spaced(word[match.start() - 1])):
         return None
-    date = _date(found[2], found[3], found[1])
-    return (date, Span(*found.span())) if date else None
+    date = _date(match[2], match[3], match[1])
+    return (date, Span(*match.span())) if date else None
 
 
 def _numeric(word: str) -> DatePattern | None:
-    if found := re.fullmatch(_BIG_FIRST, word):
-        return _date(found[3], found[4], found[1])
-    if found := re.fullmatch(_SMALL_FIRST, word):
-        first, second = found[1], found[3]
-        european = found[2] != "/" or int(first) > 12
-        return _date(second, first, found[4]) if european else _date(first, second, found[4])
+    if match := re.fullmatch(_BIG_FIRST, word):
+        return _date(match[3], match[4], match[1])
+    if match := re.fullmatch(_SMALL_FIRST, word):
+        first, second = match[1], match[3]
+        european = match[2] != "/" or int(first) > 12
+        return _date(second, first, match[4]) if european else _date(first, second, match[4])
     return None
 
 
@@ -132,8 +134,8 @@ def _named(words: Sequence[str]) -> tuple[DatePattern, int] | None:
         bare = word.rstrip(".,")
         if month is None and bare in MONTH_OF:
             month = bare
-        elif day is None and year is None and (found := re.fullmatch(_DAY, word.rstrip(","))):
-            day = found[1]
+        elif day is None and year is None and (day_match := re.fullmatch(_DAY, word.rstrip(","))):
+            day = day_match[1]
         elif month is not None and year is None and re.fullmatch(_YEAR, bare):
             year = bare
         else:
@@ -146,7 +148,7 @@ def _named(words: Sequence[str]) -> tuple[DatePattern, int] | None:
 
 
 def _date(month: str, day: str | None, year: str | None) -> DatePattern | None:
-    one, other = int(month), int(day) if day else None
-    if not 1 <= one <= 12 or not (other is None or 1 <= other <= 31):
+    month_number, day_number = int(month), int(day) if day else None
+    if not 1 <= month_number <= 12 or not (day_number is None or 1 <= day_number <= 31):
         return None
-    return DatePattern(one, other, int(year) if year else None)
+    return DatePattern(month_number, day_number, int(year) if year else None)

@@ -131,13 +131,13 @@ class FileSearch:
                 self._add_near(snapshot, result)
         if snapshot.table.has_pdfs and may_find_pages(query):
             snapshot = self._with_unread_pdfs(snapshot, len(result.files))
-        others = self._find_other_files(snapshot, query)
-        if result.wide_plan is not None and not result.files and not others:
+        textless = self._find_other_files(snapshot, query)
+        if result.wide_plan is not None and not result.files and not textless:
             result.plan = result.wide_plan
         if result.ranked is None and request.ranks:
-            most = self._count_ranked(len(result.files))
-            result.ranked = rank(snapshot, result.plan, result.files, request.query, most)
-        return self._render(self._order(snapshot, result, others), request)
+            ranked_count = self._count_ranked(len(result.files))
+            result.ranked = rank(snapshot, result.plan, result.files, request.query, ranked_count)
+        return self._render(self._order(snapshot, result, textless), request)
 
     def _look(
         self, state: SearchState, rows: Rows, *, notice: str | None, is_whole: bool
@@ -231,20 +231,20 @@ class FileSearch:
             and is_wanted(snapshot.catalog.get(entry.path) or entry)
         ]
 
-    def _order(self, snapshot: Snapshot, result: _Result, others: list[Item]) -> Found:
+    def _order(self, snapshot: Snapshot, result: _Result, textless: list[Item]) -> Found:
         """Return the files in the order of the request. Raises: InvalidArguments."""
         request, paths = self._request, snapshot.table.paths
-        total, order = len(result.files) + len(others), request.order
+        total, order = len(result.files) + len(textless), request.order
         if order is not None and result.ranked is None:
             items = [Item(paths[number], number) for number in result.files]
-            items = sort.ordered(snapshot, items + others, order)
+            items = sort.ordered(snapshot, items + textless, order)
             return Found(snapshot, items, total, order, result.plan, {})
         ranked, starts = result.ranked or Ranked((), {}), result.starts or {}
         items = [
             Item(paths[number], number, score, starts.get(number))
             for number, score in ranked.scored
         ]
-        items += others
+        items += textless
         if order is not None and not order.descending:
             items.reverse()
         return Found(snapshot, items, total, order, result.plan, ranked.fields)

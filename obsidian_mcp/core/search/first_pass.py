@@ -85,40 +85,40 @@ def find_linked(
 
 
 def weigh_all(
-    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most: int
+    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], limit: int
 ) -> dict[int, float]:
-    """Return the first `most` files with what BM25 gives them, the greatest first: 2 µs a file."""
+    """Return the first `limit` files with what BM25 gives them, the greatest first: 2 µs a file."""
     weights: dict[int, float] = {}
     if plan.expression:
         weights.update(snapshot.rows.full_text.weights(plan.expression, BM25_WEIGHTS))
     for term in plan.light:
         for number in _find_in_paths(snapshot, term) & weights.keys():
             weights[number] *= LIGHT_IN_PATH
-    if len(files) > most:  # with the files of the least weight among the first
-        least = heapq.nlargest(most, (weights.get(number, 0.0) for number in files))[-1]
+    if len(files) > limit:  # with the files of the least weight among the first
+        least = heapq.nlargest(limit, (weights.get(number, 0.0) for number in files))[-1]
         files = {number for number in files if weights.get(number, 0.0) >= least}
     newest = snapshot.signals.newest_first(files, len(files))
     heaviest = sorted(newest, key=lambda number: -weights.get(number, 0.0))
-    return {number: weights.get(number, 0.0) for number in heaviest[:most]}
+    return {number: weights.get(number, 0.0) for number in heaviest[:limit]}
 
 
 def order_roughly(
-    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], most: int
+    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], limit: int
 ) -> dict[int, float]:
-    """Return the first `most` of very many files: those with the words in their paths, then those
+    """Return the first `limit` of very many files: those with the words in their paths, then those
     with the words in headings and tags, then the newest, with the weight of the field."""
     signals = snapshot.signals
     in_paths = _find_in_paths(snapshot, plan.terms[0])
     for term in plan.terms[1:]:
         in_paths &= _find_in_paths(snapshot, term)
-    chosen = dict.fromkeys(signals.newest_first(files & in_paths, most), FIELD_WEIGHTS["name"])
-    if len(chosen) < most and plan.expression:
+    chosen = dict.fromkeys(signals.newest_first(files & in_paths, limit), FIELD_WEIGHTS["name"])
+    if len(chosen) < limit and plan.expression:
         expression = f"{{alias heading tag}} : ({plan.expression})"
         headed = files & snapshot.rows.full_text.matching(expression)
-        newest = signals.newest_first(headed, most - len(chosen), chosen)
+        newest = signals.newest_first(headed, limit - len(chosen), chosen)
         chosen |= dict.fromkeys(newest, FIELD_WEIGHTS["heading"])
-    if len(chosen) < most:
-        newest = signals.newest_first(files, most - len(chosen), chosen)
+    if len(chosen) < limit:
+        newest = signals.newest_first(files, limit - len(chosen), chosen)
         chosen |= dict.fromkeys(newest, FIELD_WEIGHTS["body"])
     return chosen
 

@@ -38,17 +38,17 @@ def grouping(text: str) -> Facet:
     return by
 
 
-def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
+def render_groups(result: Found, request: Request, by: Facet) -> Grouped:
     """Return the page of groups at `request.offset`, counted in files; later groups come without
     files (SEARCH-66). Raises: InvalidArguments for a property that no note has."""
-    groups = grouped(found.snapshot, found.items, by)
-    widened = remark_of(found)
-    room = room_for(request.characters, widened, found.snapshot.notice, found.note)
+    groups = grouped(result.snapshot, result.items, by)
+    widened = remark_of(result)
+    room = room_for(request.characters, widened, result.snapshot.notice, result.note)
     rows = [(name, item) for name, items in groups.items() for item in items]
     page = rows[request.offset : request.offset + request.limit]
     items = [item for _, item in page]
-    render = Renderer(found, items, request.snippets)
-    shown: list[Group] = []
+    render = Renderer(result, items, request.snippets)
+    page_groups: list[Group] = []
     entries, current, hits = 0, None, list[Hit]()
     for name, item in page:
         its: list[Hit] = []
@@ -57,17 +57,17 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
             if name == current
             else Group(shorten(name, GROUP_CHARACTERS), len(groups[name]), its)
         )
-        left = room - (_group_size(opened) if opened is not None else 0)
+        remaining = room - (_group_size(opened) if opened is not None else 0)
         hit = render.hit(item)
         if not entries:
-            hit = fitted(hit, left)
-        elif hit_size(hit) > left:
+            hit = fitted(hit, remaining)
+        elif hit_size(hit) > remaining:
             break
         if opened is not None:
-            shown.append(opened)
+            page_groups.append(opened)
             current, hits = name, its
         hits.append(hit)
-        room = left - hit_size(hit)
+        room = remaining - hit_size(hit)
         entries += 1
     for name in (
         islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS)
@@ -78,11 +78,17 @@ def render_groups(found: Found, request: Request, by: Facet) -> Grouped:
         room -= _group_size(group)
         if room < 0:
             break
-        shown.append(group)
+        page_groups.append(group)
     following = request.offset + entries
     next_offset = following if entries and following < len(rows) else None
     return Grouped(
-        found.total, len(groups), shown, next_offset, widened, found.snapshot.notice, found.note
+        result.total,
+        len(groups),
+        page_groups,
+        next_offset,
+        widened,
+        result.snapshot.notice,
+        result.note,
     )
 
 
@@ -95,13 +101,13 @@ def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, l
     InvalidArguments."""
     check(snapshot, by)
     names = _group_names(snapshot, items, by)
-    found: dict[str, list[Item]] = {}
+    by_group: dict[str, list[Item]] = {}
     for item in items:
         for name in names(item):
-            found.setdefault(name, []).append(item)
-    if NO_GROUP in found:
-        found[NO_GROUP] = found.pop(NO_GROUP)
-    return found
+            by_group.setdefault(name, []).append(item)
+    if NO_GROUP in by_group:
+        by_group[NO_GROUP] = by_group.pop(NO_GROUP)
+    return by_group
 
 
 def _group_names(

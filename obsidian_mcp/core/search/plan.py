@@ -39,9 +39,9 @@ _MEANINGFUL = re.compile(r"[+#@$%&=^~<>*|\\{}\[\]]")
 """ASCII symbols that are meant if a query has them: `C++`, `#tag`, `[[link]]`."""
 
 
-def shorten(text: str, most: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """Return the beginning of a text, at most so many characters of it."""
-    return text if len(text) <= most else f"{text[:most].rstrip()}…"
+    return text if len(text) <= limit else f"{text[:limit].rstrip()}…"
 
 
 def quoted(words: Sequence[str], *, prefix: bool = False) -> str:
@@ -182,12 +182,12 @@ def _required(
 def _stop_words(languages: Sequence[str], query: AbstractSet[str]) -> frozenset[str]:
     """The stop words of the languages of the vault, and of another one in which the words of the
     query are."""
-    found = frozenset[str]().union(
+    empty_words = frozenset[str]().union(
         *[STOP_WORDS[language] for language in languages if language in STOP_WORDS]
     )
-    others = [words for language, words in STOP_WORDS.items() if language not in languages]
-    return found.union(
-        *[words for words in others if len((query & words) - found) >= FOREIGN_STOP_WORDS]
+    foreign = [words for language, words in STOP_WORDS.items() if language not in languages]
+    return empty_words.union(
+        *[words for words in foreign if len((query & words) - empty_words) >= FOREIGN_STOP_WORDS]
     )
 
 
@@ -199,17 +199,17 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
     """The choices, those that make a date together in one (SEARCH-59)."""
     at = 0
     while at < len(choices):
-        found, word = None, _single(choices[at])
+        reading, word = None, _single(choices[at])
         if word is not None and (
             (first := bare(word))[:1].isdigit() or first.rstrip(".,") in dates.MONTH_OF
         ):
             following = [
-                bare(other)
-                for other in map(_single, choices[at : at + dates.LONGEST])
-                if other is not None
+                bare(following_word)
+                for following_word in map(_single, choices[at : at + dates.LONGEST])
+                if following_word is not None
             ]
-            found = dates.read(following)
-        date, count = found or (None, 1)
+            reading = dates.read(following)
+        date, count = reading or (None, 1)
         if date is None:
             yield choices[at]
         else:
@@ -220,18 +220,18 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
 def _with_dates(choice: Choice) -> Iterator[Choice]:
     """A choice, or what is around a date in a run of letters, and the date."""
     word = _single(choice)
-    found = (
+    located = (
         dates.inside(analysis.fold(word.text))
         if word is not None and not word.text.isascii()
         else None
     )
-    if word is None or found is None:
+    if word is None or located is None:
         yield choice
         return
-    date, span = found
+    date, span = located
     yield (replace(word, text=word.text[span.start : span.end]), date)
-    for rest in (word.text[: span.start], word.text[span.end :]):
-        around = replace(word, text=rest)
+    for remainder in (word.text[: span.start], word.text[span.end :]):
+        around = replace(word, text=remainder)
         if is_smart(around):
             yield (around,)
 
@@ -248,29 +248,29 @@ def smart_plan(
     complete: list[str] = []
     terms: list[Term] = []
     for group in read:
-        found: list[Term] = []
+        expanded: list[Term] = []
         for choice in group.loose if wide else group.choices:
             word = _single(choice)
-            found += (
+            expanded += (
                 expand(word, lexicon, wide=wide)
                 if word is not None
                 else [_one_of(choice, lexicon, wide)]
             )
-        expressions = _expressions(found)
-        all_words = " AND ".join(expressions) if len(expressions) == len(found) else ""
-        expression = all_words if found else None
-        if wide and found:
+        expressions = _expressions(expanded)
+        all_words = " AND ".join(expressions) if len(expressions) == len(expanded) else ""
+        expression = all_words if expanded else None
+        if wide and expanded:
             complete += [f"({all_words})"] if all_words else []
-            found += list(_in_other_words(found, group.spoken, lexicon))
-            expression = " OR ".join(_expressions(found))
-        terms += found
+            expanded += list(_in_other_words(expanded, group.spoken, lexicon))
+            expression = " OR ".join(_expressions(expanded))
+        terms += expanded
         alternatives.append(Alternative(expression, group.strict if wide else group.exact))
-    shown = tuple([term for term in terms if term.variants or term.phrases])
+    shown_terms = tuple([term for term in terms if term.variants or term.phrases])
     return SearchPlan(
         tuple(alternatives),
-        shown,
+        shown_terms,
         " OR ".join([f"({part.expression})" for part in alternatives if part.expression]),
-        shown,
+        shown_terms,
         tuple([part.exact for part in alternatives if part.exact is not None]),
         tuple(_light_terms(read, lexicon)),
         wide,
@@ -289,12 +289,12 @@ def _in_other_words(
     """What the vault has of other words for some terms, and for two words that say something
     together (SEARCH-87)."""
     for term in terms:
-        known = set(term.variants)
+        spellings = set(term.variants)
         for words in synonyms.find((term.text,), lexicon.languages):
-            other = _other(words, term.text, lexicon)
-            if other.phrases or not known.issuperset(other.variants):
-                yield other
-            known.update(other.variants)
+            synonym = _other(words, term.text, lexicon)
+            if synonym.phrases or not spellings.issuperset(synonym.variants):
+                yield synonym
+            spellings.update(synonym.variants)
     for pair in pairwise(spoken):
         for words in synonyms.find(pair, lexicon.languages):
             yield _other(words, " ".join(pair), lexicon)
@@ -326,8 +326,8 @@ def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
             weight = MONTH_ALONE if part.is_month_alone else SAME
             phrases |= dict.fromkeys(part.phrases(lexicon.vocabulary.has), weight)
             continue
-        found = expand(part, lexicon, wide=wide)
-        for term in found if len(found) == 1 else expand(part, lexicon):
+        terms = expand(part, lexicon, wide=wide)
+        for term in terms if len(terms) == 1 else expand(part, lexicon):
             variants = {**term.variants, **variants}
             phrases = {**term.phrases, **phrases}
     return Term(
@@ -357,8 +357,8 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
     """The terms for a word, all needed. `wide`: parts of words count, and near words for one that
     no note has."""
     text = bare(word)
-    wanted = analysis.wanted(text).words
-    parts = without_gaps(wanted)
+    sought = analysis.wanted(text).words
+    parts = without_gaps(sought)
     if len(parts) == 1 and analysis.is_spaced(parts[0][0]):
         variants = lexicon.variants(parts[0])
         if wide:
@@ -367,9 +367,9 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
                 return [Term(part, found) for part, found in compound]
         return [Term(text, variants, _humps(word.text.strip(_SENTENCE_MARKS)))]
     if any(not analysis.is_spaced(part[0]) for part in parts):
-        return _unspaced(text, wanted, lexicon, wide)
+        return _unspaced(text, sought, lexicon, wide)
     if not wide:
-        return [_joined(text, wanted, lexicon)]
+        return [_joined(text, sought, lexicon)]
     # `node.js`: from here on its parts may stand apart
     return [
         Term(part, lexicon.variants(part) or lexicon.near(part))
@@ -377,13 +377,13 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
     ]
 
 
-def _joined(text: str, wanted: tuple[str, ...], lexicon: Lexicon) -> Term:
+def _joined(text: str, sought: tuple[str, ...], lexicon: Lexicon) -> Term:
     """Words with something between that is no space (SEARCH-55)."""
-    parts = without_gaps(wanted)
+    parts = without_gaps(sought)
     usual = analysis.wanted(_usual_width(text)).words
     words = _without_articles(text, parts)
     variants = lexicon.variants(words[0]) if len(words) == 1 else {}  # `l'école`, `Anna's`
-    return Term(text, variants, dict.fromkeys((wanted, parts, ("".join(parts),), usual), SAME))
+    return Term(text, variants, dict.fromkeys((sought, parts, ("".join(parts),), usual), SAME))
 
 
 def _without_articles(text: str, parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -408,24 +408,24 @@ def _humps(text: str) -> dict[tuple[str, ...], float]:
     return {humps: FORM, with_gaps: FORM}
 
 
-def _unspaced(text: str, wanted: tuple[str, ...], lexicon: Lexicon, wide: bool) -> list[Term]:
+def _unspaced(text: str, sought: tuple[str, ...], lexicon: Lexicon, wide: bool) -> list[Term]:
     """Letters of scripts without spaces between words, perhaps with others among them
     (SEARCH-54)."""
-    parts = without_gaps(wanted)
+    parts = without_gaps(sought)
     if not wide:
         usual = _usual_width(text)
-        phrases = dict.fromkeys((wanted, parts, analysis.wanted(usual).words), SAME)
-        for other in unspaced_scripts.spellings(usual):
-            phrases.setdefault(analysis.wanted(other).words, ACCENTS)
+        phrases = dict.fromkeys((sought, parts, analysis.wanted(usual).words), SAME)
+        for spelling in unspaced_scripts.spellings(usual):
+            phrases.setdefault(analysis.wanted(spelling).words, ACCENTS)
         return [Term(text, {}, phrases)]
-    found: list[Term] = []
+    terms: list[Term] = []
     for run in unspaced_scripts.runs(without_gaps(analysis.wanted(_usual_width(text)).words)):
         if len(run) == 1 and analysis.is_spaced(run[0][0]):
-            found.append(Term(run[0], lexicon.variants(run[0])))
+            terms.append(Term(run[0], lexicon.variants(run[0])))
         else:
             pieces = unspaced_scripts.pairs(run)
-            found += (Term("".join(piece), {}, {piece: SAME / len(pieces)}) for piece in pieces)
-    return found
+            terms += (Term("".join(piece), {}, {piece: SAME / len(pieces)}) for piece in pieces)
+    return terms
 
 
 # Exact plans
@@ -459,12 +459,12 @@ def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:
 
 def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
     text = analysis.fold(leaf.text)
-    wanted = analysis.wanted(text, bounded=isinstance(leaf, Phrase))
-    if len(wanted.words) != 1:
-        return Term(text, {}, {wanted.words: SAME} if wanted.words else {})
-    (word,) = wanted.words
+    sought = analysis.wanted(text, bounded=isinstance(leaf, Phrase))
+    if len(sought.words) != 1:
+        return Term(text, {}, {sought.words: SAME} if sought.words else {})
+    (word,) = sought.words
     words = vocabulary.containing(
-        word, from_start=not wanted.open_start, to_end=not wanted.open_end
+        word, from_start=not sought.open_start, to_end=not sought.open_end
     )
     nearest = nsmallest(PART_WORDS, words, key=lambda other: (len(other), other))
     variants = {other: SAME if other == word else PREFIX for other in nearest}

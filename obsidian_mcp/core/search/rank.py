@@ -48,26 +48,26 @@ class Ranked(NamedTuple):
 
 
 def rank(
-    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], query: str, most: int
+    snapshot: Snapshot, plan: SearchPlan, files: AbstractSet[int], query: str, limit: int
 ) -> Ranked:
-    """Return the first `most` files, best first.
+    """Return the first `limit` files, best first.
 
     Scores are None if nothing is weighed. From the 21st file on they are rough, and no greater than
     those before: only the texts of the first 20 are read.
     """
     if not plan.terms:
-        newest = snapshot.signals.newest_first(files, most)
+        newest = snapshot.signals.newest_first(files, limit)
         return Ranked([(number, None) for number in newest], {})
     is_one_term = len(plan.terms) == 1
     most_weighed = MOST_WEIGHED_ONE_TERM if is_one_term else MOST_WEIGHED
     if len(files) <= CLOSE_FILES:
         first = dict.fromkeys(snapshot.signals.newest_first(files, CLOSE_FILES), 0.0)
     elif len(files) <= most_weighed and count_files(snapshot, plan.expression) <= most_weighed:
-        first = weigh_all(snapshot, plan, files, max(most, CLOSE_FILES))
+        first = weigh_all(snapshot, plan, files, max(limit, CLOSE_FILES))
     else:
-        first = order_roughly(snapshot, plan, files, max(most, CLOSE_FILES))
+        first = order_roughly(snapshot, plan, files, max(limit, CLOSE_FILES))
         if len(files) > most_weighed and is_one_term:  # then the text of a note says little
-            return Ranked(list(islice(first.items(), most)), {})
+            return Ranked(list(islice(first.items(), limit)), {})
     fields = read_fields(snapshot, list(islice(first, CLOSE_FILES)))
     close = _score_files(snapshot, Scorer(snapshot, plan, query), fields)
     least = min((score for _, score in close), default=math.inf)
@@ -76,7 +76,7 @@ def rank(
         for number, weight in first.items()
         if number not in fields
     ]
-    return Ranked([*close, *rough][:most], fields)
+    return Ranked([*close, *rough][:limit], fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ def rank_wide(
         scored = _put_best_complete_first(scored, complete)
     least = WIDE_SHARE * scored[0][1] if scored else 0.0
     listed = [pair for pair in scored if pair[1] >= least or pair[0] in complete]
-    others = complete - first  # more files with all the words than were looked at
-    newest = snapshot.signals.newest_first(complete, len(complete), fields) if others else []
+    unseen = complete - first  # more files with all the words than were looked at
+    newest = snapshot.signals.newest_first(complete, len(complete), fields) if unseen else []
     lowest = min((score for _, score in listed), default=0.0)
     return Ranked([*listed, *((number, lowest) for number in newest)], fields)
 
@@ -165,5 +165,5 @@ def _put_best_complete_first(
     best = next((pair for pair in scored if pair[0] in complete), None)
     if best is None:
         return list(scored)
-    others = [pair for pair in scored if pair != best]
-    return [(best[0], max(best[1], *(score for _, score in others), 0.0)), *others]
+    behind = [pair for pair in scored if pair != best]
+    return [(best[0], max(best[1], *(score for _, score in behind), 0.0)), *behind]

@@ -81,14 +81,14 @@ class Found(NamedTuple):
     note: str | None = None
 
 
-def render_page(found: Found, request: Request) -> Hits:
+def render_page(result: Found, request: Request) -> Hits:
     """Return the page at `request.offset`, as long as there is room (SEARCH-75)."""
     if request.note is not None:
-        return _render_lines(found, request)
-    widened = remark_of(found)
-    room = room_for(request.characters, widened, found.snapshot.notice, found.note)
-    page = found.items[request.offset : request.offset + request.limit]
-    render = Renderer(found, page, request.snippets, passages=request.passages)
+        return _render_lines(result, request)
+    widened = remark_of(result)
+    room = room_for(request.characters, widened, result.snapshot.notice, result.note)
+    page = result.items[request.offset : request.offset + request.limit]
+    render = Renderer(result, page, request.snippets, passages=request.passages)
     hits: list[Hit] = []
     for item in page:
         hit = render.hit(item)
@@ -100,56 +100,56 @@ def render_page(found: Found, request: Request) -> Hits:
         hits.append(hit)
         room -= size
     following = request.offset + len(hits)
-    next_offset = following if hits and following < found.total else None
-    return Hits(found.total, hits, next_offset, widened, found.snapshot.notice, found.note)
+    next_offset = following if hits and following < result.total else None
+    return Hits(result.total, hits, next_offset, widened, result.snapshot.notice, result.note)
 
 
-def _render_lines(found: Found, request: Request) -> Hits:
+def _render_lines(result: Found, request: Request) -> Hits:
     """Return a page of all lines of one note that have what the query names (SEARCH-80)."""
-    remark = remark_of(found)
-    room = room_for(request.characters, remark, found.snapshot.notice, found.note)
+    remark = remark_of(result)
+    room = room_for(request.characters, remark, result.snapshot.notice, result.note)
     render = Renderer(
-        found, found.items[:1], sys.maxsize, passages=request.passages, best_first=True
+        result, result.items[:1], sys.maxsize, passages=request.passages, best_first=True
     )
-    hits = list(map(render.hit, found.items[:1]))
+    hits = list(map(render.hit, result.items[:1]))
     lines = [snippet for hit in hits for snippet in hit.snippets or ()]
-    shown: list[Snippet] = []
+    page_lines: list[Snippet] = []
     for snippet in lines[request.offset : request.offset + request.limit]:
         room -= hit_size(Hit(VaultPath(""), snippets=[snippet]))
-        if room < 0 and shown:
+        if room < 0 and page_lines:
             break
-        shown.append(snippet)
-    following = request.offset + len(shown)
-    next_offset = following if shown and following < len(lines) else None
-    hits = [replace(hit, snippets=shown) for hit in hits if shown]
-    return Hits(len(lines), hits, next_offset, remark, found.snapshot.notice, found.note)
+        page_lines.append(snippet)
+    following = request.offset + len(page_lines)
+    next_offset = following if page_lines and following < len(lines) else None
+    hits = [replace(hit, snippets=page_lines) for hit in hits if page_lines]
+    return Hits(len(lines), hits, next_offset, remark, result.snapshot.notice, result.note)
 
 
-def remark_of(found: Found) -> str | None:
+def remark_of(result: Found) -> str | None:
     """Return how the search was widened, which words no note has, and what to try (SEARCH-51)."""
-    plan = found.plan
+    plan = result.plan
     # Where the index is not whole, what the files that are left have is not known
-    if not plan.is_wide or 0 < found.total <= plan.found or not found.snapshot.is_whole:
+    if not plan.is_wide or 0 < result.total <= plan.found or not result.snapshot.is_whole:
         return None
     if plan.found:
         sentences = [
             f"Files with all the words: {plan.found}; the others have some, or words like them."
         ]
     else:
-        sentences = [f"{WEAK} {RETRY}" if found.total else RETRY]
+        sentences = [f"{WEAK} {RETRY}" if result.total else RETRY]
     if plan.missing:
         sentences.append(f"No note has {', '.join(plan.missing)}.")
-    if not plan.found and (near := _near_words(found)):
+    if not plan.found and (near := _near_words(result)):
         sentences.append(f"Words of this vault: {', '.join(near)}.")
     remark = " ".join(sentences)
     return cut_text(remark, REMARK_CHARACTERS)
 
 
-def _near_words(found: Found) -> list[str]:
+def _near_words(result: Found) -> list[str]:
     """Words of names, headings, tags and aliases that are near those that no note has, and tags of
     the first files."""
-    snapshot, near = found.snapshot, dict[str, None]()
-    for word in found.plan.missing:
+    snapshot, near = result.snapshot, dict[str, None]()
+    for word in result.plan.missing:
         bare = plain(fold(word))
         beginning = bare[: max(NEAR_LETTERS, len(bare) * 2 // 3)]
         alike = (
@@ -158,16 +158,16 @@ def _near_words(found: Found) -> list[str]:
             else []
         )
         used = [
-            other
-            for term in found.plan.terms
+            variant
+            for term in result.plan.terms
             if fold(word) in {term.text, *term.instead_of.split()}
-            for other in term.variants
-            if term.instead_of or len(bare) >= MISSPELLED_LETTERS or bare in plain(other)
+            for variant in term.variants
+            if term.instead_of or len(bare) >= MISSPELLED_LETTERS or bare in plain(variant)
         ]
         if looked_up := [*used, *alike][:LOOKED_UP]:
             telling = snapshot.rows.full_text.find_used(looked_up, "{name alias heading tag} : ")
             near |= dict.fromkeys(telling[:NEAR_WORDS])
-    files = [item.number for item in found.items[:TAGGED_FILES] if item.number is not None]
+    files = [item.number for item in result.items[:TAGGED_FILES] if item.number is not None]
     tags = snapshot.rows.file_sets.most_common_tags(files, NEAR_WORDS)
     return [*near, *(f"#{tag.removeprefix('#')}" for tag in tags)]
 
@@ -290,10 +290,10 @@ class Renderer:
         for word, term, rarity in self._terms:
             if term.instead_of and present.issuperset(term.instead_of.split()):
                 continue
-            found = term.places(folded, self._places)
-            present.update([term.text] if found else [])
+            term_places = term.places(folded, self._places)
+            present.update([term.text] if term_places else [])
             places += [
-                HitPlace(first, last, word, rarity * weight) for first, last, weight in found
+                HitPlace(first, last, word, rarity * weight) for first, last, weight in term_places
             ]
         if self._matchers:
             document = StoredDocument(self._snapshot, number, text)
@@ -352,7 +352,7 @@ def choose(
     text: str,
     places: Iterable[HitPlace],
     headings: Sequence[HeadingFact],
-    most: int,
+    limit: int,
     *,
     alike: bool = False,
     passages: bool = False,
@@ -369,7 +369,7 @@ def choose(
         if weights is not None:
             weights[place.term] = max(weights.get(place.term, 0.0), place.weight)
             places_in[start].append(place)
-        elif alike and len(lines) == most:
+        elif alike and len(lines) == limit:
             break
         else:
             lines[start] = {place.term: place.weight}
@@ -378,7 +378,7 @@ def choose(
     words: list[set[int]] = []
     end, body = 0, _body_start(text) if passages else 0
     number, counted = 1, 0
-    for start in sorted(_best_lines(lines, most)):
+    for start in sorted(_best_lines(lines, limit)):
         if start < end:  # in the passage before
             words[-1].update(lines[start])
             continue
@@ -386,15 +386,15 @@ def choose(
         part = _part_of(headings, start)
         if passages and start >= body:
             line, start, end = start, *_passage(text, start, body)
-            shown, marks = around(text, start, places_in[line], end, PASSAGE_CHARACTERS)
+            excerpt, marks = around(text, start, places_in[line], end, PASSAGE_CHARACTERS)
             part = _part_of(headings, end)
         else:
-            shown, marks = around(text, start, places_in[start])
+            excerpt, marks = around(text, start, places_in[start])
         heading = shorten(_valid(part.text), HEADING_CHARACTERS) if part and part.level else None
         card = part.text if part and not part.level else None
         number += text.count("\n", counted, start)
         counted = start
-        snippets.append(Snippet(number, shown, heading, marks, card))
+        snippets.append(Snippet(number, excerpt, heading, marks, card))
     if best_first:
         return [snippets[n] for n in sorted(range(len(snippets)), key=lambda n: -len(words[n]))]
     return snippets
@@ -425,35 +425,35 @@ def _line_end(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _first_lines(text: str, start: int, most: int) -> list[int]:
+def _first_lines(text: str, start: int, limit: int) -> list[int]:
     """Where the first lines that are not empty begin, from a place on."""
-    found: list[int] = []
-    while start < len(text) and len(found) < most:
+    starts: list[int] = []
+    while start < len(text) and len(starts) < limit:
         end = _line_end(text, start)
         if text[start:end].strip():
-            found.append(start)
+            starts.append(start)
         start = end + 1
-    return found
+    return starts
 
 
-def _best_lines(lines: Mapping[int, Mapping[int, float]], most: int) -> Sequence[int]:
+def _best_lines(lines: Mapping[int, Mapping[int, float]], limit: int) -> Sequence[int]:
     """Of lines with the weights of what is in them, those that together have the most
     (SEARCH-70)."""
-    if len(lines) <= most:
+    if len(lines) <= limit:
         return list(lines)
     ordered = sorted(lines, key=lambda start: (-sum(lines[start].values()), start))
     best = ordered[:1]
-    if most > 1:
+    if limit > 1:
         first_with = {term: start for start in reversed(ordered) for term in lines[start]}
-        candidates = dict.fromkeys([*ordered[:most], *first_with.values()])
+        candidates = dict.fromkeys([*ordered[:limit], *first_with.values()])
         pairs = [
             (_together(lines, pair), -n, pair) for n, pair in enumerate(combinations(candidates, 2))
         ]
         best = list(max(pairs)[2])
-    while len(best) < most:
-        left = [start for start in ordered if start not in best]
-        best.append(max(left, key=lambda start: _together(lines, (*best, start))))
-    return best[:most]
+    while len(best) < limit:
+        candidates_left = [start for start in ordered if start not in best]
+        best.append(max(candidates_left, key=lambda start: _together(lines, (*best, start))))
+    return best[:limit]
 
 
 def _together(
@@ -492,7 +492,7 @@ def _on_pages(
 
 
 def around(
-    text: str, start: int, places: Sequence[HitPlace], end: int = -1, most: int = LINE_CHARACTERS
+    text: str, start: int, places: Sequence[HitPlace], end: int = -1, limit: int = LINE_CHARACTERS
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return the line beginning at `start`, or the text up to `end`, of a long one the part that
     has the most; and where the places are. A property whose value stands on several lines is shown
@@ -503,17 +503,17 @@ def around(
         text, start = f"{name} {', '.join(filter(None, items))}", 0
         places, end = [HitPlace(0, len(text))], len(text)
     first, last = start, end
-    if end - start > most:
-        first = max(start, min(_densest(places, most) - most // 3, end - most))
-        last = first + most
+    if end - start > limit:
+        first = max(start, min(_densest(places, limit) - limit // 3, end - limit))
+        last = first + limit
     part = text[first:last]
-    shown = part.strip()
+    excerpt = part.strip()
     before = "…" if first > start else ""
     zero = first + len(part) - len(part.lstrip()) - len(before)
-    low, high = len(before), len(before) + len(shown)
-    found = {(max(low, place.start - zero), min(high, place.end - zero)) for place in places}
-    marks = tuple(sorted([(begin, stop) for begin, stop in found if begin < stop]))
-    return before + _valid(shown) + ("…" if last < end else ""), marks
+    low, high = len(before), len(before) + len(excerpt)
+    clipped = {(max(low, place.start - zero), min(high, place.end - zero)) for place in places}
+    marks = tuple(sorted([(begin, stop) for begin, stop in clipped if begin < stop]))
+    return before + _valid(excerpt) + ("…" if last < end else ""), marks
 
 
 def _body_start(text: str) -> int:
@@ -524,18 +524,18 @@ def _body_start(text: str) -> int:
     return text_start(text)
 
 
-def _densest(places: Sequence[HitPlace], most: int) -> int:
+def _densest(places: Sequence[HitPlace], width: int) -> int:
     """Where the part of a line begins that has the most of what the query names."""
-    best, found = 0.0, places[0].start
+    best, densest = 0.0, places[0].start
     order = sorted(range(len(places)), key=lambda n: places[n].start)
     starts = [places[n].start for n in order]
     for first in places:
-        end = first.start + most - most // 3
+        end = first.start + width - width // 3
         near = sorted(order[bisect_left(starts, first.start) : bisect_right(starts, end)])
         inside = {places[n].term: places[n].weight for n in near if places[n].end <= end}
         if (total := sum(inside.values())) > best + 1e-6:
-            best, found = total, first.start
-    return found
+            best, densest = total, first.start
+    return densest
 
 
 def _valid(text: str) -> str:

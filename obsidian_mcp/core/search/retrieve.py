@@ -67,7 +67,7 @@ def retrieve(
 ) -> AbstractSet[int]:
     """Return the files, of `within` or all, that one of the plan's alternatives finds. Raises:
     OperationTimeout."""
-    found: AbstractSet[int] = NOTHING
+    result: AbstractSet[int] = NOTHING
     for alternative in plan.alternatives:
         files = within
         if alternative.expression is not None:
@@ -86,8 +86,8 @@ def retrieve(
         elif alternative.expression is None:
             continue
         if files:
-            found = found | files if found else files
-    return found
+            result = result | files if result else files
+    return result
 
 
 def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> AbstractSet[int]:
@@ -96,20 +96,24 @@ def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> Abs
         Matcher,
     )  # 5 ms to import; the index alone answers most searches
 
-    matcher, truncated, found = Matcher(query), flagged(snapshot, search_document.TRUNCATED), set()
+    matcher, truncated, matching = (
+        Matcher(query),
+        flagged(snapshot, search_document.TRUNCATED),
+        set(),
+    )
     is_part = (
         len(files) * 4 <= len(snapshot.table.paths) * 3
     )  # of more, a pass over all texts is quicker
     texts = snapshot.rows.texts.read_all(files if is_part else None)
     rows = (row for row in texts if row.file in files)
-    for done, (number, text, packed) in enumerate(rows, 1):
-        if not done % REPORTED_TEXTS:
-            report_progress(done, len(files), "Searching")
+    for count, (number, text, packed) in enumerate(rows, 1):
+        if not count % REPORTED_TEXTS:
+            report_progress(count, len(files), "Searching")
         if number in truncated:
             text, packed = whole_text(snapshot, number), b""
         if matcher.matches(StoredDocument(snapshot, number, text, packed)):
-            found.add(number)
-    return found
+            matching.add(number)
+    return matching
 
 
 # What the index says of a query
@@ -139,23 +143,23 @@ def bounds(
         case nodes.Property():
             return _property(snapshot, node, field.match_case)
         case Word() | Phrase() | Regex() if field.where == "tag":
-            found = _tag(snapshot, node)
+            result = _tag(snapshot, node)
         case Regex():
-            found = _expression(snapshot, node, where, cased=bool(field.match_case))
+            result = _expression(snapshot, node, where, cased=bool(field.match_case))
         case Word() | Phrase() if node.text:
             searched, bounded = _spellings(node.text, where), isinstance(node, Phrase)
-            found = _any([_text(snapshot, text, part, bounded=bounded) for text, part in searched])
-            found = (
-                found.at_most()
+            result = _any([_text(snapshot, text, part, bounded=bounded) for text, part in searched])
+            result = (
+                result.at_most()
                 if field.match_case and not analysis.is_caseless(node.text)
-                else found
+                else result
             )
         case Word() | Phrase():
-            found = Bounds.exact(snapshot.table.files)
+            result = Bounds.exact(snapshot.table.files)
         case _:
             raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
     return (
-        found.at_most() if scoped or field.where == "file" else found
+        result.at_most() if scoped or field.where == "file" else result
     )  # the path contains the name
 
 
@@ -176,11 +180,11 @@ def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField, *, scoped:
         if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)
     ]
     if is_any_line and not scoped and len(texts) == len(leaves):
-        found = [
+        parts = [
             _text(snapshot, analysis.fold(leaf.text), "content", bounded=isinstance(leaf, Phrase))
             for leaf in texts
         ]
-        return _any(found)  # (QUERY-63)
+        return _any(parts)  # (QUERY-63)
     inner = bounds(snapshot, node.part, field._replace(where="content"), scoped=True)
     if node.operator in ("task", "task-todo", "task-done"):
         inner = _all([_tasks(snapshot, node, inner.possible), inner])
@@ -196,76 +200,76 @@ def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
 def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -> Bounds:
     """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42
     to 44)."""
-    found = Bounds.exact(NOTHING)
-    wanted = analysis.wanted(text, bounded=bounded)
-    if where != "path" and not wanted.words:
-        found = Bounds(NOTHING, snapshot.table.files)
+    result = Bounds.exact(NOTHING)
+    sought = analysis.wanted(text, bounded=bounded)
+    if where != "path" and not sought.words:
+        result = Bounds(NOTHING, snapshot.table.files)
     elif where != "path":
         # Names and folders are parts of the path: if that counts too, all columns may be searched,
         # which is quicker.
         columns = "body : " if where == "content" else ""
         unsure = search_document.TRUNCATED | (0 if columns else search_document.ODD_FIELDS)
-        if wanted.open_start or wanted.open_end:
+        if sought.open_start or sought.open_end:
             unsure |= search_document.ODD_WORDS
-        if len(wanted.words) > 1:
-            found = _phrase(snapshot, wanted, columns)
+        if len(sought.words) > 1:
+            result = _phrase(snapshot, sought, columns)
         else:
-            words, open_start, open_end = list(wanted.words), wanted.open_start, wanted.open_end
+            words, open_start, open_end = list(sought.words), sought.open_start, sought.open_end
             if open_start or open_end:
                 words = snapshot.vocabulary.containing(
                     words[0], from_start=not open_start, to_end=not open_end
                 )
-            found = _any_word(snapshot, words, columns)
-        found = _unless(snapshot, found, unsure)
-        found = found if wanted.whole else found.at_most()
+            result = _any_word(snapshot, words, columns)
+        result = _unless(snapshot, result, unsure)
+        result = result if sought.whole else result.at_most()
     if where != "content":
         with_path = path_contains(snapshot, text)
         if bounded and with_path:
             pattern = analysis.phrase(text, match_case=False)
             with_path = {file for file in with_path if pattern.search(snapshot.table.paths[file])}
-        found = _any([found, Bounds.exact(with_path)])
+        result = _any([result, Bounds.exact(with_path)])
     if where == "anyplace":
-        snapshot.text_counts[text] = len(found.possible)
-    return found
+        snapshot.text_counts[text] = len(result.possible)
+    return result
 
 
 def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
     """Files with one of these words; of very many words the rare ones are left to a scan of the
     texts (SEARCH-43)."""
-    found: AbstractSet[int] = NOTHING
+    files: AbstractSet[int] = NOTHING
     start, step = 0, FIRST_WORDS if len(words) > FEW_WORDS else FEW_WORDS
     while start < len(words):
-        scan_seconds = (len(snapshot.table.files) - len(found)) * READ_SECONDS
-        left = len(words) - start
+        scan_seconds = (len(snapshot.table.files) - len(files)) * READ_SECONDS
+        remaining = len(words) - start
         if (
             start
-            and left * LOOKUP_SECONDS > scan_seconds
-            and 3 * min(left, step) * LOOKUP_SECONDS > scan_seconds
+            and remaining * LOOKUP_SECONDS > scan_seconds
+            and 3 * min(remaining, step) * LOOKUP_SECONDS > scan_seconds
         ):
-            return Bounds(found, snapshot.table.files)
-        found = found | _lookup(
+            return Bounds(files, snapshot.table.files)
+        files = files | _lookup(
             snapshot, [(word,) for word in words[start : start + step]], columns
         )
         start, step = start + step, min(step * 6, WORDS_AT_ONCE)
-    return Bounds.exact(found)
+    return Bounds.exact(files)
 
 
-def _phrase(snapshot: Snapshot, wanted: analysis.Wanted, columns: str) -> Bounds:
-    first, *rest = wanted.words
+def _phrase(snapshot: Snapshot, sought: analysis.Wanted, columns: str) -> Bounds:
+    first, *following = sought.words
     firsts: Sequence[str] = [first]
-    prefix = wanted.open_end
-    if wanted.open_start:
+    prefix = sought.open_end
+    if sought.open_start:
         firsts = snapshot.vocabulary.containing(first, to_end=True)
     exactly = True
-    if prefix and len(rest[-1]) < 2:  # nearly every word begins so
-        rest, prefix, exactly = rest[:-1], False, False
+    if prefix and len(following[-1]) < 2:  # nearly every word begins so
+        following, prefix, exactly = following[:-1], False, False
     if len(firsts) > MANY_ENDINGS:
         firsts, exactly = [], False
-    phrases = [(word, *rest) for word in firsts] if exactly or firsts else [tuple(rest)]
+    phrases = [(word, *following) for word in firsts] if exactly or firsts else [tuple(following)]
     if phrases == [()]:
         return Bounds(NOTHING, snapshot.table.files)
-    found = _lookup(snapshot, phrases, columns, prefix=prefix)
-    return Bounds.exact(found) if exactly else Bounds(NOTHING, found)
+    files = _lookup(snapshot, phrases, columns, prefix=prefix)
+    return Bounds.exact(files) if exactly else Bounds(NOTHING, files)
 
 
 def _lookup(
@@ -286,7 +290,7 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
             _any([_text(snapshot, text, where) for text in clause]) for clause in expression.clauses
         ]
         return _all([Bounds.exact(snapshot.table.files), *clauses]).at_most()
-    found = Bounds.exact(NOTHING)
+    result = Bounds.exact(NOTHING)
     if where != "path":
         # Underscores in names and folders are not flagged; what matches there is found in the
         # paths.
@@ -299,13 +303,13 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
         if expression.sees_underscores:
             unsure |= search_document.UNDERSCORES
         words = snapshot.vocabulary.matching(expression)
-        found = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
+        result = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
     if where != "content":
         with_path = {
             number for number, path in snapshot.table.paths.items() if expression.found(path)
         }
-        found = _any([found, Bounds.exact(with_path)])
-    return found.at_most() if cased else found
+        result = _any([result, Bounds.exact(with_path)])
+    return result.at_most() if cased else result
 
 
 # Tasks, tags and properties
@@ -318,14 +322,14 @@ def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bo
 
     required_texts = [analysis.substring(text, match_case=False) for text in required(node.part)]
     is_todo = {"task-todo": True, "task-done": False}.get(node.operator)
-    found = {
+    files = {
         file
         for file, is_multiline, lines in snapshot.rows.file_sets.tasks(is_todo=is_todo)
         if file in among
         and (is_multiline or all(text.search(lines, concurrent=False) for text in required_texts))
     }
     return _unless(
-        snapshot, Bounds.exact(found), search_document.TRUNCATED, snapshot.table.canvases
+        snapshot, Bounds.exact(files), search_document.TRUNCATED, snapshot.table.canvases
     )
 
 
@@ -333,22 +337,22 @@ def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
     from obsidian_mcp.core.query.evaluate import tag_test
 
     name, accepts = tag_test(leaf)
-    found: AbstractSet[int] = NOTHING
+    files: AbstractSet[int] = NOTHING
     sets = snapshot.rows.file_sets
     if name:
-        found = _listed(snapshot, sets.tagged(name))
+        files = _listed(snapshot, sets.tagged(name))
     else:
         keys = [key for key in sets.keys("tags") if accepts(key)]
-        found = NOTHING.union(*[_listed(snapshot, sets.with_key("tags", key)) for key in keys])
+        files = NOTHING.union(*[_listed(snapshot, sets.with_key("tags", key)) for key in keys])
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
-    return _unless(snapshot, Bounds.exact(found), unsure, snapshot.table.canvases)
+    return _unless(snapshot, Bounds.exact(files), unsure, snapshot.table.canvases)
 
 
 def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None) -> Bounds:
     from obsidian_mcp.core.query.evaluate import name_test, value_test
 
     has_name, has_value = name_test(node.key), value_test(node.value, match_case)
-    found: set[int] = set()
+    files_with: set[int] = set()
     sets = snapshot.rows.file_sets
     named = [
         (table, key)
@@ -358,13 +362,13 @@ def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None)
     ]
     for table, key in named:
         if node.value is None:
-            found |= sets.with_key(table, key)
+            files_with |= sets.with_key(table, key)
             continue
         for value, files in sets.by_value(table, key):
             if has_value(value):
-                found.update(files)
+                files_with.update(files)
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
-    return _unless(snapshot, Bounds.exact(found & snapshot.table.files), unsure)
+    return _unless(snapshot, Bounds.exact(files_with & snapshot.table.files), unsure)
 
 
 def _listed(snapshot: Snapshot, files: set[int]) -> AbstractSet[int]:
@@ -377,45 +381,45 @@ def _listed(snapshot: Snapshot, files: set[int]) -> AbstractSet[int]:
 
 def flagged(snapshot: Snapshot, bits: int) -> frozenset[int]:
     """Return the files that have one of some bits of `search_document`."""
-    found = snapshot.flags.get(bits)
-    if found is None:
+    files = snapshot.flags.get(bits)
+    if files is None:
         numbers = snapshot.rows.texts.find_flagged(bits)
-        found = snapshot.flags[bits] = frozenset(
+        files = snapshot.flags[bits] = frozenset(
             number for number in numbers if number in snapshot.table.paths
         )
-    return found
+    return files
 
 
 def path_contains(snapshot: Snapshot, text: str) -> set[int]:
     """Return the files whose folded path contains a folded text."""
     lines, starts, numbers = snapshot.table.path_lines
-    text, found = text.replace("\n", "\0"), set[int]()
+    text, files = text.replace("\n", "\0"), set[int]()
     at = lines.find(text)
     while at >= 0:
-        found.add(numbers[bisect_right(starts, at) - 1])
+        files.add(numbers[bisect_right(starts, at) - 1])
         at = lines.find(text, lines.find("\n", at))
-    return found
+    return files
 
 
 def _unless(
-    snapshot: Snapshot, found: Bounds, bits: int, others: AbstractSet[int] = NOTHING
+    snapshot: Snapshot, certain: Bounds, bits: int, further: AbstractSet[int] = NOTHING
 ) -> Bounds:
     """Make the files uncertain whose rows do not say everything: those with some bits, and some
     others (SEARCH-29)."""
-    unsure = flagged(snapshot, bits) | others
-    return Bounds(found.sure - unsure, found.possible | unsure) if unsure else found
+    unsure = flagged(snapshot, bits) | further
+    return Bounds(certain.sure - unsure, certain.possible | unsure) if unsure else certain
 
 
-def _all(found: Sequence[Bounds]) -> Bounds:
-    sure = _intersection([part.sure for part in found])
-    exactly = all(part.sure is part.possible for part in found)
-    return Bounds(sure, sure if exactly else _intersection([part.possible for part in found]))
+def _all(parts: Sequence[Bounds]) -> Bounds:
+    sure = _intersection([part.sure for part in parts])
+    exactly = all(part.sure is part.possible for part in parts)
+    return Bounds(sure, sure if exactly else _intersection([part.possible for part in parts]))
 
 
-def _any(found: Sequence[Bounds]) -> Bounds:
-    sure = NOTHING.union(*[part.sure for part in found])
-    exactly = all(part.sure is part.possible for part in found)
-    return Bounds(sure, sure if exactly else NOTHING.union(*[part.possible for part in found]))
+def _any(parts: Sequence[Bounds]) -> Bounds:
+    sure = NOTHING.union(*[part.sure for part in parts])
+    exactly = all(part.sure is part.possible for part in parts)
+    return Bounds(sure, sure if exactly else NOTHING.union(*[part.possible for part in parts]))
 
 
 def _intersection(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:
@@ -487,19 +491,22 @@ class StoredDocument(Document):
         if "inline_fields" in self._snapshot.signals.property_tables:
             at = 0  # the index keeps what fields are, and in which order, not where
             for name, value, written in self._rows("name, value, text", "inline_fields"):
-                if found := _find_field(self.text, name, written, at) or _find_field(
+                if span_of_field := _find_field(self.text, name, written, at) or _find_field(
                     self.text, name, written, 0
                 ):
-                    at = found.end
-                    yield name, json.loads(value), found
+                    at = span_of_field.end
+                    yield name, json.loads(value), span_of_field
 
     @cached_property
     def properties(self) -> Mapping[str, object]:
-        found: dict[str, list[object]] = {}
+        values_by_name: dict[str, list[object]] = {}
         for table in self._snapshot.signals.property_tables:
             for name, value in self._rows("name, value", table):
-                found.setdefault(name, []).append(json.loads(value))
-        return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+                values_by_name.setdefault(name, []).append(json.loads(value))
+        return {
+            name: values[0] if len(values) == 1 else values
+            for name, values in values_by_name.items()
+        }
 
 
 def _find_field(text: str, name: str, written: str, at: int) -> Span | None:

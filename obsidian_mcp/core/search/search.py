@@ -82,16 +82,16 @@ class Search:
         answer = partial(search.answer, notice=notice, is_whole=not freshness.pending)
         return self._indexer.query(answer)
 
-    def alike(self, path: VaultPath, text: str, most: int) -> tuple[list[VaultPath], str | None]:
+    def alike(self, path: VaultPath, text: str, limit: int) -> tuple[list[VaultPath], str | None]:
         """Return the visible files that are most like one, by vectors or words, and a sentence if
         the index is not whole (SEARCH-90)."""
         self._indexer.complete()
         notice, hidden = self._indexer.freshness.notice, self._filters()
         paths: list[VaultPath] = []
         if self._like is not None:
-            paths = [near.path for near in self._like(path, most)]
+            paths = [near.path for near in self._like(path, limit)]
         if not paths:
-            paths = self._indexer.query(lambda rows: similar.alike(rows, text, most))
+            paths = self._indexer.query(lambda rows: similar.alike(rows, text, limit))
         visible = [path for path in paths if self._catalog.get(path) and not hidden.match(path)]
         return visible, notice
 

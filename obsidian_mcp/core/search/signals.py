@@ -36,12 +36,12 @@ class Signals(NamedTuple):
     """The moment of the question on the user's clock; None where the question came without one."""
 
     def newest_first(
-        self, files: Collection[int], most: int, without: Collection[int] = frozenset()
+        self, files: Collection[int], limit: int, without: Collection[int] = frozenset()
     ) -> list[int]:
-        """Return the first `most` files, the one changed last first, and none of those in `without`
-        (SEARCH-63)."""
+        """Return the first `limit` files, the one changed last first, and none of those in
+        `without` (SEARCH-63)."""
         among = [number for number in files if number not in without] if without else files
-        return list(islice(self.rows.file_sets.newest_first(among), most))
+        return list(islice(self.rows.file_sets.newest_first(among), limit))
 
     def read_times(self, items: Sequence[Item]) -> Mapping[VaultPath, int]:
         """Return when files were last changed, in nanoseconds since the epoch (SEARCH-13)."""

@@ -37,7 +37,7 @@ class NearDuplicates(NamedTuple):
     """Whether all texts were compared."""
 
 
-def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
+def alike(rows: Rows, text: str, limit: int) -> list[VaultPath]:
     """Return the files that share the note's words, the most alike first by BM25 over any of them
     (SEARCH-90)."""
     empty = ASKING.union(*STOP_WORDS.values())
@@ -47,13 +47,13 @@ def alike(rows: Rows, text: str, most: int) -> list[VaultPath]:
         return []
     # Sorted: in another order the weights would add up to sums that differ in their last digits
     expression = " OR ".join(sorted('"' + term.replace('"', '""') + '"' for term in terms))
-    return rows.full_text.most_alike(expression, most)
+    return rows.full_text.most_alike(expression, limit)
 
 
-def overlap(one: str, other: str) -> float:
+def overlap(text: str, other_text: str) -> float:
     """How much two texts have in common, from 0 to 1: the share of their runs of three words in
     both (SEARCH-91)."""
-    first, second = _runs(one), _runs(other)
+    first, second = _runs(text), _runs(other_text)
     together = len(first | second)
     return len(first & second) / together if together else 0.0
 
@@ -62,7 +62,7 @@ def near_duplicates(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
     """Return the texts of which at least DUPLICATE_OVERLAP is the same, in pairs (SEARCH-92). Texts
     are compared that have some of the least hashes of their runs in common, which alike texts
     nearly always have."""
-    known: list[tuple[VaultPath, str]] = []
+    compared: list[tuple[VaultPath, str]] = []
     first_with: dict[int, int] = {}
     shared: Counter[tuple[int, int]] = Counter()
     room = COMPARED_CHARACTERS
@@ -75,26 +75,26 @@ def near_duplicates(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
         runs = set(map(hash, zip(*(split[at:] for at in range(RUN)), strict=False)))
         if len(runs) >= LEAST_RUNS:
             for mark in sorted(runs)[:MARKS]:
-                if (first := first_with.setdefault(mark, len(known))) < len(known):
-                    shared[first, len(known)] += 1
-            known.append((path, text))
+                if (first := first_with.setdefault(mark, len(compared))) < len(compared):
+                    shared[first, len(compared)] += 1
+            compared.append((path, text))
     pairs = []
-    for (one, other), marks in shared.items():
+    for (earlier, later), marks in shared.items():
         checkpoint()
         if (
             marks >= SHARED_MARKS
-            and (same := overlap(known[one][1], known[other][1])) >= DUPLICATE_OVERLAP
+            and (same := overlap(compared[earlier][1], compared[later][1])) >= DUPLICATE_OVERLAP
         ):
-            low, high = sorted((known[one][0], known[other][0]))
+            low, high = sorted((compared[earlier][0], compared[later][0]))
             pairs.append((low, high, same))
     return NearDuplicates(sorted(pairs), is_whole=room >= 0)
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
-    found = _words(text)
+    text_words = _words(text)
     return (
-        {tuple(found[at : at + RUN]) for at in range(max(len(found) - RUN + 1, 1))}
-        if found
+        {tuple(text_words[at : at + RUN]) for at in range(max(len(text_words) - RUN + 1, 1))}
+        if text_words
         else set()
     )
 

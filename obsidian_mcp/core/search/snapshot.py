@@ -78,16 +78,20 @@ def table_of(
     files: NumberedFiles, entries: Mapping[str, FileEntry], is_hidden: Callable[[str], bool] | None
 ) -> FileTable:
     """Return the table of the files that have rows or are in the vault (`entries`)."""
-    shown, paths = entries, files.paths
+    visible, paths = entries, files.paths
     if is_hidden is not None:
-        shown = {path: entry for path, entry in entries.items() if not is_hidden(path)}
-        paths = {number: path for number, path in paths.items() if path in shown}
+        visible = {path: entry for path, entry in entries.items() if not is_hidden(path)}
+        paths = {number: path for number, path in paths.items() if path in visible}
     numbers = dict(zip(paths.values(), paths, strict=True))
-    others = [shown[path] for path in shown.keys() - numbers.keys() if not indexable(path)]
-    others.sort(key=lambda entry: entry.path)
-    has_pdfs = PDF in "\n".join(shown).lower() and any(path[-4:].lower() == PDF for path in shown)
+    textless = [visible[path] for path in visible.keys() - numbers.keys() if not indexable(path)]
+    textless.sort(key=lambda entry: entry.path)
+    has_pdfs = PDF in "\n".join(visible).lower() and any(
+        path[-4:].lower() == PDF for path in visible
+    )
     count = len(files.paths) + len(files.gone)
-    return FileTable(paths, numbers, count, len(paths) < count, tuple(others), is_hidden, has_pdfs)
+    return FileTable(
+        paths, numbers, count, len(paths) < count, tuple(textless), is_hidden, has_pdfs
+    )
 
 
 class Snapshot(NamedTuple):

@@ -77,11 +77,11 @@ def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
     having: list[tuple[Key | int, Item]] = []
     lacking: list[Item] = []
     for item in sorted(items, key=lambda item: item.path):
-        found = key(item)
-        if found is None:
+        sort_key = key(item)
+        if sort_key is None:
             lacking.append(item)
         else:
-            having.append((found, item))
+            having.append((sort_key, item))
     having.sort(
         key=itemgetter(0), reverse=by.descending
     )  # stable: equal ones stay in the order of their paths
@@ -137,11 +137,11 @@ def shown_values(
             return lambda item: timestamp(times.get(item.path, 0))
         case "property":
             values = snapshot.signals.read_values(by.property, items)
-            shown = {
+            texts = {
                 number: shorten(in_one_line(value), VALUE_CHARACTERS)
                 for number, value in values.items()
             }
-            return lambda item: shown.get(item.number)
+            return lambda item: texts.get(item.number)
         case "tag":
             tags_ = tags_of(snapshot, items)
             return lambda item: (
@@ -154,14 +154,14 @@ def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Se
     """The tags of each file that has some, each once, in the smallest of its spellings in these
     files."""
     spelled: dict[str, str] = {}
-    found: dict[int, dict[str, None]] = {}
+    keys_by_file: dict[int, dict[str, None]] = {}
     files = [item.number for item in items if item.number is not None]
     for number, _, tag in snapshot.rows.column("tags", "tag", files=files):
         key = tags.key(tag)
         name = tag.removeprefix("#")
         spelled[key] = min(spelled.get(key, name), name)
-        found.setdefault(number, {})[key] = None
-    return {number: [f"#{spelled[key]}" for key in keys] for number, keys in found.items()}
+        keys_by_file.setdefault(number, {})[key] = None
+    return {number: [f"#{spelled[key]}" for key in keys] for number, keys in keys_by_file.items()}
 
 
 def in_one_line(value: object) -> str:

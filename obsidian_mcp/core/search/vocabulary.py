@@ -91,28 +91,28 @@ class Term(NamedTuple):
             )
         )
 
-    def places(self, text: str, most: int) -> list[Place]:
+    def places(self, text: str, limit: int) -> list[Place]:
         """Return where the term is in a folded text, at most so many places of each word or
         phrase."""
-        found: list[Place] = []
+        places: list[Place] = []
         if self.is_part:
             at = text.find(self.text)
-            while at >= 0 and len(found) < most:
+            while at >= 0 and len(places) < limit:
                 end = at + len(self.text)
-                found.append((at, end, INFIX if _is_glued(text, at, end) else SAME))
+                places.append((at, end, INFIX if _is_glued(text, at, end) else SAME))
                 at = text.find(self.text, end)
-            return found
+            return places
         for word, weight in self.variants.items():
-            left, at = most, text.find(word)
-            while at >= 0 and left:
+            remaining, at = limit, text.find(word)
+            while at >= 0 and remaining:
                 end = at + len(word)
                 if not _is_glued(text, at, end):
-                    found.append((at, end, weight))
-                    left -= 1
+                    places.append((at, end, weight))
+                    remaining -= 1
                 at = text.find(word, end)
         for phrase, weight in self.phrases.items():
-            _add_phrase(found, phrase, weight, text, most)
-        return found
+            _add_phrase(places, phrase, weight, text, limit)
+        return places
 
 
 def _is_glued(text: str, start: int, end: int) -> bool:
@@ -120,24 +120,24 @@ def _is_glued(text: str, start: int, end: int) -> bool:
 
 
 def _add_phrase(
-    found: list[Place], phrase: tuple[str, ...], weight: float, text: str, most: int
+    places: list[Place], phrase: tuple[str, ...], weight: float, text: str, limit: int
 ) -> None:
     """Where folded words follow each other with little between; compiling a pattern to use once
     takes longer."""
-    first, *rest = without_gaps(phrase)
+    first, *following = without_gaps(phrase)
     is_begun, is_ended = is_spaced(phrase[0][0]), is_spaced(phrase[-1][-1])
     at = text.find(first)
-    while at >= 0 and most:
+    while at >= 0 and limit:
         end = -1
         if not (is_begun and at and is_spaced(text[at - 1])):
-            ends = _ends(rest, text, at + len(first))
+            ends = _ends(following, text, at + len(first))
             end = max(
                 (stop for stop in ends if not (is_ended and is_spaced(text[stop : stop + 1]))),
                 default=-1,
             )
         if end > at:
-            found.append((at, end, weight))
-            most -= 1
+            places.append((at, end, weight))
+            limit -= 1
         at = text.find(first, max(end, at + 1))
 
 
@@ -182,12 +182,12 @@ class Vocabulary(NamedTuple):
         self, part: str, *, from_start: bool = True, to_end: bool = True
     ) -> list[str]:
         """As `containing`; the words may have accents that `part` has not (SEARCH-32)."""
-        found = dict.fromkeys(_lines_with(self.words, part + "\n" * to_end, from_start=from_start))
+        words = dict.fromkeys(_lines_with(self.words, part + "\n" * to_end, from_start=from_start))
         if len(self.accented) > 1:
-            found |= dict.fromkeys(
+            words |= dict.fromkeys(
                 self.accented_containing(part, from_start=from_start, to_end=to_end)
             )
-        return list(found)
+        return list(words)
 
     def accented_containing(
         self, part: str, *, from_start: bool = True, to_end: bool = True
@@ -199,11 +199,11 @@ class Vocabulary(NamedTuple):
     def matching(self, expression: RegExp) -> list[str]:
         """Return the words that an expression without anchors matches in part (SEARCH-33). Raises:
         OperationTimeout."""
-        text, found, at = self.words.decode(), [], 0
+        text, words, at = self.words.decode(), [], 0
         while (start := expression.first(text, at, len(text))) >= 0:
             at = text.find("\n", start)
-            found.append(text[text.rfind("\n", 0, start) + 1 : at])
-        return found
+            words.append(text[text.rfind("\n", 0, start) + 1 : at])
+        return words
 
     def has(self, word: str) -> bool:
         return self.words.find(f"\n{word}\n".encode()) >= 0
@@ -211,24 +211,24 @@ class Vocabulary(NamedTuple):
 
 def _lines_with(lines: bytes, part: str, *, from_start: bool) -> list[str]:
     """The lines that contain `part`, or begin with it; there is a line end before the first."""
-    found = []
+    matching = []
     needle = ("\n" * from_start + part).encode()
     at = lines.find(needle)
     while at >= 0:
         start = at + 1 if from_start else lines.rfind(b"\n", 0, at) + 1
         end = lines.find(b"\n", max(start, at + 1))
-        found.append(lines[start:end].decode())
+        matching.append(lines[start:end].decode())
         at = lines.find(needle, end)
-    return found
+    return matching
 
 
-def grown(known: Vocabulary, full_text: FullText) -> Vocabulary:
+def grown(vocabulary: Vocabulary, full_text: FullText) -> Vocabulary:
     """Return the vocabulary with the words that the index has got since (SEARCH-34)."""
-    new = full_text.words_since(known.last)
+    new = full_text.words_since(vocabulary.last)
     if new is None:
-        return known
+        return vocabulary
     return Vocabulary(
-        new.last, known.words + _lines(new.words), known.accented + _lines(new.accented)
+        new.last, vocabulary.words + _lines(new.words), vocabulary.accented + _lines(new.accented)
     )
 
 
@@ -287,51 +287,63 @@ class Lexicon:
             return {word: SAME} if self.vocabulary.has(word) else {}
         family = Family(word, self.languages)
         alike = {
-            other: plain(other)
-            for other in self.vocabulary.plainly_containing(family.beginning, to_end=False)
+            candidate: plain(candidate)
+            for candidate in self.vocabulary.plainly_containing(family.beginning, to_end=False)
         }
         self._with_prefix[bare] = [
-            other for other, plainly in alike.items() if plainly.startswith(bare)
+            candidate for candidate, plainly in alike.items() if plainly.startswith(bare)
         ]
         found: Variants = {word: SAME} if word in alike else {}
-        _add(found, [other for other, plainly in alike.items() if plainly == bare], ACCENTS)
+        _add(found, [candidate for candidate, plainly in alike.items() if plainly == bare], ACCENTS)
         _add(found, self._umlauts(word, bare), ACCENTS)
-        _add(found, [other for other, plainly in alike.items() if family.has(other, plainly)], FORM)
+        _add(
+            found,
+            [candidate for candidate, plainly in alike.items() if family.has(candidate, plainly)],
+            FORM,
+        )
         if "german" in self.languages or _UMLAUT.search(word):
             forms = german_verb_forms(bare)
             _add(
                 found,
-                [other for form in forms for other in self.vocabulary.plainly_containing(form)],
+                [
+                    candidate
+                    for form in forms
+                    for candidate in self.vocabulary.plainly_containing(form)
+                ],
                 FORM,
             )
         return self._live(found)
 
     def _umlauts(self, word: str, bare: str) -> list[str]:
         """`mueller` for `müller`, and the other way round."""
-        found: list[str] = []
+        spellings: list[str] = []
         written = written_out(word)
         if written is not None:
-            found += self.vocabulary.plainly_containing(written)
+            spellings += self.vocabulary.plainly_containing(written)
         if re.search("[aou]e", bare):
             shorter = re.sub("([aou])e", r"\1", bare)
-            found += [
-                other
-                for other in self.vocabulary.accented_containing(shorter)
-                if written_out(other) == bare
+            spellings += [
+                candidate
+                for candidate in self.vocabulary.accented_containing(shorter)
+                if written_out(candidate) == bare
             ]
-        return found
+        return spellings
 
     def _containing(self, bare: str, inner: Variants) -> Variants:
         """Also words that begin with it, end with it, or contain it."""
-        found = dict(inner)
+        variants = dict(inner)
         if len(bare) >= PREFIX_LETTERS:
-            _add(found, self._with_prefix.get(bare, ()), PREFIX)
+            _add(variants, self._with_prefix.get(bare, ()), PREFIX)
         if len(bare) >= SUFFIX_LETTERS:
             to_end = len(bare) < INFIX_LETTERS
             containing = self.vocabulary.plainly_containing(bare, from_start=False, to_end=to_end)
-            _add(found, [other for other in containing if plain(other).endswith(bare)], INFIX)
-            _add(found, containing, INFIX)
-        return self._live(found)
+            _add(
+                variants,
+                [candidate for candidate in containing if plain(candidate).endswith(bare)],
+                INFIX,
+            )
+            _add(variants, containing, INFIX)
+        return self._live(variants)
 
     def _misspellings(self, bare: str) -> Variants:
         """Words one letter away, or with two exchanged, and forms of the first; if none, words
@@ -348,28 +360,30 @@ class Lexicon:
         )
         candidates |= dict.fromkeys(self.vocabulary.plainly_containing(exchanged))
         near = [
-            other
-            for other in candidates
-            if abs(len(other) - len(bare)) < 3 and one_mistake(bare, plain(other))
+            candidate
+            for candidate in candidates
+            if abs(len(candidate) - len(bare)) < 3 and one_mistake(bare, plain(candidate))
         ]
-        found: Variants = {}
-        _add(found, near, TYPO)
-        found = self._live(found)
-        if not found:
+        variants: Variants = {}
+        _add(variants, near, TYPO)
+        variants = self._live(variants)
+        if not variants:
             roots = [root for root in stems(bare, self.languages) if len(root) >= STEM_LETTERS]
             near = [
-                other
-                for other in candidates
-                if abs(len(other) - len(bare)) <= ENDING_LETTERS
+                candidate
+                for candidate in candidates
+                if abs(len(candidate) - len(bare)) <= ENDING_LETTERS
                 and any(
-                    one_mistake(root, its) for root in roots for its in stems(other, self.languages)
+                    one_mistake(root, its)
+                    for root in roots
+                    for its in stems(candidate, self.languages)
                 )
             ]
-            _add(found, near, TYPO)
-            found = self._live(found)
-        for other in list(found)[:TYPOS_WITH_FORMS]:
-            _add(found, self.variants(other), TYPO)
-        return found
+            _add(variants, near, TYPO)
+            variants = self._live(variants)
+        for candidate in list(variants)[:TYPOS_WITH_FORMS]:
+            _add(variants, self.variants(candidate), TYPO)
+        return variants
 
     def _live(self, variants: Variants) -> Variants:
         return {word: variants[word] for word in self._used(variants)} if variants else variants
@@ -386,26 +400,28 @@ def german_verb_forms(bare: str) -> list[str]:
     """Return the participles of a German verb, or of a participle the other forms, all in basic
     letters (SEARCH-52). Regular ones: `kundigen` gives `gekundigt`, `absagen` gives `abgesagt`, and
     the other way round."""
-    found: list[str] = []
+    forms: list[str] = []
     if verb := _VERB.fullmatch(bare):
         before, stem = verb["before"] or "", verb["stem"]
         participles = dict.fromkeys((f"ge{before}{stem}", f"{before}ge{stem}"))
-        found += [f"{participle}{end}" for participle in participles for end in ("t", "et", "en")]
+        forms += [f"{participle}{end}" for participle in participles for end in ("t", "et", "en")]
     for participle in _PARTICIPLE.finditer(bare):
         before, stem = participle["before"] or "", participle["stem"]
-        found += [f"{before}{stem}{end}" for end in ("en", "e", "t", "st", "et", "te", "ten")]
-    return [form for form in found if form != bare]
+        forms += [f"{before}{stem}{end}" for end in ("en", "e", "t", "st", "et", "te", "ten")]
+    return [form for form in forms if form != bare]
 
 
-def one_mistake(one: str, other: str) -> bool:
+def one_mistake(word: str, other_word: str) -> bool:
     """Return whether two words differ in exactly one letter, or in two neighbours exchanged."""
-    if abs(len(one) - len(other)) > 1 or one == other:
+    if abs(len(word) - len(other_word)) > 1 or word == other_word:
         return False
     start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
+    while start < min(len(word), len(other_word)) and word[start] == other_word[start]:
         start += 1
-    if len(one) == len(other):
-        rest, others = one[start:], other[start:]
-        return rest[1:] == others[1:] or (rest[:2] == others[1::-1] and rest[2:] == others[2:])
-    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    if len(word) == len(other_word):
+        tail, other_tail = word[start:], other_word[start:]
+        return tail[1:] == other_tail[1:] or (
+            tail[:2] == other_tail[1::-1] and tail[2:] == other_tail[2:]
+        )
+    longer, shorter = (word, other_word) if len(word) > len(other_word) else (other_word, word)
     return longer[start + 1 :] == shorter[start:]

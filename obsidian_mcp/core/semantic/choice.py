@@ -35,9 +35,9 @@ class Choice:
 def parse(text: bytes | str) -> Choice:
     """Raises: InvalidArguments."""
     try:
-        found = Choice(**json.loads(text))
+        choice = Choice(**json.loads(text))
     except (TypeError, ValueError) as error:
         raise InvalidArguments(
             "The settings of semantic search cannot be read. Run `obsidian-mcp semantic setup` again."
         ) from error
-    return found
+    return choice

@@ -57,10 +57,10 @@ class Vectors(Protocol):
 
     def drop(self, paths: Iterable[VaultPath]) -> None: ...
 
-    def nearest(self, vector: bytes, most: int) -> list[Near]:
+    def nearest(self, vector: bytes, limit: int) -> list[Near]:
         """Return the files with the nearest pieces, the nearest first."""
 
-    def like(self, path: VaultPath, most: int) -> list[Near]:
+    def like(self, path: VaultPath, limit: int) -> list[Near]:
         """Return the files nearest to all of one file together, without itself."""
 
     def close(self) -> None: ...
@@ -103,13 +103,13 @@ class Meaning:
     def pending(self) -> list[VaultPath]:
         """Return the notes to embed, without those that the model refused, and forget notes that are gone or hidden."""
         visible = {path for path in self._visible() if is_note(path)}
-        known = self._vectors.digests()
-        self._vectors.drop([path for path in known if path not in visible])
+        embedded = self._vectors.digests()
+        self._vectors.drop([path for path in embedded if path not in visible])
         present = self._indexer.query(lambda rows: rows.digests())
         return sorted(
             path
             for path, digest in present
-            if path in visible and digest not in (known.get(path), self.refused.get(path))
+            if path in visible and digest not in (embedded.get(path), self.refused.get(path))
         )
 
     def embed(self, paths: Sequence[VaultPath]) -> None:
@@ -123,10 +123,10 @@ class Meaning:
                 digest, text, headings = note
                 name = printable(path.rpartition("/")[2].rpartition(".")[0])
                 parts = pieces(name, text, headings)
-                made: list[bytes] = []
+                vectors: list[bytes] = []
                 try:
                     for at in range(0, len(parts), BATCH_PIECES):
-                        made += self._embedder.embed([part.text for part in parts[at : at + BATCH_PIECES]])
+                        vectors += self._embedder.embed([part.text for part in parts[at : at + BATCH_PIECES]])
                 except EmbeddingRefused:
                     self.refused[path] = digest
                     self._refused_last += 1
@@ -136,36 +136,36 @@ class Meaning:
                     self._refused_last = 0
                     raise
                 self._refused_last = 0
-                self._vectors.put(path, digest, [part.start for part in parts], made)
+                self._vectors.put(path, digest, [part.start for part in parts], vectors)
 
     def complete(self) -> int:
         """Embed everything that is pending; return how many notes these were. Raises: SemanticUnavailable."""
         paths = self.pending()
-        for done, path in enumerate(paths):
-            report_progress(done, len(paths), "Embedding")
+        for count, path in enumerate(paths):
+            report_progress(count, len(paths), "Embedding")
             self.embed([path])
         return len(paths) - len(self.refused.keys() & set(paths))
 
-    def near(self, text: str, most: int) -> list[Near]:
+    def near(self, text: str, limit: int) -> list[Near]:
         """Return the notes that mean most nearly what a text says; none while the model is not ready (SEM-04)."""
         if not self._is_ready:
             return []
         try:
             (vector,) = self._embedder.embed([text], quick=True)
-            found = self._vectors.nearest(vector, most)
+            nearest = self._vectors.nearest(vector, limit)
         except SemanticUnavailable:  # the words alone answer; `doctor` says what is wrong
             return []
-        return [near for near in found if near.similarity >= LEAST_SIMILARITY]
+        return [near for near in nearest if near.similarity >= LEAST_SIMILARITY]
 
     def close(self) -> None:
         """Stop what is done in the background, and close the vectors."""
         self.stop()
         self._vectors.close()
 
-    def like(self, path: VaultPath, most: int) -> list[Near]:
+    def like(self, path: VaultPath, limit: int) -> list[Near]:
         """Return the notes that are most like one; none if it has no vectors, or they cannot be used."""
         try:
-            return self._vectors.like(path, most)
+            return self._vectors.like(path, limit)
         except SemanticUnavailable:
             return []
 
@@ -182,15 +182,15 @@ class Piece(NamedTuple):
 
 def pieces(name: str, text: str, headings: Sequence[tuple[int, str]]) -> list[Piece]:
     """Return the pieces of a note. `headings` are where they begin and what they say, in their order."""
-    found = []
+    pieces_of_note = []
     begin = text_start(text)
     starts = [(begin, ""), *((start, heading) for start, heading in headings if start >= begin)]
     for start, end, heading in _sections(text, starts):
         title = f"{name}\n{heading}\n" if heading and heading != name else f"{name}\n"
-        found += [Piece(at, title + part) for at, part in _parts(text, start, end)]
-        if len(found) >= MOST_PIECES:
+        pieces_of_note += [Piece(at, title + part) for at, part in _parts(text, start, end)]
+        if len(pieces_of_note) >= MOST_PIECES:
             break
-    return found[:MOST_PIECES] or [Piece(len(text), name)]
+    return pieces_of_note[:MOST_PIECES] or [Piece(len(text), name)]
 
 
 def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int, str]]:
