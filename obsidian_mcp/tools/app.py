@@ -40,9 +40,9 @@ class AppAnswer:
 def app_info(
     app: App,
     topic: Annotated[Topic, Argument(description="history, history_read: a note's versions")] = "commands",
-    name: Annotated[str, Argument(description="Note, for history and history_read")] = "",
-    text: Annotated[str, Argument(description="Part of the commands' ids")] = "",
-    version: Annotated[int, Argument(description="For history_read; 1: newest", ge=1)] = 1,
+    name: Annotated[str, Argument(description="Note of the history")] = "",
+    text: Annotated[str, Argument(description="Part of command ids")] = "",
+    version: Annotated[int, Argument(description="1: newest", ge=1)] = 1,
     vault: VaultName = "",
 ) -> AppAnswer | DocumentAnswer:
     """Read from the running Obsidian app: commands, plugins, state of Sync, older versions of a note."""
@@ -81,7 +81,7 @@ def open_note(app: App, name: Name, vault: VaultName = "") -> AppAnswer:
 @tool(title="Run Obsidian command", writes=True, destructive=True, open_world=True, needs_app=True)
 def app_command(
     app: App,
-    command: Annotated[str, Argument(description="Its id, such as app:reload")] = "",
+    command: Annotated[str, Argument(description="Such as app:reload")] = "",
     javascript: Annotated[str, Argument(description="Instead, where the user allows it")] = "",
     vault: VaultName = "",
 ) -> AppAnswer:

@@ -62,11 +62,11 @@ MOST_RESULTS: Final = 500
 """Entries of one page for a model."""
 
 Name = Annotated[str, Argument(description="Name or path", min_length=1)]
-Query = Annotated[str, Argument(description="Instead: notes that a search finds")]
+Query = Annotated[str, Argument(description="Instead: a search")]
 VaultNames = Annotated[str, Argument(description="Vault; * all")]
 VaultName = Annotated[str, Argument(description="Vault")]
-Etag = Annotated[str, Argument(description="Refuse if changed since")]
-TableSection = Annotated[str, Argument(description="The table below this heading")]
+Etag = Annotated[str, Argument(description="Refuse if changed")]
+TableSection = Annotated[str, Argument(description="Below this heading")]
 TableNumber = Annotated[int, Argument(description="Which of several, from 1", ge=0)]
 DryRun = Annotated[bool, Argument(description="Preview")]
 Limit = Annotated[int, Argument(description="0: count", ge=0, le=MOST_RESULTS, pages=True)]

@@ -200,7 +200,7 @@ class Added:
 @tool(title="Add attachment", writes=True)
 def add_attachment(
     app: App,
-    name: Annotated[str, Argument(description="File name or path")],
+    name: Annotated[str, Argument(description="Name or path")],
     data: Annotated[str, Argument(description="base64")] = "",
     source: Annotated[str, Argument(description="Instead: an allowed file's path")] = "",
     note: Annotated[str, Argument(description="Note that it is for")] = "",

@@ -55,13 +55,13 @@ def list_bookmarks(
 @tool(title="Edit bookmarks", writes=True, destructive=True)
 def edit_bookmarks(
     app: App,
-    action: Literal["add", "remove"],
+    action: Annotated[Literal["add", "remove"], Argument(description="What to do")],
     target: Annotated[str, Argument(description="Note#Heading, Folder/, https://… or search:…")],
     title: Annotated[str, Argument(description="add: shown for it")] = "",
     group: Annotated[str, Argument(description="add: into this group")] = "",
     vault: VaultName = "",
 ) -> ChangedBookmark:
-    """Add a bookmark to the app's bookmarks, or remove one."""
+    """Add or remove a bookmark of the app."""
     if not target.strip():
         raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
     opened = app.vaults.get(vault)

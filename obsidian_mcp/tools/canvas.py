@@ -45,7 +45,7 @@ class ReadCanvas:
 def read_canvas(
     app: App,
     name: Name,
-    offset: Annotated[int, Argument(description="Where to go on: next_offset", ge=0)] = 0,
+    offset: Annotated[int, Argument(description="next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> DocumentAnswer:
     """Read a canvas as an outline: groups, cards with ids and places, edges with labels."""

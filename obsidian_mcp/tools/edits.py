@@ -56,8 +56,8 @@ def edit_note(
     etag: Etag = "",
     vault: VaultName = "",
 ) -> EditedNote:
-    """Change part of a note (add a line, fix a paragraph). prepend adds after the frontmatter;
-    *_section work below a heading, which stays but with remove_section."""
+    """Change part of a note (add a line, fix a paragraph). prepend: after the frontmatter.
+    *_section: below a heading, which only remove_section removes."""
     opened = app.vaults.get(vault)
     content = _check_content(operation, content, find, section)
     entry = opened.find(name)

@@ -48,7 +48,7 @@ class FileListing:
 @tool(title="List files of a folder")
 def list_files(
     app: App,
-    folder: Annotated[str, Argument(description="Folder path; else the root")] = "",
+    folder: Annotated[str, Argument(description="Else the root")] = "",
     recursive: Annotated[bool, Argument(description="Subfolders too")] = False,
     extension: Annotated[str, Argument(description="Such as md or pdf")] = "",
     sort: Annotated[
@@ -114,7 +114,7 @@ class VaultInfo:
 
 @tool(title="Vault overview")
 def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
-    """Overview of the vault: how many notes and files, size, kinds, notes changed last, other vaults."""
+    """Overview of the vault: notes and files, size, kinds, notes changed last, other vaults."""
     opened = app.vaults.get(vault)
     with opened.lock:
         entries = opened.entries()

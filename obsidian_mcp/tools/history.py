@@ -53,7 +53,7 @@ def history(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> History:
-    """List the changes made by these tools, the latest first."""
+    """List the changes made by these tools, latest first."""
     opened = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(opened, change)

@@ -168,7 +168,7 @@ def similar(
     limit: Annotated[int, Argument(description="Notes", ge=1, le=MOST_COMPARED, pages=True)] = 10,
     vault: VaultName = "",
 ) -> SimilarNotes:
-    """Find notes similar to a note, the most alike first, and duplicates."""
+    """Find notes similar to a note, most alike first, and duplicates."""
     from obsidian_mcp.core.search.similar import DUPLICATE_OVERLAP, overlap
 
     opened = app.vaults.get(vault)
@@ -226,7 +226,10 @@ class GraphAnswer:
 @tool(title="Link graph and orphans")
 def graph(
     app: App,
-    question: Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"],
+    question: Annotated[
+        Literal["orphans", "dead_ends", "unresolved", "neighbours", "path"],
+        Argument(description="What to find"),
+    ],
     name: Annotated[str, Argument(description="Note; path: start")] = "",
     to: Annotated[str, Argument(description="path: end")] = "",
     depth: Annotated[int, Argument(description="neighbours: links away", ge=1, le=5)] = 1,
@@ -234,7 +237,7 @@ def graph(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> GraphAnswer:
-    """Find orphan notes (nothing links to them), dead ends (no links), unresolved (broken) links with what was meant,
+    """Find orphan notes (nothing links to them), dead ends (no links), unresolved (broken) links,
     neighbours of a note, or the shortest path."""
     opened = app.vaults.get(vault)
     for argument, given in (("name", name), ("to", to)):

@@ -56,10 +56,10 @@ def move_note(
     app: App,
     *,
     name: Annotated[str, Argument(description="Note, attachment or folder")] = "",
-    to: Annotated[str, Argument(description="New path or name, or Folder/ to go into", min_length=1)],
+    to: Annotated[str, Argument(description="New path or name, or Folder/", min_length=1)],
     names: Annotated[list[str], Argument(description="Instead: several notes")] = [],  # noqa: B006
     query: Query = "",
-    update_links: bool = True,
+    update_links: Annotated[bool, Argument(description="Links follow")] = True,
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:
@@ -105,7 +105,7 @@ class Composed:
 @tool(title="Merge or extract", writes=True, destructive=True)
 def compose_notes(
     app: App,
-    action: Literal["merge", "extract"],
+    action: Annotated[Literal["merge", "extract"], Argument(description="What to do")],
     name: Name,
     into: Annotated[str, Argument(description="Note to add to; extract: or a new one, else the heading")] = "",
     part: Annotated[str, Argument(description="extract: heading, ^block, or lines 10-20")] = "",

@@ -65,15 +65,15 @@ class Created:
 def create_note(
     app: App,
     name: Annotated[str, Argument(description="Name, or path with folders", min_length=1)],
-    content: str = "",
+    content: Annotated[str, Argument(description="Markdown")] = "",
     overwrite: Annotated[bool, Argument(description="Replace an existing note")] = False,
     template: Annotated[str, Argument(description="Its name; auto: Templater's for the folder")] = "",
     properties: Annotated[dict[str, Any], Argument(description="Frontmatter")] = {},  # noqa: B006  never changed
     date: Annotated[str, Argument(description="Day of the template's {{date}}: tomorrow, 2026-11-30")] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create (make) a new note, from a template with content behind it; the content's frontmatter and properties merge
-    into the template's. The name unique: is the minute."""
+    """Create (make) a new note, from a template with content behind it; its frontmatter and properties merge into the
+    template's. The name unique: is the minute."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits  # what reading a note does without
     from obsidian_mcp.core.operations import move
@@ -288,7 +288,7 @@ def read_note(
         Literal["text", "outline", "properties", "metadata", "context"],
         Argument(description="context: also links, tasks, similar notes"),
     ] = "text",
-    offset: Annotated[int, Argument(description="Where to go on: next_offset", ge=0)] = 0,
+    offset: Annotated[int, Argument(description="next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> DocumentAnswer:
     """Read (open) a note: a JSON line with path and etag, then the text exactly as in the file, long ones in pages. The

@@ -36,11 +36,14 @@ class PeriodicNote:
 def daily_note(
     app: App,
     date: Annotated[str, Argument(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")] = "today",
-    period: Literal["daily", "weekly", "monthly", "quarterly", "yearly"] = "daily",
+    period: Annotated[
+        Literal["daily", "weekly", "monthly", "quarterly", "yearly"],
+        Argument(description="Kind of note"),
+    ] = "daily",
     content: Annotated[str, Argument(description="Markdown to add")] = "",
     position: Annotated[Position, Argument(description="section: at its end")] = "append",
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
-    create: Annotated[bool, Argument(description="Make a missing note without content too")] = False,
+    create: Annotated[bool, Argument(description="Make it even without content")] = False,
     vault: VaultName = "",
 ) -> PeriodicNote | DocumentAnswer:
     """Read the daily (weekly … yearly) note of a date, or add content to it, which makes a

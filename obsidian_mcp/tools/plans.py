@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, VaultName
 from .entries import CONFIRM
 from .paging import fitting
 from .registry import TOOLS, VIEW_TOOLS, call, tool
@@ -120,8 +120,8 @@ def plan_diff(
     plan: PlanId = "",
     change: Annotated[int, Argument(description="Change of obsidian_history", ge=0)] = 0,
     path: Annotated[str, Argument(description="File; without it more files of the change are listed")] = "",
-    cursor: Annotated[int, Argument(ge=0)] = 0,
-    vault: str = "",
+    cursor: Annotated[int, Argument(description="Where to go on: cursor", ge=0)] = 0,
+    vault: VaultName = "",
 ) -> dict[str, Any]:
     """The lines of one file that a change changes, or more of its files."""
     opened = app.vaults.get(vault)
@@ -158,7 +158,7 @@ def apply_plan(
     app: App,
     plan: PlanId,
     paths: Annotated[list[str], Argument(description="Only these files; without it all")] = [],  # noqa: B006
-    vault: str = "",
+    vault: VaultName = "",
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""
     opened = app.vaults.get(vault)

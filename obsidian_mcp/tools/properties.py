@@ -84,7 +84,7 @@ def set_properties(
     properties: Annotated[
         dict[str, Any], Argument(description='null removes: {"status": "done", "due": null}', min_length=1)
     ],
-    names: list[str] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,
     etag: Etag = "",

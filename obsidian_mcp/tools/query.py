@@ -36,7 +36,7 @@ def query(
     ] = "",
     language: Annotated[Literal["", "base", "dataview", "tasks", "table"], Argument(description="Of the query")] = "",
     view: Annotated[str, Argument(description="View of a base; else the first")] = "",
-    this: Annotated[str, Argument(description="Note the query stands in; alone: all queries of that note")] = "",
+    this: Annotated[str, Argument(description="Note of the query; alone: all its queries")] = "",
     section: TableSection = "",
     table_number: TableNumber = 0,
     limit: Limit = 50,

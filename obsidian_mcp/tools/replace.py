@@ -30,10 +30,10 @@ _LITERAL = re.compile(r"/.+/[dgimsuvy]*", re.DOTALL)
 @tool(title="Replace in notes", writes=True, destructive=True)
 def replace(
     app: App,
-    find: Annotated[str, Argument(description="Exact text, or JavaScript regular expression", min_length=1)],
+    find: Annotated[str, Argument(description="Exact text, or a JavaScript regex", min_length=1)],
     content: Annotated[str, Argument(description="What takes its place; $1: first group of a regex")],
-    regex: Annotated[bool, Argument(description="find is a regular expression")] = False,
-    ignore_case: bool = False,
+    regex: Annotated[bool, Argument(description="find is a regex")] = False,
+    ignore_case: Annotated[bool, Argument(description="Any case")] = False,
     names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
     dry_run: DryRun = False,

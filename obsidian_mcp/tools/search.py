@@ -43,7 +43,7 @@ def search(
     match: Annotated[Match, Argument(description="smart: also word forms, accents, typos, synonyms")] = "smart",
     folder: Annotated[str, Argument(description="Notes below this folder")] = "",
     modified_after: Annotated[str, Argument(description="2024-05, last 7 days, since monday")] = "",
-    modified_before: str = "",
+    modified_before: Annotated[str, Argument(description="Likewise")] = "",
     sort: Annotated[str, Argument(description="modified, name, path, tag or a property; then asc or desc")] = "",
     group: Annotated[str, Argument(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,

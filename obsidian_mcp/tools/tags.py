@@ -41,12 +41,12 @@ class Tags:
 @tool(title="Tags")
 def tags(
     app: App,
-    tag: Annotated[str, Argument(description="Notes with it or one nested below")] = "",
+    tag: Annotated[str, Argument(description="Notes with it or one below")] = "",
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> Tags:
-    """List the vault's tags with counts, or the notes and cards that have a tag."""
+    """List tags with counts, or the notes and cards that have a tag."""
     opened = app.vaults.get(vault)
     if tag:
         found = opened.graph.tagged(tag)

@@ -29,28 +29,26 @@ def list_tasks(
     status: Annotated[
         str, Argument(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, a symbol")
     ] = "",
-    due: Annotated[
-        str, Argument(description="As other dates: today, this week, last 7 days, on or after 2026-11-30, none, any")
-    ] = "",
+    due: Annotated[str, Argument(description="today, this week, last 7 days, on or after 2026-11-30, none, any")] = "",
     scheduled: Annotated[str, Argument(description="As due")] = "",
-    start: str = "",
+    start: Annotated[str, Argument(description="As due")] = "",
     done: Annotated[str, Argument(description="Completed then")] = "",
-    created: str = "",
-    cancelled: str = "",
+    created: Annotated[str, Argument(description="As due")] = "",
+    cancelled: Annotated[str, Argument(description="As due")] = "",
     happens: Annotated[str, Argument(description="start, scheduled or due")] = "",
     priority: Annotated[str, Argument(description="high, above none, not low …")] = "",
     tag: Annotated[str, Argument(description="With those below it")] = "",
     folder: Annotated[str, Argument(description="Below this folder")] = "",
     note: Annotated[str, Argument(description="Of this note")] = "",
-    heading: Annotated[str, Argument(description="Part of the heading above")] = "",
-    text: Annotated[str, Argument(description="Part of the description")] = "",
+    heading: Annotated[str, Argument(description="Part of its heading")] = "",
+    text: Annotated[str, Argument(description="Part of its text")] = "",
     blocked: Annotated[bool | None, Argument(description="Waiting for an open task")] = None,
-    query: Annotated[str, Argument(description="Also lines of the Tasks plugin's language")] = "",
+    query: Annotated[str, Argument(description="Also lines of a Tasks query")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> TaskPage:
-    """List the vault's tasks (todos, checkboxes) as the Tasks plugin reads them, most urgent first."""
+    """List tasks (todos, checkboxes) as the Tasks plugin reads them, most urgent first."""
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     opened = app.vaults.get(vault)
@@ -84,25 +82,25 @@ def list_tasks(
 @tool(title="Update task", writes=True, destructive=True)
 def update_task(
     app: App,
-    name: Annotated[str, Argument(description="Note; else any in the vault")] = "",
+    name: Annotated[str, Argument(description="Note; else any")] = "",
     line: Annotated[int | None, Argument(description="1-based", ge=1)] = None,
-    task: Annotated[str, Argument(description="Its id, ^block-id, line, or part of its description")] = "",
+    task: Annotated[str, Argument(description="Its id, ^block-id, line or part of its text")] = "",
     action: Annotated[Action, Argument(description="add: a new task with text")] = "update",
     status: Annotated[str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
     due: Annotated[
         str | None, Argument(description="2026-11-30, next friday, later: +1 week; empty removes it")
     ] = None,
     scheduled: Annotated[str | None, Argument(description="As due")] = None,
-    start: str | None = None,
-    created: str | None = None,
-    priority: Annotated[str | None, Argument(suggested=LEVELS)] = None,
+    start: Annotated[str | None, Argument(description="As due")] = None,
+    created: Annotated[str | None, Argument(description="As due")] = None,
+    priority: Annotated[str | None, Argument(description="none removes it", suggested=LEVELS)] = None,
     recurrence: Annotated[str | None, Argument(description="every week on Monday, every month when done")] = None,
-    on_completion: Annotated[str | None, Argument(suggested=ACTIONS)] = None,
+    on_completion: Annotated[str | None, Argument(description="delete: once done", suggested=ACTIONS)] = None,
     new_id: Annotated[str | None, Argument(description="Id that others depend on")] = None,
     depends_on: Annotated[list[str] | None, Argument(description="Ids")] = None,
     text: Annotated[str | None, Argument(description="New description")] = None,
     section: Annotated[str, Argument(description="add: below this heading")] = "",
-    lane: Annotated[str, Argument(description="Kanban lane to move the card to")] = "",
+    lane: Annotated[str, Argument(description="To this Kanban lane")] = "",
     daily: Annotated[bool, Argument(description="add: to the daily note")] = False,
     etag: Etag = "",
     dry_run: DryRun = False,

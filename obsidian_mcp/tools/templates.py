@@ -42,7 +42,7 @@ class InsertedTemplate:
 def list_templates(
     app: App, template: Annotated[str, Argument(description="Read this one")] = "", vault: VaultName = ""
 ) -> TemplateList | DocumentAnswer:
-    """List the vault's templates, or read one."""
+    """List templates, or read one."""
     from obsidian_mcp.core.operations.periodic_notes import Templates
 
     opened = app.vaults.get(vault)
@@ -60,7 +60,7 @@ def insert_template(
     app: App,
     template: Name,
     name: Name,
-    position: Position = "append",
+    position: Annotated[Position, Argument(description="In the note")] = "append",
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
     vault: VaultName = "",
 ) -> InsertedTemplate:

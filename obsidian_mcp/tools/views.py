@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
-from .arguments import Argument, Name, Offset
+from .arguments import Argument, Name, Offset, VaultName
 from .paging import VIEW_BYTES, fitting, page_end
 from .registry import VIEW_TOOLS, tool
 
@@ -89,9 +89,7 @@ def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[
 
 
 @tool(title="Page of a note", among=VIEW_TOOLS)
-def note_page(
-    app: App, path: Annotated[str, Argument(min_length=1)], offset: Offset = 0, vault: str = ""
-) -> dict[str, Any]:
+def note_page(app: App, path: Name, offset: Offset = 0, vault: VaultName = "") -> dict[str, Any]:
     """The text of a note from a character on, with where its links lead."""
     opened = app.vaults.get(vault)
     entry, note = _note(opened, path)

@@ -14,7 +14,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools.entries import profile
-from obsidian_mcp.tools.registry import TOOLS, call, list_tools
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, call, list_tools
 from tests.serve.http_client import http_client
 
 from .answer_schema import answer_schema
@@ -33,6 +33,19 @@ def visible_bytes(names: str) -> int:
 def test_a_profile_is_within_its_size(names: str, most: int) -> None:
     # TOOL-08, TOOL-16
     assert visible_bytes(names) <= most
+
+
+def test_every_argument_of_every_tool_has_a_description() -> None:
+    """TOOL-08. The tools that open views are left out: VIEW-06 bounds them so closely that only what
+    their names do not say has room."""
+    of_pages = [tool for tool in VIEW_TOOLS.values() if not tool.view]
+    without = {
+        f"{tool.name}: {name}"
+        for tool in (*TOOLS.values(), *RESEARCH_TOOLS.values(), *of_pages)
+        for name, schema in tool.input_schema["properties"].items()
+        if not schema.get("description")
+    }
+    assert without == set()
 
 
 def test_standard_has_what_the_jobs_need_and_no_description_names_another_tool() -> None:
