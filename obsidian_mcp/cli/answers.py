@@ -57,9 +57,9 @@ def check(data: Answer) -> str:
     for result in data["results"]:
         title = f"{result['check'].replace('_', ' ')}: {result['total']}{' (broken)' if 'broken' in result else ''}"
         lines = []
-        for found in result["findings"]:
-            place = "".join(f"{safe(str(found[key]))}:" for key in ("path", "line") if key in found)
-            lines.append(f"  {place} {safe(found.get('text', ''))}".rstrip(": "))
+        for finding in result["findings"]:
+            place = "".join(f"{safe(str(finding[key]))}:" for key in ("path", "line") if key in finding)
+            lines.append(f"  {place} {safe(finding.get('text', ''))}".rstrip(": "))
         notes = [result["note"]] if "note" in result else []
         parts.append("\n".join([title, *lines, *notes, in_command_words(result["repair"]), ""]))
     return "\n".join(parts) if parts else "Nothing was found.\n"
@@ -70,13 +70,13 @@ def github_annotations(data: Answer) -> str:
     return "".join(
         f"::{'error' if 'broken' in result else 'warning'} title={result['check'].replace('_', ' ')}"
         + "".join(
-            f",{member}={_escape(str(found[key]), ',:')}"
+            f",{member}={_escape(str(finding[key]), ',:')}"
             for member, key in (("file", "path"), ("line", "line"))
-            if key in found
+            if key in finding
         )
-        + f"::{_escape(found.get('text', result['repair'].partition('.')[0]))}\n"
+        + f"::{_escape(finding.get('text', result['repair'].partition('.')[0]))}\n"
         for result in data["results"]
-        for found in result["findings"]
+        for finding in result["findings"]
     )
 
 
@@ -92,10 +92,10 @@ def task(data: Answer) -> tuple[str, str]:
     path, first = data["path"], data["line"]
     if data["new"]:
         first = min(first, data.get("next", data)["line"]) if len(data["new"]) > 1 else first
-        shown = [f"{path}:{number}: {safe(line)}\n" for number, line in enumerate(data["new"], first)]
+        lines = [f"{path}:{number}: {safe(line)}\n" for number, line in enumerate(data["new"], first)]
     else:
-        shown = [f"Deleted {path}:{first}: {safe(line)}\n" for line in data["old"]]
-    return "".join(shown), "".join(f"Note: {safe(warning)}\n" for warning in data.get("warnings", ()))
+        lines = [f"Deleted {path}:{first}: {safe(line)}\n" for line in data["old"]]
+    return "".join(lines), "".join(f"Note: {safe(warning)}\n" for warning in data.get("warnings", ()))
 
 
 def tasks(data: Answer) -> tuple[str, str]:

@@ -49,21 +49,21 @@ def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
     widths = [width(char) for char in text]
     if sum(widths) <= room:
         return text, marks
-    start, kept = 0, room - 1
-    if marks and sum(widths[: marks[0][1]]) > kept:
-        start, kept = marks[0][0], room - 2
-        before = min(max(room // 3, kept - sum(widths[start:])), kept - sum(widths[slice(*marks[0])]))
+    start, columns_left = 0, room - 1
+    if marks and sum(widths[: marks[0][1]]) > columns_left:
+        start, columns_left = marks[0][0], room - 2
+        before = min(max(room // 3, columns_left - sum(widths[start:])), columns_left - sum(widths[slice(*marks[0])]))
         while start and widths[start - 1] <= before:
             start -= 1
             before -= widths[start]
     end = start
-    while end < len(text) and widths[end] <= kept:
-        kept -= widths[end]
+    while end < len(text) and widths[end] <= columns_left:
+        columns_left -= widths[end]
         end += 1
-    shown = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+    excerpt = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
     moved = start - bool(start)
     low, high = int(bool(start)), end - moved
-    return shown, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
+    return excerpt, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
 
 
 def cell_text(value: Any) -> str:

@@ -44,12 +44,12 @@ def _split(line: str, shell: str) -> list[str]:
     words = shlex.shlex(line, posix=True)
     words.whitespace_split, words.commenters = True, ""
     words.escape = "`" if shell == "powershell" else "\\"
-    found: list[str] = []
+    split_words: list[str] = []
     try:
-        found.extend(words)
+        split_words.extend(words)
     except ValueError:  # the quote of the word that is typed
-        found.append(words.token)
-    return found
+        split_words.append(words.token)
+    return split_words
 
 
 def completions(before: Sequence[str], typed: str) -> list[tuple[str, str]]:
@@ -66,8 +66,8 @@ def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]
     if reading.waiting is not None:
         yield from _values(reading.waiting, typed, Options())
         return
-    given = {name: value for name, value in reading.options.items() if name in ("scope", "key")}
-    options = Options(vaults=tuple(reading.options.get("vault", ())), **given)
+    scope_and_key = {name: value for name, value in reading.options.items() if name in ("scope", "key")}
+    options = Options(vaults=tuple(reading.options.get("vault", ())), **scope_and_key)
     if not reading.rest:
         yield from _forms(program, typed) if typed.startswith("-") else _names("", typed)
     elif list(reading.rest) in [[group] for group in grammar.groups()]:
@@ -78,8 +78,10 @@ def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]
 
 def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
     """The commands below a group; below none also the groups."""
-    found = {name.removeprefix(group).partition(" ")[0]: name for name in grammar.names() if name.startswith(group)}
-    for word, name in found.items():
+    name_by_word = {
+        name.removeprefix(group).partition(" ")[0]: name for name in grammar.names() if name.startswith(group)
+    }
+    for word, name in name_by_word.items():
         if word.startswith(typed):
             command = grammar.get(name)
             yield word, grammar.groups().get(word) or (command.text.partition(". ")[0] if command else "")

@@ -94,8 +94,8 @@ class Subcommand:
     def usage(self) -> str:
         """The name of the command with what stands behind it."""
         words = [self.arguments[name].placeholder for name in self.places]
-        shown = [word if name in self.required else f"[{word}]" for name, word in zip(self.places, words, strict=True)]
-        return " ".join(["obsidian-mcp", *self.name.split(), "[OPTIONS]", *shown])
+        places = [word if name in self.required else f"[{word}]" for name, word in zip(self.places, words, strict=True)]
+        return " ".join(["obsidian-mcp", *self.name.split(), "[OPTIONS]", *places])
 
 
 class Reading:
@@ -134,8 +134,8 @@ def _tools() -> Mapping[str, ToolEntry]:
 
 def groups() -> Mapping[str, str]:
     """Return the text of each group of commands."""
-    found: Mapping[str, str] = _table()["groups"]
-    return found
+    titles: Mapping[str, str] = _table()["groups"]
+    return titles
 
 
 def names() -> list[str]:
@@ -167,12 +167,12 @@ def get(name: str) -> Subcommand | None:
     entry = _tools().get(name) if "run" not in row or "omitted" in row else None
     if entry is None and "run" not in row:
         return None
-    told: Mapping[str, Any] = {}
+    published_entry: Mapping[str, Any] = {}
     if entry is not None:
         from obsidian_mcp.tools.entries import published
 
-        told = published()[entry.name]
-    schema = told.get("inputSchema", {})
+        published_entry = published()[entry.name]
+    schema = published_entry.get("inputSchema", {})
     of_tool = {key: value for key, value in schema.get("properties", {}).items() if key not in row.get("omitted", ())}
     own = row.get("properties", {}) | ({"vault": "vault", "json": "json"} if entry else {})
     if "limit" in of_tool:
@@ -181,7 +181,7 @@ def get(name: str) -> Subcommand | None:
     required = row.get("required", schema.get("required", ()))
     first = () if required else tuple(of_tool)[:1]
     places = [key for key in of_tool if key in required or key in first or key == "content"]
-    row = {"text": told.get("description"), **row}
+    row = {"text": published_entry.get("description"), **row}
     return Subcommand(name, row, arguments, places=places, required=required, tool=entry.name if entry else "")
 
 
@@ -190,11 +190,13 @@ def _arguments(
 ) -> Iterator[tuple[str, CommandArgument]]:
     """The arguments that schemas describe; a schema may be the name of a shared one, or add to that in `above`."""
     table = _table()
-    for name, given in properties.items():
-        schema = table["shared"][given] if isinstance(given, str) else {**(above or {}).get(name, {}), **given}
+    for name, described in properties.items():
+        schema = (
+            table["shared"][described] if isinstance(described, str) else {**(above or {}).get(name, {}), **described}
+        )
         if not is_checked:
             schema = {"short": table["short"].get(name, ""), "completes": table["completes"].get(name, ""), **schema}
-        is_ours = isinstance(given, str) or name not in (above or {}) or "minimum" in given
+        is_ours = isinstance(described, str) or name not in (above or {}) or "minimum" in described
         yield name, CommandArgument(name, schema, is_checked=is_checked and is_ours)
 
 
@@ -202,15 +204,15 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
     """Return what words say; with `stops` only those before the first that is no option. Raises: InvalidArguments."""
     options: dict[str, Any] = {}
     placed: list[str] = []
-    left = list(words)
-    while left:
-        word = left.pop(0)
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
         if word == "--":
-            return Reading(options, [*placed, *left])
+            return Reading(options, [*placed, *remaining])
         dashes, name, value = _split(word)
         if not dashes:
             if stops:
-                return Reading(options, placed, rest=(word, *left))
+                return Reading(options, placed, rest=(word, *remaining))
             placed.append(word)
             continue
         if dashes == "-":
@@ -219,13 +221,13 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
             argument, value = _long_option(command, name, value)
         if argument.is_flag:
             options[argument.name] = value
-            if dashes == "-" and (others := word[2:]):
-                left.insert(0, f"-{others}")
+            if dashes == "-" and (further_letters := word[2:]):
+                remaining.insert(0, f"-{further_letters}")
             continue
         if value is None:
-            if not left:
+            if not remaining:
                 return Reading(options, placed, argument)
-            value = left.pop(0)
+            value = remaining.pop(0)
         if argument.is_repeatable:
             options.setdefault(argument.name, []).append(value)
         else:
@@ -249,22 +251,22 @@ def _split(word: str) -> tuple[str, str, Any]:
 def _short_option(command: Subcommand, word: str, digits: str | None) -> tuple[CommandArgument, Any]:
     """Return the argument that the first letter of a word names, and its value, None where it comes behind. Raises:
     InvalidArguments."""
-    argument = next((known for known in command.arguments.values() if known.short == word[1]), None)
+    argument = next((candidate for candidate in command.arguments.values() if candidate.short == word[1]), None)
     if argument is None or (word[2:3].isalpha() and not argument.is_flag):
         raise InvalidArguments(f"There is no option {word}. {_DASHED}{_see(command.name)}")
     return argument, argument.is_flag or digits
 
 
-def _long_option(command: Subcommand, given: str, value: Any) -> tuple[CommandArgument, Any]:
+def _long_option(command: Subcommand, typed_name: str, value: Any) -> tuple[CommandArgument, Any]:
     """Return the argument of this name, and its value, None where it comes behind. Raises: InvalidArguments."""
-    name = given.replace("-", "_")
+    name = typed_name.replace("-", "_")
     argument = command.arguments.get(name)
     denied = command.arguments.get(name.removeprefix("no_"))
     if argument is None and denied is not None and denied.is_flag:
         argument, value = denied, value or False
     if argument is None:
-        near = _near(f"--{given}", [known.option for known in command.arguments.values()])
-        raise InvalidArguments(f"There is no option --{given}.{near} {_DASHED}{_see(command.name)}")
+        near = _near(f"--{typed_name}", [candidate.option for candidate in command.arguments.values()])
+        raise InvalidArguments(f"There is no option --{typed_name}.{near} {_DASHED}{_see(command.name)}")
     if argument.is_flag and isinstance(value, str):
         raise InvalidArguments(f"{argument.option} takes no value.{_see(command.name)}")
     return argument, value if value is not None else True if argument.is_flag else None
@@ -276,11 +278,11 @@ def values(command: Subcommand, reading: Reading) -> dict[str, Any]:
         raise InvalidArguments(
             f"{reading.waiting.option} wants a value: {reading.waiting.placeholder}.{_see(command.name)}"
         )
-    given = {**reading.options, **_place_words(command, reading)}
-    missing = [command.arguments[name].placeholder for name in command.places if name in command.required - set(given)]
+    typed = {**reading.options, **_place_words(command, reading)}
+    missing = [command.arguments[name].placeholder for name in command.places if name in command.required - set(typed)]
     if missing:
         raise InvalidArguments(f"Missing: {' '.join(missing)}. Usage: {command.usage}")
-    return {name: _check_value(command, command.arguments[name], value) for name, value in given.items()}
+    return {name: _check_value(command, command.arguments[name], value) for name, value in typed.items()}
 
 
 def slots(command: Subcommand, reading: Reading) -> list[str]:
@@ -291,21 +293,21 @@ def slots(command: Subcommand, reading: Reading) -> list[str]:
 def _place_words(command: Subcommand, reading: Reading) -> dict[str, Any]:
     """The values of the words in their places; a list takes all but those of the places behind it."""
     words, open_slots = list(reading.placed), slots(command, reading)
-    found: dict[str, Any] = {}
+    placed: dict[str, Any] = {}
     for number, name in enumerate(open_slots):
         if not words:
             break
         if command.arguments[name].is_repeatable:
             behind = len(open_slots) - number - 1
-            found[name] = [words.pop(0) for _ in range(max(len(words) - behind, 1))]
+            placed[name] = [words.pop(0) for _ in range(max(len(words) - behind, 1))]
         else:
-            found[name] = words.pop(0)
+            placed[name] = words.pop(0)
     if words:
         twice = [name for name in command.places if name in reading.options]
         if twice:
             raise InvalidArguments(f"Give the {twice[0]} once: as an argument or with --{twice[0]}.")
         raise InvalidArguments(f"{words[0]!r} is one argument too many. Usage: {command.usage}")
-    return found
+    return placed
 
 
 def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> Any:
@@ -331,9 +333,9 @@ def _see(name: str) -> str:
     return f" See {' '.join(['obsidian-mcp', *name.split(), '--help'])}."
 
 
-def _near(name: str, known: Sequence[str]) -> str:
+def _near(name: str, names: Sequence[str]) -> str:
     """A sentence with the names that are nearest to one that is not known; empty where none is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known)
+    near = get_close_matches(name, names)
     return f" Did you mean {' or '.join(near)}?" if near else ""

@@ -44,15 +44,15 @@ def group_help(group: str) -> str:
 
 def _commands(group: str = "") -> Iterable[tuple[str, str]]:
     """The commands with the first sentence of each; without a group those of the program, groups among them."""
-    shown: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name in grammar.names():
         first, _, second = name.partition(" ")
         if not group and second:
-            shown[first] = grammar.groups()[first]
+            texts[first] = grammar.groups()[first]
         elif first == group or not group:
             command = grammar.get(name)
-            shown[second or first] = command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
-    return [(name, " ".join(text.split()).rstrip(".")) for name, text in shown.items()]
+            texts[second or first] = command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
+    return [(name, " ".join(text.split()).rstrip(".")) for name, text in texts.items()]
 
 
 def _option_forms(argument: CommandArgument) -> str:

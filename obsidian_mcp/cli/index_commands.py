@@ -35,9 +35,9 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
     write_answer(facts, readable(facts), as_json=json)
 
 
-def rebuild(options: Options, **given: Any) -> None:
+def rebuild(options: Options, **options_of_update: Any) -> None:
     """Build the index anew from the files."""
-    update(options, **given, is_new=True)
+    update(options, **options_of_update, is_new=True)
 
 
 def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, is_new: bool = False) -> None:
@@ -52,11 +52,13 @@ def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, i
         with show_progress():
             indexer.complete()
             indexer.pdfs.complete()
-        left = len(indexer.pdfs.unread())
-        facts = {"vault": opened.name, "indexed": total, "pdfs": pdfs - left, "unread_pdfs": left}
-        problem = indexer.pdfs.background.notice if left and indexer.pdfs.background else ""
-    said = f"indexed {write_count(total, 'file')} and {write_count(pdfs - left, 'PDF')} of {facts['vault']}\n"
-    write_answer(facts, said + (f"{write_count(left, 'PDF')} not read. {problem}\n" if left else ""), as_json=json)
+        unread = len(indexer.pdfs.unread())
+        facts = {"vault": opened.name, "indexed": total, "pdfs": pdfs - unread, "unread_pdfs": unread}
+        problem = indexer.pdfs.background.notice if unread and indexer.pdfs.background else ""
+    report = f"indexed {write_count(total, 'file')} and {write_count(pdfs - unread, 'PDF')} of {facts['vault']}\n"
+    write_answer(
+        facts, report + (f"{write_count(unread, 'PDF')} not read. {problem}\n" if unread else ""), as_json=json
+    )
 
 
 # Search by meaning
@@ -96,10 +98,10 @@ def set_up(
             count = opened.meaning.complete() if opened.meaning is not None else 0
         refused = sorted(opened.meaning.refused) if opened.meaning is not None else []
         facts = {"model": choice.model, "dimensions": size, "vault": opened.name, "embedded": count, "refused": refused}
-    said = "".join(f"refused by the model, and found by its words alone: {path}\n" for path in refused)
+    remarks = "".join(f"refused by the model, and found by its words alone: {path}\n" for path in refused)
     notes = write_count(count, "note")
-    done = f"{choice.model} answers with vectors of {size} numbers\nembedded {notes} of {facts['vault']}\n"
-    write_answer(facts, done, said, as_json=json)
+    report = f"{choice.model} answers with vectors of {size} numbers\nembedded {notes} of {facts['vault']}\n"
+    write_answer(facts, report, remarks, as_json=json)
 
 
 def _agree(endpoint: str, model: str, *, has_agreed: bool) -> None:

@@ -43,5 +43,5 @@ def remove(options: Options, *, name: str, json: bool = False) -> None:
     from obsidian_mcp.setup import api_keys
 
     file = api_keys.remove(options.config(), name)
-    said = f"Removed {name} from {file}. A running server refuses it now.\n"
-    write_answer({"removed": name, "file": str(file)}, said, as_json=json)
+    report = f"Removed {name} from {file}. A running server refuses it now.\n"
+    write_answer({"removed": name, "file": str(file)}, report, as_json=json)

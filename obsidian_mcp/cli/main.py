@@ -73,15 +73,15 @@ def _run(arguments: Sequence[str]) -> int:
     reading = grammar.scan(program, arguments, stops=True)
     if tuple(reading.rest or reading.placed) in SERVERS:
         reading = _without_empty_path(reading)
-    given = grammar.values(program, reading)
-    if given.pop(grammar.HELP.name, False):
+    typed = grammar.values(program, reading)
+    if typed.pop(grammar.HELP.name, False):
         return _show_help(program)
-    if given.pop("version", False):
+    if typed.pop("version", False):
         from obsidian_mcp import __version__
 
         return _show(f"obsidian-mcp, version {__version__}\n")
-    is_verbose = given.pop("verbose", False)
-    options = Options(tuple(given.pop("vault", ())), **given)
+    is_verbose = typed.pop("verbose", False)
+    options = Options(tuple(typed.pop("vault", ())), **typed)
     words: Sequence[str] = reading.rest or reading.placed
     if not words and sys.stdin is not None and sys.stdin.isatty():
         from pathlib import Path  # takes 5 ms
@@ -168,14 +168,14 @@ def _run_command(options: Options, words: Sequence[str]) -> int:
             sys.stderr.write(group_help(words[0]))
             return InvalidArguments.exit_status
         words = ("keys", "list")
-    command, left = grammar.find(words)
-    reading = grammar.scan(command, left)
+    command, remaining = grammar.find(words)
+    reading = grammar.scan(command, remaining)
     if reading.options.get(grammar.HELP.name):
         return _show_help(command)
     module, _, function = (command.run or "tool_commands.run").rpartition(".")
     execute: Any = getattr(import_module(f"obsidian_mcp.cli.{module}"), function)
-    given = grammar.values(command, reading)
-    return (execute(options, command, given) if command.tool else execute(options, **given)) or 0
+    typed = grammar.values(command, reading)
+    return (execute(options, command, typed) if command.tool else execute(options, **typed)) or 0
 
 
 def _show_help(command: grammar.Subcommand) -> int:

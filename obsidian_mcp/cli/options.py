@@ -71,5 +71,5 @@ def _folder(named: str, settings: Config) -> str:
     from obsidian_mcp.setup.system import known_vaults
 
     configured = [path for path in (*settings.vaults, *Config().vaults) if path.exists()]
-    known = [vault.path for vault in known_vaults(settings.app_folders)]
-    return next((str(path) for path in [*configured, *known] if name_key(path.name) == name_key(named)), named)
+    vault_paths = [vault.path for vault in known_vaults(settings.app_folders)]
+    return next((str(path) for path in [*configured, *vault_paths] if name_key(path.name) == name_key(named)), named)

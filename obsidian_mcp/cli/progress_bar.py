@@ -24,18 +24,18 @@ def show_progress() -> Iterator[None]:
         yield
         return
     begun, room = time.monotonic(), shutil.get_terminal_size().columns - 1
-    shown = ""
+    last_line = ""
 
-    def show(done: int, total: int, label: str) -> None:
-        nonlocal shown
-        if not total or (not shown and time.monotonic() - begun < SHOWN_AFTER_SECONDS):
+    def show(count: int, total: int, label: str) -> None:
+        nonlocal last_line
+        if not total or (not last_line and time.monotonic() - begun < SHOWN_AFTER_SECONDS):
             return
-        full = min(done, total) * BAR_COLUMNS // total
+        full = min(count, total) * BAR_COLUMNS // total
         line = (
-            f"{label[: room - BAR_COLUMNS - 8]}  [{'#' * full:-<{BAR_COLUMNS}}] {min(done, total) * 100 // total:>3}%"
+            f"{label[: room - BAR_COLUMNS - 8]}  [{'#' * full:-<{BAR_COLUMNS}}] {min(count, total) * 100 // total:>3}%"
         )
-        if line != shown:
-            shown = line
+        if line != last_line:
+            last_line = line
             stream.write(f"\r{line:<{room}}")
             stream.flush()
 
@@ -43,6 +43,6 @@ def show_progress() -> Iterator[None]:
         with call_with(progress=show):
             yield
     finally:
-        if shown:
+        if last_line:
             stream.write("\r" + " " * room + "\r")
             stream.flush()

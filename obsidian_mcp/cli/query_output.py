@@ -46,8 +46,8 @@ def remarks(data: Mapping[str, Any]) -> str:
         if "total" in answer:
             lines.append(write_count(answer["total"], "task" if "tasks" in answer else "row"))
         if "next_offset" in answer:
-            shown = len(answer["tasks" if "tasks" in answer else "rows"])
-            lines[-1] += f", {shown} shown; more with --offset {answer['next_offset']}"
+            count = len(answer["tasks" if "tasks" in answer else "rows"])
+            lines[-1] += f", {count} shown; more with --offset {answer['next_offset']}"
         lines += [f"Warning: {warning}" for warning in answer.get("warnings", ())]
         lines += [answer["incomplete"]] if "incomplete" in answer else []
     if not data.get("blocks", [data]):
@@ -62,9 +62,9 @@ def _split_groups(data: Mapping[str, Any], offset: int) -> Iterator[tuple[Mappin
         return
     rows, end, start = iter(data["rows"]), offset + len(data["rows"]), 0
     for group in data["groups"]:
-        shown = min(end, start + group["count"]) - max(offset, start)
-        if shown > 0:
-            yield group, list(islice(rows, shown))
+        count = min(end, start + group["count"]) - max(offset, start)
+        if count > 0:
+            yield group, list(islice(rows, count))
         start += group["count"]
 
 
@@ -99,9 +99,9 @@ def _summaries(group: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[st
 def _csv(data: Mapping[str, Any], offset: int) -> str:
     titles = [column["name"] for column in data["columns"]]
     rows = [["group", *titles] if data.get("groups") else titles]
-    for group, found in _split_groups(data, offset):
+    for group, group_rows in _split_groups(data, offset):
         first = [group["key"]] if "key" in group else []
-        rows += [[*first, *row] for row in found]
+        rows += [[*first, *row] for row in group_rows]
     return separate(rows, "csv") + "\n"
 
 
@@ -110,6 +110,6 @@ def _markdown(data: Mapping[str, Any], offset: int) -> str:
     parts = []
     for group, rows in _split_groups(data, offset):
         title = f"### {_title(group)}\n\n" if "key" in group else ""
-        found = list(_summaries(group, data))
-        parts.append(title + "\n".join([markdown(titles, rows), *(["", *found] if found else [])]) + "\n")
+        summaries = list(_summaries(group, data))
+        parts.append(title + "\n".join([markdown(titles, rows), *(["", *summaries] if summaries else [])]) + "\n")
     return "\n".join(parts)

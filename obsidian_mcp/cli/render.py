@@ -28,31 +28,31 @@ class Screen(NamedTuple):
     colours: bool
 
 
-def listing(found: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False) -> str:
+def listing(result: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False) -> str:
     """The files and their lines; `on` None is no terminal. `paths_only`: without what they were sorted by."""
     paint = _Paint(on, _read_words(query), paths_only)
-    if isinstance(found, Hits):
-        return _format_hits(found.hits, paint)
+    if isinstance(result, Hits):
+        return _format_hits(result.hits, paint)
     parts = []
-    for group in found.groups:
+    for group in result.groups:
         title = paint.colour(f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET)
         parts.append(f"{title}\n{_format_hits(group.hits, paint)}" if group.hits else f"{title}\n")
     return "".join(parts)
 
 
-def remarks(found: Hits | Grouped, offset: int, *, in_one: bool = False) -> str:
+def remarks(result: Hits | Grouped, offset: int, *, in_one: bool = False) -> str:
     """How many there are, how they were found, and how to see more; one a line. `in_one`: lines of one note."""
-    shown = found.hits if isinstance(found, Hits) else [hit for group in found.groups for hit in group.hits or ()]
+    hits = result.hits if isinstance(result, Hits) else [hit for group in result.groups for hit in group.hits or ()]
     kind = "line" if in_one else "file"
-    lines = [write_count(found.total, kind) if found.total else "Nothing found."]
-    if found.next_offset is not None or offset:
-        count = sum(len(hit.snippets or ()) for hit in shown) if in_one else len(shown)
+    lines = [write_count(result.total, kind) if result.total else "Nothing found."]
+    if result.next_offset is not None or offset:
+        count = sum(len(hit.snippets or ()) for hit in hits) if in_one else len(hits)
         lines[0] += f", {count} shown"
-    if found.next_offset is not None:
-        lines[0] += f"; more with --offset {found.next_offset}"
-    if found.widened:
-        lines.append(found.widened)
-    lines += [said for said in (found.note, found.incomplete) if said]
+    if result.next_offset is not None:
+        lines[0] += f"; more with --offset {result.next_offset}"
+    if result.widened:
+        lines.append(result.widened)
+    lines += [remark for remark in (result.note, result.incomplete) if remark]
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
@@ -61,8 +61,8 @@ def _format_hits(hits: Iterable[Hit], paint: _Paint) -> str:
 
 
 def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
-    said = f"  {paint.colour(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
-    yield paint.path(safe(hit.path)) + said
+    value = f"  {paint.colour(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
+    yield paint.path(safe(hit.path)) + value
     above = None
     for snippet in hit.snippets or ():
         part = snippet.heading and f"# {snippet.heading}"
@@ -91,7 +91,7 @@ class _Paint(NamedTuple):
 
     def path(self, path: str) -> str:
         folded = fold(path)
-        marks = {found.span() for word in self.named for found in re.finditer(re.escape(word), folded)}
+        marks = {match.span() for word in self.named for match in re.finditer(re.escape(word), folded)}
         return self._mark(path, sorted(marks), PATH)
 
     def line(self, text: str, marks: Marks, indent: int) -> str:

@@ -90,12 +90,12 @@ def uninstall(
     return _report(change, system, was_here=True, dry_run=dry_run, as_json=json)
 
 
-def _check_client(client: str, advice: str, others: Sequence[str]) -> None:
+def _check_client(client: str, advice: str, further_clients: Sequence[str]) -> None:
     """Raises: InvalidArguments for no client, or one that is neither known nor one of the `others`."""
     if not client:
         raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}; {advice}")
-    if client not in (*CLIENTS, *others):
-        raise InvalidArguments(f"{client!r} is not one of {', '.join((*CLIENTS, *others))}.")
+    if client not in (*CLIENTS, *further_clients):
+        raise InvalidArguments(f"{client!r} is not one of {', '.join((*CLIENTS, *further_clients))}.")
 
 
 def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> int:
@@ -232,18 +232,18 @@ def _list_clients(system: System, *, as_json: bool) -> int:
     rows: list[dict[str, object]] = []
     text = ""
     for client in CLIENTS.values():
-        problem, found = None, []
+        problem, configured = None, []
         try:
-            found = installer.list_configured(client, system)
+            configured = installer.list_configured(client, system)
         except AppError as error:
             problem = error.message
         file, is_present = str(client.file(system)), client.is_present(system)
-        servers = [{"name": server.name, "command": server.command, "file": str(server.path)} for server in found]
+        servers = [{"name": server.name, "command": server.command, "file": str(server.path)} for server in configured]
         rows.append({"client": client.id, "title": client.title, "present": is_present, "file": file})
         rows[-1] |= {"servers": servers, "problem": problem}
-        state = "broken file" if problem else "set up" if found else "here" if is_present else "not found"
+        state = "broken file" if problem else "set up" if configured else "here" if is_present else "not found"
         text += f"{client.id:<15} {state:<12} {file}\n"
-        text += "".join(f"{'':<15} {server.name}: {' '.join(map(_quote, server.command))}\n" for server in found)
+        text += "".join(f"{'':<15} {server.name}: {' '.join(map(_quote, server.command))}\n" for server in configured)
         text += f"{'':<15} {problem}\n" if problem else ""
     write_answer({"clients": rows}, text, as_json=as_json)
     return 0

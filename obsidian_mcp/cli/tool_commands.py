@@ -26,22 +26,22 @@ FED: Final = ("content", "query")
 """Arguments that `-` reads from standard input (CLI-05)."""
 
 
-def run(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
+def run(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Call the tool of a command, and print its answer."""
-    call_tool(options, command, given)
+    call_tool(options, command, typed)
 
 
-def check(options: Options, command: Subcommand, given: Mapping[str, Any]) -> int:
+def check(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
     """Print the state of the vault; return 1 where something is broken (CHECK-05)."""
-    return int(call_tool(options, command, given).data["broken"])
+    return int(call_tool(options, command, typed).data["broken"])
 
 
-def batch(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
+def batch(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Make the calls of a file of JSON lines as one change. Raises: InvalidArguments."""
     import json
     from pathlib import Path
 
-    arguments = dict(given)
+    arguments = dict(typed)
     file = arguments.pop("file")
     try:
         text = read_standard_input() if file == "-" else Path(file).read_text(encoding="utf-8")
@@ -59,11 +59,11 @@ def batch(options: Options, command: Subcommand, given: Mapping[str, Any]) -> No
     call_tool(options, command, arguments | {"calls": calls})
 
 
-def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -> Outcome:
+def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> Outcome:
     """Call a tool once, on the vault of `--vault` if one was given, print its whole answer, and return it."""
     from obsidian_mcp.tools.registry import EVERY_VAULT, TOOLS, call
 
-    arguments = _read(command, given)
+    arguments = _read(command, typed)
     vault = arguments.pop("vault", "")
     form, as_json = arguments.pop("format", "table"), arguments.pop("json", False)
     as_json = as_json or (command.name == "check" and form == "json")
@@ -82,19 +82,19 @@ def call_tool(options: Options, command: Subcommand, given: Mapping[str, Any]) -
     elif outcome.text is not None:
         write(outcome.text)
     else:
-        shown = "" if "vaults" in outcome.data and "vault" in arguments else command.name
-        _print(shown, outcome, arguments, form, colours=app.config.colours)
+        heading = "" if "vaults" in outcome.data and "vault" in arguments else command.name
+        _print(heading, outcome, arguments, form, colours=app.config.colours)
     return outcome
 
 
-def _read(command: Subcommand, given: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(given)
-    for name, value in given.items():
+def _read(command: Subcommand, typed: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = dict(typed)
+    for name, value in typed.items():
         if value == "-" and name in FED and name in command.places:
-            found[name] = read_standard_input()
+            arguments[name] = read_standard_input()
         elif name in command.arguments and command.arguments[name].type == "object":
-            found[name] = _mapping(value)
-    return found
+            arguments[name] = _mapping(value)
+    return arguments
 
 
 def _check_empty(tool: Tool, arguments: Mapping[str, Any]) -> None:
@@ -110,13 +110,13 @@ def _mapping(pairs: Sequence[str]) -> dict[str, Any]:
     """What `KEY=VALUE` says; KEY= removes the property. Raises: InvalidArguments."""
     from obsidian_mcp.tools.arguments import read_json
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not (key and equals):
             raise InvalidArguments(f"Write {pair!r} as KEY=VALUE, or as KEY= to remove the property.")
-        found[key] = read_json(text) if text else None
-    return found
+        values[key] = read_json(text) if text else None
+    return values
 
 
 def read_standard_input() -> str:
@@ -160,7 +160,7 @@ def _print(name: str, outcome: Outcome, arguments: Mapping[str, Any], form: str,
             write(answers.readable(outcome.data))
 
 
-def _print_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> None:
+def _print_hits(result: Any, arguments: Mapping[str, Any], *, colours: bool) -> None:
     """Print what a search found. In a pipe only files and lines go to stdout, and remarks to stderr (CLI-09)."""
     from . import render
 
@@ -172,20 +172,20 @@ def _print_hits(found: Any, arguments: Mapping[str, Any], *, colours: bool) -> N
 
         screen = render.Screen(shutil.get_terminal_size().columns, colours and terminal.obeys_colours())
     paths_only = screen is None and arguments.get("show") == "paths"
-    listed = render.listing(found, arguments["query"], screen, paths_only=paths_only)
-    remarks = render.remarks(found, int(arguments.get("offset", 0)), in_one="name" in arguments)
+    listed = render.listing(result, arguments["query"], screen, paths_only=paths_only)
+    remarks = render.remarks(result, int(arguments.get("offset", 0)), in_one="name" in arguments)
     if screen is None:
         write(listed, remarks)
     else:
         write(f"{listed}{remarks}")
 
 
-def attach(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
+def attach(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Copy a file of the user's into the vault (CLI-15). Raises: NoteNotFound, InvalidArguments."""
     from base64 import b64encode
     from pathlib import Path
 
-    arguments = dict(given)
+    arguments = dict(typed)
     file = Path(arguments.pop("file"))
     try:
         data = file.read_bytes()
@@ -194,9 +194,9 @@ def attach(options: Options, command: Subcommand, given: Mapping[str, Any]) -> N
     call_tool(options, command, {"name": file.name, "data": b64encode(data).decode(), **arguments})
 
 
-def move(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
+def move(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Move what is named before the target, or what a search finds. Raises: InvalidArguments."""
-    arguments = dict(given)
+    arguments = dict(typed)
     *names, to = arguments.pop("paths")
     if bool(names) == ("query" in arguments):
         raise InvalidArguments("Say what to move: names before the target, or --query and the target alone.")
@@ -204,9 +204,9 @@ def move(options: Options, command: Subcommand, given: Mapping[str, Any]) -> Non
     call_tool(options, command, {"to": to, **named, **arguments})
 
 
-def change_task(options: Options, command: Subcommand, given: Mapping[str, Any]) -> None:
+def change_task(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Complete, change or add a task (CLI-19). Raises: InvalidArguments."""
-    arguments = dict(given)
+    arguments = dict(typed)
     action, task, note = arguments.pop("action"), arguments.pop("task"), arguments.pop("note", "")
     if action not in ("edit", "add"):
         if "status" in arguments:

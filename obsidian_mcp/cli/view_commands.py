@@ -41,10 +41,10 @@ def show_graph(options: Options, *, note: str, depth: int = 2, **page: Any) -> N
     _show("graph", build, options, **page)
 
 
-def show_query(options: Options, **given: Any) -> None:
+def show_query(options: Options, **typed: Any) -> None:
     """Show the result of a Bases, Dataview or Tasks query."""
-    page = {name: given.pop(name) for name in ("output", "no_open", "vault", "json") if name in given}
-    _show("query", lambda ask: ask("show_query", **given), options, **page)
+    page = {name: typed.pop(name) for name in ("output", "no_open", "vault", "json") if name in typed}
+    _show("query", lambda ask: ask("show_query", **typed), options, **page)
 
 
 def show_note(options: Options, *, note: str, **page: Any) -> None:
@@ -56,10 +56,10 @@ def show_note(options: Options, *, note: str, **page: Any) -> None:
         data["images"] = {}
         for path in dict.fromkeys(image["path"] for image in data["page"]["images"][:MOST_IMAGES]):
             try:
-                shown = ask("attachments", name=path)
+                attachment_data = ask("attachments", name=path)
             except AppError:  # the page says that it cannot be shown
                 continue
-            data["images"][path] = {"mime": shown["shown_as"], "data": shown["base64"]}
+            data["images"][path] = {"mime": attachment_data["shown_as"], "data": attachment_data["base64"]}
         return data
 
     _show("note", build, options, **page)

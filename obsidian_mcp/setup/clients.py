@@ -93,8 +93,8 @@ _FOLDER = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 def _expand(path: str, system: System) -> Path:
-    def folder(found: re.Match[str]) -> str:
-        name, default = found.groups()
+    def folder(variable: re.Match[str]) -> str:
+        name, default = variable.groups()
         return str(getattr(system, name) if default is None else system.folder(name, default))
 
     return Path(_FOLDER.sub(folder, path))

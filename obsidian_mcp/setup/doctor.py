@@ -240,9 +240,9 @@ def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
         matched = {folder for folder in folders if globs.match(f"{folder}/")}
         outermost = sum(folder.rpartition("/")[0] not in matched for folder in matched)
         counts = [(outermost, "folder"), (notes, "note"), (files, "other file")]
-        told = ", ".join(write_count(count, noun) for count, noun in counts if count)
-        if told:
-            yield Finding(subject, "fine", f"{pattern}: {told}")
+        counted = ", ".join(write_count(count, noun) for count, noun in counts if count)
+        if counted:
+            yield Finding(subject, "fine", f"{pattern}: {counted}")
         else:
             yield Finding(
                 subject, "note", f"{pattern} matches nothing.", "Correct it, unless what it names is still to come."
@@ -319,16 +319,16 @@ def app(system: System) -> Iterator[Finding]:
 
 def first_obsidian(system: System) -> Finding:
     """Which program the word `obsidian` starts in a terminal (DOC-05)."""
-    subject, found = "Word obsidian", Running.here(system.environ).find(NAME_OF_LINK)
-    if found is None:
+    subject, program = "Word obsidian", Running.here(system.environ).find(NAME_OF_LINK)
+    if program is None:
         remedy = "obsidian-mcp install obsidian-command links this program, where the app is absent."
         return Finding(subject, "note", "no program of that name is on PATH.", remedy)
-    if not is_our_link(Path(found)):
-        return Finding(subject, "fine", f"{found} comes first on PATH; it is not this program")
+    if not is_our_link(Path(program)):
+        return Finding(subject, "fine", f"{program} comes first on PATH; it is not this program")
     real = find_program(None, this_environment(system.environ), platform=system.platform)
     if real is None:
-        return Finding(subject, "fine", f"{found} comes first on PATH and is this program")
-    message = f"{found} comes first on PATH and is this program; the app's command is {real[0]}."
+        return Finding(subject, "fine", f"{program} comes first on PATH and is this program")
+    message = f"{program} comes first on PATH and is this program; the app's command is {real[0]}."
     return Finding(subject, "note", message, "obsidian-mcp uninstall obsidian-command leaves the name to the app.")
 
 
@@ -357,12 +357,12 @@ def clients(system: System) -> Iterator[Finding]:
     configured, absent = [], []
     for client in CLIENTS.values():
         try:
-            found = install.list_configured(client, system)
+            servers = install.list_configured(client, system)
         except ClientConfigRefused as error:
             yield Finding(client.title, "problem", error.message)
             continue
-        configured += found
-        if not found and client.is_present(system):
+        configured += servers
+        if not servers and client.is_present(system):
             absent.append(client)
     for server in configured:
         yield entry_state(server, system, tried)

@@ -24,12 +24,12 @@ class Broken(Exception):
 
 def servers(client: McpClient, text: str) -> dict[str, Entry]:
     """Every server in the file by name. Raises: Broken."""
-    found = _parse(client, text).get(client.key)
-    if found is None:
+    entries = _parse(client, text).get(client.key)
+    if entries is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(entries, dict):
         raise Broken(f"has a member {client.key!r} that is not an object")
-    return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
+    return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
 
 
 def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
@@ -70,17 +70,17 @@ def erase(client: McpClient, text: str, name: str) -> str:
             after = without_yaml(text, client.key, name)
         else:
             after = json_text.remove(text, (client.key, name))
-    kept = {key: value for key, value in before[client.key].items() if key != name}
-    return _prove(client, after, {**before, client.key: kept})
+    remaining = {key: value for key, value in before[client.key].items() if key != name}
+    return _prove(client, after, {**before, client.key: remaining})
 
 
 def _prove(client: McpClient, after: str, expected: dict[str, Any]) -> str:
     """`after`, if it says what is expected, and in that order."""
-    said, meant = (
+    written, meant = (
         {key: value for key, value in data.items() if key != client.key or value}  # an emptied object may stay or go
         for data in (_parse(client, after), expected)
     )
-    if said != meant or list(said) != list(meant):
+    if written != meant or list(written) != list(meant):
         raise Broken("is laid out in a way that this program cannot change safely")
     return after
 
@@ -152,7 +152,10 @@ def without_table(text: str, key: str, name: str) -> str:
     before = tomllib.loads(text)
     if name not in before.get(key, {}):
         return text
-    expected = {**before, key: {other: table for other, table in before[key].items() if other != name}}
+    expected = {
+        **before,
+        key: {name_of_table: table for name_of_table, table in before[key].items() if name_of_table != name},
+    }
     header = re.compile(rf"\s*\[\s*{re.escape(key)}\s*\.\s*([\"']?){re.escape(name)}\1\s*[.\]]")
     lines, tables = split_lines(text), list[int]()
     for at, line in enumerate(lines):
@@ -175,10 +178,10 @@ def without_table(text: str, key: str, name: str) -> str:
 def _says(text: str, expected: Mapping[str, Any], key: str) -> bool:
     """Whether a text holds what is expected; an empty table under `key` may be there or not."""
     try:
-        said = tomllib.loads(text)
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return False
-    return {**said, key: said.get(key, {})} == {**expected, key: expected.get(key, {})}
+    return {**content, key: content.get(key, {})} == {**expected, key: expected.get(key, {})}
 
 
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
@@ -218,22 +221,22 @@ def put_yaml(text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh
     if not isinstance(before, dict):  # the last of two members of one name counts
         raise ValueError(name)
     for member, value in entry.items():
-        found = _find_yaml(text, key, name, member)
-        if found is None:
+        place = _find_yaml(text, key, name, member)
+        if place is None:
             text = _insert(text, (_find_yaml(text, key, name) or existing)[1], [f"{member}: {_json(value)}"])
         elif before.get(member) != value:
-            text = f"{text[: found[0].end_mark.index]}: {_json(value)}{text[_end(found[1]) :]}"
+            text = f"{text[: place[0].end_mark.index]}: {_json(value)}{text[_end(place[1]) :]}"
     return text
 
 
 def without_yaml(text: str, key: str, name: str) -> str:
     """Return the text without the lines of the entry. Raises: ValueError for one that has no lines of its own."""
-    servers, found = _find_yaml(text, key), _find_yaml(text, key, name)
-    if servers is None or found is None:
+    servers, place = _find_yaml(text, key), _find_yaml(text, key, name)
+    if servers is None or place is None:
         return text
     if servers[1].flow_style:
         raise ValueError(name)
-    start, end = _lines_of(text, servers if len(servers[1].value) == 1 else found)
+    start, end = _lines_of(text, servers if len(servers[1].value) == 1 else place)
     return text[:start] + text[end:]
 
 

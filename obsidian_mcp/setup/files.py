@@ -93,10 +93,10 @@ def delete(before: ConfigFile) -> None:
 def backups(path: Path) -> list[Path]:
     """The backups that this program made of a file, newest first."""
     try:
-        beside = [found for found in path.parent.iterdir() if found.name.startswith(path.name)]
+        beside = [entry for entry in path.parent.iterdir() if entry.name.startswith(path.name)]
     except OSError:
         return []
-    return sorted((found for found in beside if _BACKUP.fullmatch(found.name[len(path.name) :])), reverse=True)
+    return sorted((entry for entry in beside if _BACKUP.fullmatch(entry.name[len(path.name) :])), reverse=True)
 
 
 def _back_up(path: Path, data: bytes) -> Path:

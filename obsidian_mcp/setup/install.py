@@ -37,8 +37,8 @@ class Configured:
 
     @property
     def environment(self) -> dict[str, str]:
-        given = self.entry.get(self.client.environment)
-        return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+        variables = self.entry.get(self.client.environment)
+        return {str(key): str(value) for key, value in variables.items()} if isinstance(variables, dict) else {}
 
     def start(self, system: System) -> probe.ProbeAnswer | str:
         """Start it as the client will; return its answer, or how it failed, as the end of a sentence."""
@@ -79,8 +79,8 @@ def install(
         )
     content = files.read(client.file(system))
     text = content.text
-    known = _servers(client, content)
-    existing = known.get(name)
+    configured = _servers(client, content)
+    existing = configured.get(name)
     foreign = existing is not None and not _is_ours(existing)
     if foreign and existing is not None and not replace:
         raise ClientConfigRefused(
@@ -89,9 +89,9 @@ def install(
             f"--name, or give --replace to put this one in its place. The file is '{content.path}'."
         )
     entry = client.entry(name, command_line[0], tuple(command_line[1:]))
-    wanted = entry if existing is not None and not foreign else {**entry, **client.first}
+    new_entry = entry if existing is not None and not foreign else {**entry, **client.first}
     try:
-        after = entries.write(client, text, name, wanted, afresh=foreign)
+        after = entries.write(client, text, name, new_entry, afresh=foreign)
     except Broken as error:
         raise _left_alone(content.path, error) from error
     stands = entries.servers(client, after)[name]
@@ -105,7 +105,7 @@ def install(
 def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = False) -> ConfigChange:
     """Take the server out again; where nothing else has changed since, the file is what it was before. Raises:
     ClientConfigRefused when the file is broken or the name another program's."""
-    holding = (found.path for found in list_configured(client, system) if found.name == name)
+    holding = (server.path for server in list_configured(client, system) if server.name == name)
     content = files.read(next(holding, client.file(system)))
     text = content.text
     existing = _servers(client, content).get(name)

@@ -110,8 +110,8 @@ def _origin() -> str:
 # The link
 
 
-def install_command(system: System, running: Running, known: Sequence[KnownVault], *, dry_run: bool = False) -> Path:
-    """Link this program as `obsidian` in the user's folder of programs; return the link. `known`: the app's vaults
+def install_command(system: System, running: Running, vaults: Sequence[KnownVault], *, dry_run: bool = False) -> Path:
+    """Link this program as `obsidian` in the user's folder of programs; return the link. `vaults`: the app's vaults
     here. Raises: ClientConfigRefused where another `obsidian` is here, InvalidArguments."""
     line = command_line(running)
     if len(line) > 1:
@@ -121,16 +121,18 @@ def install_command(system: System, running: Running, known: Sequence[KnownVault
     link = link_path(system, running)
     if is_our_link(link):
         return link
-    other = running.find(NAME_OF_LINK)
-    if other is None and (link.exists() or link.is_symlink()):
-        other = str(link)
-    if other is not None and not is_our_link(Path(other)):
-        raise ClientConfigRefused(f"There is another obsidian command: {other}. It was left as it is.", path=other)
-    if known:
+    first_in_path = running.find(NAME_OF_LINK)
+    if first_in_path is None and (link.exists() or link.is_symlink()):
+        first_in_path = str(link)
+    if first_in_path is not None and not is_our_link(Path(first_in_path)):
         raise ClientConfigRefused(
-            f"The Obsidian app is registered on this computer (it knows the vault {known[0].path}) and brings its own "
+            f"There is another obsidian command: {first_in_path}. It was left as it is.", path=first_in_path
+        )
+    if vaults:
+        raise ClientConfigRefused(
+            f"The Obsidian app is registered on this computer (it knows the vault {vaults[0].path}) and brings its own "
             "obsidian command. Nothing was linked; use obsidian-mcp obsidian.",
-            path=str(known[0].path),
+            path=str(vaults[0].path),
         )
     if not dry_run:
         link.parent.mkdir(parents=True, exist_ok=True)

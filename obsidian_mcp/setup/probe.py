@@ -128,8 +128,8 @@ class _Conversation:
             raise NoAnswer(f"{how} instead of answering {method}{self._last_words()}")
         message = read_json(line)
         if not isinstance(message, dict):
-            shown = line[:80].decode("utf-8", "replace").strip()
-            raise NoAnswer(f"writes {shown!r} to its output, where only protocol messages may stand")
+            excerpt = line[:80].decode("utf-8", "replace").strip()
+            raise NoAnswer(f"writes {excerpt!r} to its output, where only protocol messages may stand")
         return message
 
     def _last_words(self) -> str:

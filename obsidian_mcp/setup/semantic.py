@@ -36,8 +36,8 @@ def download(config: Config, model: str) -> Path:
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tries six times, and says so twice each time
     folder = config.cache / "models" / model.replace("/", "--")
     try:
-        known = set(HfApi().list_repo_files(model))
-        file = next((name for name in MODEL_FILES if name in known), None)
+        files = set(HfApi().list_repo_files(model))
+        file = next((name for name in MODEL_FILES if name in files), None)
         for name in (file, TOKENIZER) if file is not None else ():
             hf_hub_download(model, name, local_dir=folder)
     except Exception as error:  # those of requests, httpx or httpx2, by its version

@@ -33,13 +33,13 @@ def recents(call: DropInCall) -> str:
 
 def workspaces(call: DropInCall) -> str:
     active = call.config(WORKSPACES).get("active")
-    found = [f"{name} (active)" if name == active else name for name in in_order(_read_workspaces(call))]
-    return call.join_lines(found, "No workspaces saved.")
+    lines = [f"{name} (active)" if name == active else name for name in in_order(_read_workspaces(call))]
+    return call.join_lines(lines, "No workspaces saved.")
 
 
 def _read_workspaces(call: DropInCall) -> Mapping[str, object]:
-    found = call.config(WORKSPACES).get("workspaces")
-    return found if isinstance(found, dict) else {}
+    saved = call.config(WORKSPACES).get("workspaces")
+    return saved if isinstance(saved, dict) else {}
 
 
 def workspace_delete(call: DropInCall) -> str:
@@ -57,11 +57,11 @@ def tabs(call: DropInCall) -> str:
 
 def workspace(call: DropInCall) -> str:
     """The layout that the app left: a tree for the middle and for both sides."""
-    layout, found = call.config(WORKSPACE_FILE), []
+    layout, parts = call.config(WORKSPACE_FILE), []
     for side in ("main", "left", "right"):
         items = [(level, text) for level, text, _ in _items(call, layout.get(side)) if level]
-        found += [side, tree(items)] if items else []
-    return "\n".join(found)
+        parts += [side, tree(items)] if items else []
+    return "\n".join(parts)
 
 
 def _items(call: DropInCall, node: object, level: int = 0) -> Iterator[tuple[int, str, bool]]:
@@ -87,9 +87,9 @@ def _tab(leaf: Mapping[str, Any]) -> str:
 
 def bookmarks(call: DropInCall) -> str:
     table: list[dict[str, str]] = []
-    for found in stored.visible(call.vault.files.config(BOOKMARKS_FILE), call.vault.policy):
-        target = {"target": found.target or found.title}
-        table.append({"type": found.kind, **target, "title": found.title} if call.has("verbose") else target)
+    for bookmark in stored.visible(call.vault.files.config(BOOKMARKS_FILE), call.vault.policy):
+        target = {"target": bookmark.target or bookmark.title}
+        table.append({"type": bookmark.kind, **target, "title": bookmark.title} if call.has("verbose") else target)
     return call.format_rows(table, "No bookmarks found.")
 
 
@@ -137,21 +137,21 @@ def _list_folder(call: DropInCall, folder: str) -> list[Path]:
 def _manifest(folder: Path) -> dict[str, Any] | None:
     """What a plugin or theme says of itself; None where it says nothing."""
     with suppress(OSError):
-        found = read_json((folder / "manifest.json").read_bytes())
-        return found if isinstance(found, dict) else None
+        manifest = read_json((folder / "manifest.json").read_bytes())
+        return manifest if isinstance(manifest, dict) else None
     return None
 
 
 def list_plugins(call: DropInCall) -> str:
     only_enabled = call.words.command == "plugins:enabled"
-    wanted, versions = call.text("filter"), dict[str, str]()
-    if wanted != "community":
-        known = read_json(call.vault.files.config("core-plugins.json"))
-        if isinstance(known, list):  # older versions of the app list those that are on
-            known = {name: True for name in known if isinstance(name, str)}
-        stated = known if isinstance(known, dict) else {}
+    kind, versions = call.text("filter"), dict[str, str]()
+    if kind != "community":
+        core_plugins = read_json(call.vault.files.config("core-plugins.json"))
+        if isinstance(core_plugins, list):  # older versions of the app list those that are on
+            core_plugins = {name: True for name in core_plugins if isinstance(name, str)}
+        stated = core_plugins if isinstance(core_plugins, dict) else {}
         versions |= {name: "" for name, is_on in stated.items() if is_on is True or not only_enabled}
-    if wanted != "core":
+    if kind != "core":
         enabled = enabled_plugins(call.vault.files.config(ENABLED_PLUGINS_FILE))
         for folder in _list_folder(call, "plugins"):
             if (manifest := _manifest(folder)) is not None:
@@ -173,10 +173,11 @@ def _themes(call: DropInCall) -> dict[str, dict[str, Any]]:
 
 
 def themes(call: DropInCall) -> str:
-    found = _themes(call)
-    versions = {name: found[name].get("version") for name in found if call.has("versions")}
+    installed = _themes(call)
+    versions = {name: installed[name].get("version") for name in installed if call.has("versions")}
     return call.join_lines(
-        [f"{name}\t{versions[name]}" if versions.get(name) else name for name in in_order(found)], "No themes found."
+        [f"{name}\t{versions[name]}" if versions.get(name) else name for name in in_order(installed)],
+        "No themes found.",
     )
 
 
@@ -198,15 +199,15 @@ def theme_set(call: DropInCall) -> str:
 
 def _existing_theme(call: DropInCall, name: str) -> dict[str, Any]:
     """Raises: DropInRefused."""
-    found = _themes(call)
-    if name not in found:
+    installed = _themes(call)
+    if name not in installed:
         raise DropInRefused(f'Theme "{name}" not found.')
-    return found[name]
+    return installed[name]
 
 
 def list_snippets(call: DropInCall) -> str:
-    found = _enabled_snippets(call) if call.words.command == "snippets:enabled" else _snippets(call)
-    return call.join_lines(in_order(found), "No snippets found.")
+    snippets = _enabled_snippets(call) if call.words.command == "snippets:enabled" else _snippets(call)
+    return call.join_lines(in_order(snippets), "No snippets found.")
 
 
 def _snippets(call: DropInCall) -> list[str]:
@@ -223,6 +224,6 @@ def switch_snippet(call: DropInCall) -> str:
     if name not in _snippets(call) and (is_on or name not in before):
         raise DropInRefused(f'Snippet "{name}" not found.')
     if (name in before) != is_on:
-        after = [*before, name] if is_on else [other for other in before if other != name]
+        after = [*before, name] if is_on else [snippet for snippet in before if snippet != name]
         call.change_settings("set_snippets", APPEARANCE, lambda text: json_text.put(text, [ENABLED], after))
     return f"{'Enabled' if is_on else 'Disabled'}: {name}"

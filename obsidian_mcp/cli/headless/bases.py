@@ -15,17 +15,17 @@ from .writing import check_name, make_file, new_notes_folder, parsed_path
 
 
 def bases(call: DropInCall) -> str:
-    found = [entry.path for entry in call.vault.entries() if extension(entry.path) == BASE_EXTENSION]
-    return call.join_lines(in_order(found), "No base files found in vault")
+    paths = [entry.path for entry in call.vault.entries() if extension(entry.path) == BASE_EXTENSION]
+    return call.join_lines(in_order(paths), "No base files found in vault")
 
 
 def _view(base: Base, call: DropInCall) -> View:
     """The view that the words name, with this very name, or the first one. Raises: DropInRefused."""
     name = call.text("view")
-    found = next((view for view in base.views if name in ("", view.name)), None)
-    if found is None:
+    named_view = next((view for view in base.views if name in ("", view.name)), None)
+    if named_view is None:
         raise DropInRefused(f"View not found: {name}")
-    return found
+    return named_view
 
 
 def base_views(call: DropInCall) -> str:
@@ -44,9 +44,9 @@ def base_query(call: DropInCall) -> str:
     body = call.body(entry)
     view = _view(read(body), call).name
     now = call.vault.calendar.now()
-    found = run_query(call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path))
-    assert isinstance(found, IndexAnswer)  # noqa: S101  a base answers with rows
-    answer: QueryAnswer = found.value
+    result = run_query(call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path))
+    assert isinstance(result, IndexAnswer)  # noqa: S101  a base answers with rows
+    answer: QueryAnswer = result.value
     labels = ["path", *(column.name for column in answer.columns)]
     table = [
         [None if cell is None else cell_text(cell) for cell in (path, *cells)]

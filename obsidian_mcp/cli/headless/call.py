@@ -36,14 +36,14 @@ WORKSPACE_FILE = "workspace.json"
 
 def locate(name: str | None, options: Options, settings: config.Config) -> Path | None:
     """Return the folder of the vault that is meant; None where none is, or none of that name is known."""
-    known = next(registries(settings.app_folders), ())
+    registered = next(registries(settings.app_folders), ())
     if name is not None:
-        return _find_vault(name, known, settings)
+        return _find_vault(name, registered, settings)
     if options.vaults:
         return settings.vaults[0]
     here = Path.cwd()
     around = [here, *here.parents]
-    inside = [Path(vault.path) for vault in known if Path(os.path.realpath(vault.path)) in around]
+    inside = [Path(vault.path) for vault in registered if Path(os.path.realpath(vault.path)) in around]
     if inside:
         return max(inside, key=lambda path: len(path.parts))
     nearest = next((folder for folder in around if (folder / SETTINGS_FOLDER).is_dir()), None)
@@ -52,9 +52,11 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path 
     return settings.vaults[0] if settings.vaults else next(iter(registered_vaults(settings.app_folders)), None)
 
 
-def _find_vault(name: str, known: Iterable[RegisteredVault], settings: config.Config) -> Path | None:
+def _find_vault(name: str, registered: Iterable[RegisteredVault], settings: config.Config) -> Path | None:
     """The vault of a folder's name or a registered id."""
-    folders = [(vault.id, Path(vault.path)) for vault in known] + [("", path.absolute()) for path in settings.vaults]
+    folders = [(vault.id, Path(vault.path)) for vault in registered] + [
+        ("", path.absolute()) for path in settings.vaults
+    ]
     there = [(id_, path) for id_, path in folders if path.is_dir()]
     exact = [path for id_, path in there if name in (id_, path.name)]
     similar = [path for _, path in there if name_key(path.name) == name_key(name)]
@@ -147,14 +149,14 @@ class DropInCall:
 
         last = clean(name).rpartition("/")[2]
         catalog = self.unlisted.named(last, last + NOTE_EXTENSION)
-        found = resolve(catalog, "", name) if clean(name) else None
-        if found is None:
+        target = resolve(catalog, "", name) if clean(name) else None
+        if target is None:
             raise DropInRefused(f'File "{name}" not found.')
         if "/" not in name:
-            others = [path for path in catalog.named(found.rpartition("/")[2]) if path != found]
-            if others:
-                print(f"{name} also means {', '.join(others)}; {found} was taken.", file=sys.stderr)
-        return catalog[found]
+            namesakes = [path for path in catalog.named(target.rpartition("/")[2]) if path != target]
+            if namesakes:
+                print(f"{name} also means {', '.join(namesakes)}; {target} was taken.", file=sys.stderr)
+        return catalog[target]
 
     def active(self) -> FileEntry:
         """The file that counts as open. Raises: DropInRefused."""
@@ -204,8 +206,8 @@ class DropInCall:
 
     def config(self, name: str) -> dict[str, Any]:
         """The object in a JSON file of the app's settings folder; empty where there is none that can be read."""
-        found = read_json(self.vault.files.config(name))
-        return found if isinstance(found, dict) else {}
+        content = read_json(self.vault.files.config(name))
+        return content if isinstance(content, dict) else {}
 
     def change_settings(self, tool: str, name: str, change: Callable[[str], str]) -> None:
         """Change the text of a settings file, as one change in the journal. Raises: DropInRefused."""
@@ -233,22 +235,22 @@ class DropInCall:
 
     # -- answers -----------------------------------------------------------------------------------------------
 
-    def join_lines(self, found: Sequence[str], empty: str = "") -> str:
+    def join_lines(self, lines: Sequence[str], empty: str = "") -> str:
         """One text a line, the sentence for none, or with `total` the number."""
-        return str(len(found)) if self.has("total") else "\n".join(found) or empty
+        return str(len(lines)) if self.has("total") else "\n".join(lines) or empty
 
-    def format_rows(self, found: Sequence[Mapping[str, object]], empty: str) -> str:
+    def format_rows(self, rows: Sequence[Mapping[str, object]], empty: str) -> str:
         """As `join_lines`, for rows of cells in the format that is asked for, else with tabs between the cells."""
         if self.has("total"):
-            return str(len(found))
-        if not found:
+            return str(len(rows))
+        if not rows:
             return empty
         form = self.words.format
         if form == "json":
-            return as_json(found)
+            return as_json(rows)
         from obsidian_mcp.cli.cells import separate
 
-        return separate((row.values() for row in found), form)
+        return separate((row.values() for row in rows), form)
 
     def recent(self) -> list[str]:
         paths = last_open_files(self.vault.files.config(WORKSPACE_FILE))
@@ -308,12 +310,12 @@ def tree(headings: list[tuple[int, str]]) -> str:
             open_levels.pop()
         depths.append(len(open_levels))
         open_levels.append(level)
-    found: list[str] = []
+    lines: list[str] = []
     siblings: set[int] = set()
     """The depths at which a sibling of the current heading, or of one that it stands below, follows."""
     for depth, (_, text) in zip(reversed(depths), reversed(headings), strict=True):
-        siblings = {other for other in siblings if other <= depth}
+        siblings = {sibling_depth for sibling_depth in siblings if sibling_depth <= depth}
         prefix = "".join("│   " if above in siblings else "    " for above in range(depth))
-        found.append(f"{prefix}{'├── ' if depth in siblings else '└── '}{text}")
+        lines.append(f"{prefix}{'├── ' if depth in siblings else '└── '}{text}")
         siblings.add(depth)
-    return "\n".join(reversed(found))
+    return "\n".join(reversed(lines))

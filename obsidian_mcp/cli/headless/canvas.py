@@ -21,13 +21,13 @@ def _edit(call: DropInCall, *operations: dict[str, Any]) -> str:
 
 def _read_keys(call: DropInCall, names: tuple[str, ...]) -> dict[str, Any]:
     """The keys that were given, as the tool takes them. Raises: DropInRefused."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in names:
         if name not in call.words.keys:
             continue
         value = call.words.number(name) if name in NUMBERS else unescape(call.words.text(name))
-        found["file" if name == "note" else name] = value
-    return found
+        values["file" if name == "note" else name] = value
+    return values
 
 
 def canvas_add(call: DropInCall) -> str:

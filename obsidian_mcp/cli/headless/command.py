@@ -145,10 +145,10 @@ def _hand_to_app(command: DropInCommand, words: Words, options: Options, setting
     rules = compose.policy_of(settings, folder, compose.principal_of(settings))
     if rules.restricts_reading or "reads" not in command.marks:
         rules.check_free_hand(f"run the app's command {command.name!r}")
-    given = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
-    given += ["--copy"] if words.copy else []
+    arguments = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
+    arguments += ["--copy"] if words.copy else []
     try:
-        outcome = compose.app_access(settings).run(folder, [command.name, *given])
+        outcome = compose.app_access(settings).run(folder, [command.name, *arguments])
     except ObsidianNotRunning:
         return None
     for stream, data in ((sys.stdout, outcome.stdout), (sys.stderr, outcome.stderr)):
@@ -174,18 +174,18 @@ def list_vaults(words: Words, settings: Config) -> str:
 
 def help_text(name: str = "") -> str:
     """The help, or that of a command and those below it. Raises: DropInRefused."""
-    shown = [
+    commands = [
         command
         for command in COMMANDS.values()
         if not name or command.name == name or command.name.startswith(f"{name}:")
     ]
-    if not shown:
+    if not commands:
         raise unknown(name)
     if name:
-        return "".join(map(_entry, shown))
+        return "".join(map(_entry, commands))
     parts = [Path(__file__).with_name("introduction.txt").read_text(encoding="utf-8"), "Commands:\n"]
-    parts += [_entry(command) for command in shown if "developer" not in command.marks]
-    parts += ["\nDeveloper:\n", *(_entry(command) for command in shown if "developer" in command.marks)]
+    parts += [_entry(command) for command in commands if "developer" not in command.marks]
+    parts += ["\nDeveloper:\n", *(_entry(command) for command in commands if "developer" in command.marks)]
     return "".join(parts)
 
 
@@ -193,7 +193,7 @@ def _entry(command: DropInCommand) -> str:
     note = " [needs the app]" if command.verdict == "app" else ""
     parts = [f"  {command.name:<{NAME_WIDTH}}{command.summary}{note}\n"]
     for parameter in command.parameters:
-        shown = parameter.form
-        padded = f"{shown:<{KEY_WIDTH}}" if len(shown) < KEY_WIDTH else f"{shown}  "
+        form = parameter.form
+        padded = f"{form:<{KEY_WIDTH}}" if len(form) < KEY_WIDTH else f"{form}  "
         parts.append(f"    {padded}- {KEYS[parameter.name][1]}{' (required)' if parameter.required else ''}\n")
     return "".join(parts) + "\n"

@@ -29,10 +29,10 @@ def file(call: DropInCall) -> str:
 
 
 def files(call: DropInCall) -> str:
-    found = [entry.path for entry in call.below(call.text("folder"))]
-    if wanted := call.text("ext"):
-        found = [path for path in found if _suffix(path) == f".{wanted.removeprefix('.')}"]
-    return call.join_lines(in_order(found))
+    paths = [entry.path for entry in call.below(call.text("folder"))]
+    if suffix := call.text("ext"):
+        paths = [path for path in paths if _suffix(path) == f".{suffix.removeprefix('.')}"]
+    return call.join_lines(in_order(paths))
 
 
 def _suffix(path: str) -> str:
@@ -51,10 +51,10 @@ def subfolders(call: DropInCall, disk: str) -> Iterator[str]:
 
 def _existing(call: DropInCall, path: str) -> str:
     """The disk spelling of a folder. Raises: DropInRefused."""
-    wanted = path.strip("/") if path != "/" else ""
-    disk = call.folder(wanted)
+    folder_path = path.strip("/") if path != "/" else ""
+    disk = call.folder(folder_path)
     if disk is None:
-        if wanted in call.vault.catalog:
+        if folder_path in call.vault.catalog:
             raise DropInRefused(f'"{path}" is a file, not a folder.')
         raise DropInRefused(f'Folder "{path}" not found.')
     return disk
@@ -63,8 +63,8 @@ def _existing(call: DropInCall, path: str) -> str:
 def folder(call: DropInCall) -> str:
     path = call.text("path")
     disk = _existing(call, path)
-    shown = path if path == "/" else path.strip("/")
-    return _info(call, {"path": shown}, call.below("" if not disk else path), disk)
+    folder_path = path if path == "/" else path.strip("/")
+    return _info(call, {"path": folder_path}, call.below("" if not disk else path), disk)
 
 
 def vault(call: DropInCall) -> str:
@@ -78,8 +78,8 @@ def _info(call: DropInCall, named: dict[str, str], inside: list[FileEntry], disk
         "folders": sum(1 for _ in subfolders(call, disk)),
         "size": sum(entry.size for entry in inside),
     }
-    wanted = call.words.choice("info")
-    return str(facts[wanted]) if wanted else pairs(facts)
+    fact = call.words.choice("info")
+    return str(facts[fact]) if fact else pairs(facts)
 
 
 def folders(call: DropInCall) -> str:
@@ -105,10 +105,10 @@ def choose(call: DropInCall) -> str:
     import secrets
 
     hidden = call.vault.hides()
-    found = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
-    if not found:
+    notes = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
+    if not notes:
         return "No markdown files found."
-    entry = secrets.choice(found)
+    entry = secrets.choice(notes)
     return f"{entry.path}\n\n{_read_text(call, entry)}" if call.words.command == "random:read" else entry.path
 
 
@@ -132,16 +132,21 @@ def outline(call: DropInCall) -> str:
     if call.has("total"):
         return str(len(headings))
     if call.words.format == "json":
-        return as_json([{"level": each.level, "heading": each.text, "line": each.line + 1} for each in headings])
+        return as_json(
+            [
+                {"level": listed_heading.level, "heading": listed_heading.text, "line": listed_heading.line + 1}
+                for listed_heading in headings
+            ]
+        )
     if call.words.format == "md":
         return "\n".join(f"{'#' * heading.level} {heading.text}" for heading in headings)
     return tree([(heading.level, heading.text) for heading in headings])
 
 
 def links(call: DropInCall) -> str:
-    found = call.vault.graph.outgoing(call.file().path).value
-    shown = {reference.target or f"{reference.link.path} (unresolved)" for reference in found}
-    return call.join_lines(in_order(shown), "No links found.")
+    references = call.vault.graph.outgoing(call.file().path).value
+    targets = {reference.target or f"{reference.link.path} (unresolved)" for reference in references}
+    return call.join_lines(in_order(targets), "No links found.")
 
 
 def backlinks(call: DropInCall) -> str:
@@ -156,12 +161,12 @@ def backlinks(call: DropInCall) -> str:
 
 def unresolved(call: DropInCall) -> str:
     table = []
-    for found in sorted(call.vault.graph.unresolved().value, key=lambda found: order(found.name)):
-        row = {"link": found.name}
+    for link in sorted(call.vault.graph.unresolved().value, key=lambda link: order(link.name)):
+        row = {"link": link.name}
         if call.has("counts") or call.has("verbose"):
-            row["count"] = str(found.count)
+            row["count"] = str(link.count)
         if call.has("verbose"):
-            row["sources"] = ", ".join(in_order(found.sources))
+            row["sources"] = ", ".join(in_order(link.sources))
         table.append(row)
     return call.format_rows(table, "No unresolved links found.")
 
@@ -173,5 +178,5 @@ def orphans(call: DropInCall) -> str:
 def deadends(call: DropInCall) -> str:
     resolved = call.vault.graph.link_maps().value.resolved
     hidden = call.vault.hides()
-    found = [entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)]
-    return call.join_lines(in_order(found), "No dead-end files found.")
+    paths = [entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)]
+    return call.join_lines(in_order(paths), "No dead-end files found.")

@@ -49,8 +49,8 @@ def _open(call: DropInCall, change: Callable[[str], str] | None = None) -> str:
     try:
         opened = PeriodicNotes(call.vault).open("daily_note", _period(call), call.text("date") or "today", change)
     except NoteNotFound as error:
-        sentence, rest, _ = error.message.partition(" not set up.")
-        raise DropInRefused(f"{sentence}{rest}") from None
+        sentence, remainder, _ = error.message.partition(" not set up.")
+        raise DropInRefused(f"{sentence}{remainder}") from None
     return str(opened.located.path)
 
 
@@ -65,10 +65,10 @@ def add(call: DropInCall) -> str:
 def daily_date(call: DropInCall) -> str:
     settings = call.vault.periodic.settings
     rule, named = settings.rules[_period(call)], call.text("path")
-    found = note_day(rule, named, settings.locale, call.vault.calendar.today)
-    if found is None:
+    day = note_day(rule, named, settings.locale, call.vault.calendar.today)
+    if day is None:
         raise DropInRefused(f'"{named}" is not a {_adjective(call)} note.')
-    return first_day(rule, found, settings.locale).isoformat()
+    return first_day(rule, day, settings.locale).isoformat()
 
 
 def daily_settings(call: DropInCall) -> str:
@@ -83,11 +83,11 @@ def daily_list(call: DropInCall) -> str:
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
     try:
-        found = PeriodicNotes(call.vault).listed(_period(call))
+        notes = PeriodicNotes(call.vault).listed(_period(call))
     except NoteNotFound:
         folder = call.vault.periodic.settings.rules[_period(call)].folder.strip("/")
         raise DropInRefused(f'Folder "{folder}" not found.') from None
-    return call.join_lines(in_order(entry.path for entry, _ in found))
+    return call.join_lines(in_order(entry.path for entry, _ in notes))
 
 
 def _templates(call: DropInCall) -> dict[str, FileEntry]:
@@ -136,8 +136,8 @@ def templates(call: DropInCall) -> str:
 
 def template_text(call: DropInCall, name: str, title: str | None) -> str:
     """A template's text; with a title, its variables replaced. Raises: DropInRefused."""
-    wanted = name_key(name.strip("/")).removesuffix(".md")
-    entry = next((entry for known, entry in _templates(call).items() if name_key(known) == wanted), None)
+    key = name_key(name.strip("/")).removesuffix(".md")
+    entry = next((entry for template_name, entry in _templates(call).items() if name_key(template_name) == key), None)
     if entry is None:
         raise DropInRefused(f'Template "{name}" not found.')
     return call.body(entry) if title is None else fill_template(call, entry, title)

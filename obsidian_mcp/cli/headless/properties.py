@@ -33,8 +33,10 @@ def tags(call: DropInCall) -> str:
         written = call.parse(entry).all_tags if is_note(entry.path) else []
         counted = counts_of([tag] for tag in written)
     else:
-        found = call.vault.graph.evaluate(_tags_of_notes).value
-        counted = counts_of(tag_names.ancestry(tag_names.name(tag)) for path in in_order(found) for tag in found[path])
+        tags_by_path = call.vault.graph.evaluate(_tags_of_notes).value
+        counted = counts_of(
+            tag_names.ancestry(tag_names.name(tag)) for path in in_order(tags_by_path) for tag in tags_by_path[path]
+        )
     names = sorted(counted, key=lambda name: order(f"#{name}"))
     if call.text("sort") == "count":
         names.sort(key=lambda name: -counted[name])
@@ -50,31 +52,31 @@ def _tags_of_notes(moment: Moment) -> dict[str, Sequence[str]]:
     return {file.path: view.tags(file.path) for file in view.files() if is_note(file.path)}
 
 
-def counts_of(found: Iterable[Iterable[str]]) -> dict[str, int]:
+def counts_of(spelled_tags: Iterable[Iterable[str]]) -> dict[str, int]:
     """How often each tag occurs; spellings that differ in case are one, shown as first met."""
-    shown: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     counted: Counter[str] = Counter()
-    for written in found:
+    for written in spelled_tags:
         for tag in written:
             name = tag.removeprefix("#")
-            counted[shown.setdefault(tag_names.key(name), name)] += 1
+            counted[spellings.setdefault(tag_names.key(name), name)] += 1
     return dict(counted)
 
 
 def tag(call: DropInCall) -> str:
     name = call.text("name").removeprefix("#")
-    found = {
+    counts = {
         str(note.path): sum(1 for fact in note.tags if fact.tag == name)
         for note in call.vault.graph.tagged(name).value
         if is_note(note.path)
     }
-    found = {path: count for path, count in found.items() if count}
-    if not found:
+    counts = {path: count for path, count in counts.items() if count}
+    if not counts:
         raise DropInRefused(f'Tag "#{name}" not found.')
     if call.has("total"):
-        return str(sum(found.values()))
-    head = [f"#{name}\t{sum(found.values())}"] if call.has("verbose") else []
-    return "\n".join([*head, *in_order(found)])
+        return str(sum(counts.values()))
+    head = [f"#{name}\t{sum(counts.values())}"] if call.has("verbose") else []
+    return "\n".join([*head, *in_order(counts)])
 
 
 def properties(call: DropInCall) -> str:
@@ -98,24 +100,24 @@ def _print_of_file(call: DropInCall) -> str:
 
 def block(values: Mapping[str, Any]) -> str:
     """Properties as YAML, as the app writes them."""
-    found = []
+    lines = []
     for key, value in values.items():
         first, below = yaml_style.lines(value, "")
-        found += [f"{yaml_style.key(key)}:{' ' if first else ''}{first}", *below]
-    return "\n".join(found)
+        lines += [f"{yaml_style.key(key)}:{' ' if first else ''}{first}", *below]
+    return "\n".join(lines)
 
 
 def _print_of_vault(call: DropInCall) -> str:
     from obsidian_mcp.core.graph.results import PropertyUse
 
-    found = {use.name.lower(): use for use in call.vault.graph.properties(inline_fields=False).value}
+    uses_by_key = {use.name.lower(): use for use in call.vault.graph.properties(inline_fields=False).value}
     for name in TYPES_FIXED:  # always there
-        found.setdefault(name, PropertyUse(name, 0, {}))
-    if wanted := call.text("name"):
-        if wanted.lower() not in found:
-            raise DropInRefused(f'Property "{wanted}" not found.')
-        return str(found[wanted.lower()].files)
-    uses = sorted(found.values(), key=lambda use: order(use.name))
+        uses_by_key.setdefault(name, PropertyUse(name, 0, {}))
+    if property_name := call.text("name"):
+        if property_name.lower() not in uses_by_key:
+            raise DropInRefused(f'Property "{property_name}" not found.')
+        return str(uses_by_key[property_name.lower()].files)
+    uses = sorted(uses_by_key.values(), key=lambda use: order(use.name))
     if call.text("sort") == "count":
         uses.sort(key=lambda use: -use.files)
     if call.words.format == "json" and not call.has("total"):
@@ -148,16 +150,16 @@ def write_value(value: Any) -> str:
 def aliases(call: DropInCall) -> str:
     if in_one_file(call):
         entry = call.file()
-        found = {str(entry.path): call.parse(entry).aliases if is_note(entry.path) else []}
+        aliases_by_path = {str(entry.path): call.parse(entry).aliases if is_note(entry.path) else []}
     else:
-        found = _aliases_of_vault(call)
+        aliases_by_path = _aliases_of_vault(call)
     sources: dict[str, list[str]] = defaultdict(list)
-    for path in in_order(found):
-        for alias in dict.fromkeys(found[path]):
+    for path in in_order(aliases_by_path):
+        for alias in dict.fromkeys(aliases_by_path[path]):
             sources[alias].append(path)
     with_sources = call.has("verbose")
-    shown = [f"{name}\t{', '.join(sources[name])}" if with_sources else name for name in in_order(sources)]
-    return call.join_lines(shown, "No aliases found.")
+    lines = [f"{name}\t{', '.join(sources[name])}" if with_sources else name for name in in_order(sources)]
+    return call.join_lines(lines, "No aliases found.")
 
 
 def _aliases_of_vault(call: DropInCall) -> dict[str, list[str]]:

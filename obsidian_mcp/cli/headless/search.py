@@ -21,25 +21,25 @@ BY_PATH = Order(Facet("path"), descending=False)
 
 
 def search(call: DropInCall) -> str:
-    found = _find(call)
+    paths = _find(call)
     as_json = call.words.format == "json"
     if call.has("total"):
-        return compact_json({"total": len(found)}) if as_json else str(len(found))
-    found = _limit(call, found)
-    if not found:
+        return compact_json({"total": len(paths)}) if as_json else str(len(paths))
+    paths = _limit(call, paths)
+    if not paths:
         return NOTHING
-    return compact_json(found) if as_json else "\n".join(found)
+    return compact_json(paths) if as_json else "\n".join(paths)
 
 
 def search_context(call: DropInCall) -> str:
-    found = _limit(call, _find(call))
-    if not found:
+    paths = _limit(call, _find(call))
+    if not paths:
         return NOTHING
-    table = _matches(call, found)
+    table = _matches(call, paths)
     if call.words.format == "json":
         return compact_json([{"file": path, "matches": matches} for path, matches in table.items()])
-    shown = ([f"{path}:{match['line']}: {match['text']}" for match in table[path]] or [path] for path in table)
-    return "\n".join(chain.from_iterable(shown))
+    lines = ([f"{path}:{match['line']}: {match['text']}" for match in table[path]] or [path] for path in table)
+    return "\n".join(chain.from_iterable(lines))
 
 
 def _query(call: DropInCall) -> str:
@@ -48,18 +48,18 @@ def _query(call: DropInCall) -> str:
 
 
 def _find(call: DropInCall) -> list[str]:
-    found = call.vault.search.find(
+    result = call.vault.search.find(
         Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, order=BY_PATH, characters=sys.maxsize)
     )
-    assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
+    assert isinstance(result, Hits)  # noqa: S101  an ungrouped search answers with Hits
     folder = call.text("path").strip("/")
     start = f"{folder}/" if folder else ""
-    return in_order(str(hit.path) for hit in found.hits if is_note(hit.path) and hit.path.startswith(start))
+    return in_order(str(hit.path) for hit in result.hits if is_note(hit.path) and hit.path.startswith(start))
 
 
-def _limit(call: DropInCall, found: list[str]) -> list[str]:
+def _limit(call: DropInCall, paths: list[str]) -> list[str]:
     limit = call.words.number("limit")
-    return found[:limit] if limit > 0 else found
+    return paths[:limit] if limit > 0 else paths
 
 
 def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
@@ -73,10 +73,10 @@ def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str,
     for path in paths:
         body = call.body(call.at(path))
         numbers, written = Lines(body), body.split("\n")
-        shown: list[int] = []
+        matching_lines: list[int] = []
         for span in matcher.find(Document(path, body)) or ():
             line = numbers.line(span.start)
-            if len(written[line]) <= LONG_LINE or shown[-1:] != [line]:
-                shown.append(line)
-        table[path] = [{"line": line + 1, "text": written[line].strip()} for line in shown]
+            if len(written[line]) <= LONG_LINE or matching_lines[-1:] != [line]:
+                matching_lines.append(line)
+        table[path] = [{"line": line + 1, "text": written[line].strip()} for line in matching_lines]
     return table

@@ -26,16 +26,16 @@ class FoundTask(NamedTuple):
 
 
 def tasks(call: DropInCall) -> str:
-    found = [task for task in _list_tasks(call) if _is_wanted(call, task.mark)]
-    found.sort(key=lambda task: (order(task.path), task.line))
-    if found and call.has("verbose") and not call.words.format and not call.has("total"):
-        groups = groupby(found, key=lambda task: task.path)
-        shown = ("\n".join([path, *(f"{task.line}: {task.text}" for task in group)]) for path, group in groups)
-        return "\n\n".join(shown)
+    listed = [task for task in _list_tasks(call) if _is_wanted(call, task.mark)]
+    listed.sort(key=lambda task: (order(task.path), task.line))
+    if listed and call.has("verbose") and not call.words.format and not call.has("total"):
+        groups = groupby(listed, key=lambda task: task.path)
+        parts = ("\n".join([path, *(f"{task.line}: {task.text}" for task in group)]) for path, group in groups)
+        return "\n\n".join(parts)
     if call.words.format:
-        table = [{"status": task.mark, "text": task.text, "file": task.path, "line": str(task.line)} for task in found]
+        table = [{"status": task.mark, "text": task.text, "file": task.path, "line": str(task.line)} for task in listed]
         return call.format_rows(table, NONE)
-    return call.join_lines([task.text for task in found], NONE)
+    return call.join_lines([task.text for task in listed], NONE)
 
 
 def _is_wanted(call: DropInCall, mark: str) -> bool:
@@ -85,10 +85,17 @@ def task(call: DropInCall) -> str:
     """Print one task, or change its mark."""
     call.writes = bool(_status(call)) or any(map(call.has, ("done", "todo", "toggle")))
     entry, line = _find_line(call)
-    found = _find_task(call, entry, line)
-    mark = _new_mark(call, found.mark)
+    entry_of_task = _find_task(call, entry, line)
+    mark = _new_mark(call, entry_of_task.mark)
     if mark is None:
-        return pairs({"file": found.path, "line": found.line, "status": found.mark, "text": found.text})
+        return pairs(
+            {
+                "file": entry_of_task.path,
+                "line": entry_of_task.line,
+                "status": entry_of_task.mark,
+                "text": entry_of_task.text,
+            }
+        )
 
     def change(body: str) -> str:
         item = next((task for task in parse(body).tasks if task.line == line - 1), None)
@@ -127,10 +134,10 @@ def _find_line(call: DropInCall) -> tuple[FileEntry, int]:
 
 
 def _find_task(call: DropInCall, entry: FileEntry, line: int) -> FoundTask:
-    found = next((task for task in _list_of_note(call, entry) if task.line == line), None)
-    if found is None:
+    listed = next((task for task in _list_of_note(call, entry) if task.line == line), None)
+    if listed is None:
         raise DropInRefused(f"No task found at {entry.path}:{line}.")
-    return found
+    return listed
 
 
 def _new_mark(call: DropInCall, mark: str) -> str | None:

@@ -60,32 +60,32 @@ class DropInCommand(NamedTuple):
     @property
     def function(self) -> str:
         """Name of the function that answers: `daily_date` for `daily:date` and for the same of longer periods."""
-        period, colon, rest = self.name.partition(":")
-        named = f"{'daily' if period in LONGER else period}{colon}{rest}".replace(":", "_")
+        period, colon, ending = self.name.partition(":")
+        named = f"{'daily' if period in LONGER else period}{colon}{ending}".replace(":", "_")
         return self.answered_by.partition(".")[2] or named
 
     @property
     def parameters(self) -> list[DropInKey]:
-        found = []
+        keys = []
         for word in self.words.split():
             name, _, value = word.strip("+!").partition("=")
             flag = name.endswith("-")
             name = name.removesuffix("-")
             placeholder = "" if flag else value or KEYS.get(name, ("",))[0]
-            found.append(DropInKey(name, placeholder, "!" in word, word.endswith("!!"), is_ours=word.startswith("+")))
-        return found
+            keys.append(DropInKey(name, placeholder, "!" in word, word.endswith("!!"), is_ours=word.startswith("+")))
+        return keys
 
     def parameter(self, name: str) -> DropInKey | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
     @property
     def usage(self) -> str:
-        shown = [
+        forms = [
             parameter.form if parameter.required else f"[{parameter.form}]"
             for parameter in self.parameters
             if not parameter.is_ours
         ]
-        return " ".join(["Usage:", self.name, *shown])
+        return " ".join(["Usage:", self.name, *forms])
 
 
 def _rows(file: str) -> list[list[str]]:
@@ -98,11 +98,11 @@ def _commands() -> dict[str, DropInCommand]:
     rows = _rows("commands.txt")
     daily = [row for row in rows if row[0].startswith("daily")]
     rows += [[*(cell.replace("daily", period) for cell in row), "ours"] for period in LONGER for row in daily]
-    found = {
+    commands = {
         name: DropInCommand(name, words, verdict, answered_by, summary, frozenset(marks))  # type: ignore[arg-type]
         for name, words, verdict, answered_by, summary, *marks in rows
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(commands.items()))
 
 
 KEYS: Final = {name: (placeholder, text) for name, placeholder, text in _rows("keys.txt")}
@@ -165,13 +165,13 @@ class Words:
 
 def read(arguments: Sequence[str]) -> Words:
     """Return what the words behind `obsidian` say."""
-    left = list(arguments)
+    remaining = list(arguments)
     vault = None
-    while left and left[0].startswith("vault="):
-        vault = left.pop(0).removeprefix("vault=")
-    words = Words(left.pop(0) if left else "", vault)
+    while remaining and remaining[0].startswith("vault="):
+        vault = remaining.pop(0).removeprefix("vault=")
+    words = Words(remaining.pop(0) if remaining else "", vault)
     command = COMMANDS.get(words.command)
-    for word in left:
+    for word in remaining:
         key, equals, value = word.partition("=")
         if equals:
             if key == "vault":
@@ -194,10 +194,10 @@ def read(arguments: Sequence[str]) -> Words:
 def unescape(content: str) -> str:
     """Text with `\\n` and `\\t` replaced; a second backslash in front keeps them as they are."""
 
-    def value(found: re.Match[str]) -> str:
-        if found[1]:
-            return f"\\{found[2]}"
-        return "\n" if found[2] == "n" else "\t"
+    def value(escape: re.Match[str]) -> str:
+        if escape[1]:
+            return f"\\{escape[2]}"
+        return "\n" if escape[2] == "n" else "\t"
 
     return _ESCAPED.sub(value, content)
 
@@ -205,15 +205,15 @@ def unescape(content: str) -> str:
 def check_values(command: DropInCommand, words: Words) -> None:
     """Raises: DropInRefused for a required key that is absent, and for a key without its value (HEADLESS-03)."""
     for parameter in command.parameters:
-        given = parameter.name in words.keys
-        if words.text(parameter.name) or (given and (parameter.may_be_empty or not parameter.placeholder)):
+        is_given = parameter.name in words.keys
+        if words.text(parameter.name) or (is_given and (parameter.may_be_empty or not parameter.placeholder)):
             continue
         if parameter.name == "content" and words.has("stdin"):
             continue
         if parameter.required:
-            missing = parameter.name if given else parameter.form
+            missing = parameter.name if is_given else parameter.form
             raise DropInRefused(f"Missing required parameter: {missing}\n{command.usage}")
-        if given:
+        if is_given:
             raise DropInRefused(f"The value of {parameter.name} is empty. Give {parameter.form}, or leave it out.")
 
 
@@ -228,24 +228,24 @@ def unknown(name: str) -> DropInRefused:
 def suggestions(name: str) -> list[str]:
     """At most three commands that begin with a name, contain it, or are at most three edits away, in this order;
     of these the official ones first, then the nearest."""
-    official_first = sorted(COMMANDS, key=lambda known: ("ours" in COMMANDS[known].marks, known))
-    begin = [known for known in official_first if known.startswith(name)]
-    contain = [known for known in official_first if name in known]
+    official_first = sorted(COMMANDS, key=lambda command: ("ours" in COMMANDS[command].marks, command))
+    begin = [command for command in official_first if command.startswith(name)]
+    contain = [command for command in official_first if name in command]
     distances = [
-        ("ours" in COMMANDS[known].marks, edits(name, known), known)
-        for known in official_first
-        if abs(len(known) - len(name)) <= EDITS
+        ("ours" in COMMANDS[command].marks, edits(name, command), command)
+        for command in official_first
+        if abs(len(command) - len(name)) <= EDITS
     ]
-    near = [known for _, distance, known in sorted(distances) if distance <= EDITS]
+    near = [command for _, distance, command in sorted(distances) if distance <= EDITS]
     return list(dict.fromkeys([*begin, *contain, *near]))[:SUGGESTED]
 
 
-def edits(one: str, other: str) -> int:
+def edits(text: str, goal: str) -> int:
     """The number of characters to insert, remove or replace that make one text of another."""
-    row = list(range(len(other) + 1))
-    for line, char in enumerate(one, 1):
+    row = list(range(len(goal) + 1))
+    for line, char in enumerate(text, 1):
         before, row[0] = row[0], line
-        for column, candidate in enumerate(other, 1):
+        for column, candidate in enumerate(goal, 1):
             replaced = before + (char != candidate)
             before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, replaced)
     return row[-1]

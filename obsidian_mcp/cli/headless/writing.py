@@ -79,12 +79,12 @@ def _new_path(call: DropInCall) -> str:
         raise DropInRefused("Missing required parameter: name or path")
     check_name(name)
     if not name:
-        wanted = path.rstrip("/")
+        target = path.rstrip("/")
     elif not path:
-        wanted = f"{new_notes_folder(call)}{name}"
+        target = f"{new_notes_folder(call)}{name}"
     else:
-        wanted = f"{path.strip('/')}/{name}".removeprefix("/")
-    return wanted if _EXTENSION.search(wanted.rpartition("/")[2]) else f"{wanted}.md"
+        target = f"{path.strip('/')}/{name}".removeprefix("/")
+    return target if _EXTENSION.search(target.rpartition("/")[2]) else f"{target}.md"
 
 
 def check_name(name: str, instead: str = "Use path for a full file path.") -> None:
@@ -183,8 +183,8 @@ def property_remove(call: DropInCall) -> str:
 
 
 def property_set(call: DropInCall) -> str:
-    entry, name, given = call.note(), call.text("name"), call.text("value")
-    value, kind = _convert(call, name, given, call.parse(entry).properties)
+    entry, name, written_value = call.note(), call.text("name"), call.text("value")
+    value, kind = _convert(call, name, written_value, call.parse(entry).properties)
 
     def change(body: str) -> str:
         return property_edits.set_property(body, name, value)
@@ -198,7 +198,7 @@ def property_set(call: DropInCall) -> str:
             operations += types
         if operations:
             call.vault.commit("set_properties", operations)
-    return f"Set {name}: {given}"
+    return f"Set {name}: {written_value}"
 
 
 def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) -> str:
@@ -207,26 +207,26 @@ def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) ->
 
     if name.lower() in TYPES_FIXED or (call.vault.property_types.assigned(name) or infer_type(value)) == kind:
         return text
-    known = json_text.parse(text).root.member("types") if text.strip() else None
-    written = known.node.value if known is not None and isinstance(known.node.value, dict) else {}
+    types_member = json_text.parse(text).root.member("types") if text.strip() else None
+    written = types_member.node.value if types_member is not None and isinstance(types_member.node.value, dict) else {}
     key = next((key for key in written if key.lower() == name.lower()), name)
     return json_text.put(text, ["types", key], kind)
 
 
-def _convert(call: DropInCall, name: str, given: str, values: Mapping[str, Any]) -> tuple[Any, str]:
+def _convert(call: DropInCall, name: str, written_value: str, values: Mapping[str, Any]) -> tuple[Any, str]:
     """Return the value that a text means, of the named type, else the vault's type of the property where the text fits
     it, else text; and its type. A JSON array is a list. Raises: DropInRefused."""
-    if given.startswith("[") and (items := read_json(given)) is not None:
+    if written_value.startswith("[") and (items := read_json(written_value)) is not None:
         return items, infer_type(items)
     if kind := call.words.choice("type"):
-        return value_of(given, kind), "multitext" if kind == "list" else kind
+        return value_of(written_value, kind), "multitext" if kind == "list" else kind
     kind = _known_type(call, name, values)
-    if kind == "checkbox" and given.strip().lower() not in _CHECKED + _UNCHECKED:
-        return given, "text"
+    if kind == "checkbox" and written_value.strip().lower() not in _CHECKED + _UNCHECKED:
+        return written_value, "text"
     try:
-        return value_of(given, "list" if kind in ("multitext", "tags", "aliases") else kind), kind
+        return value_of(written_value, "list" if kind in ("multitext", "tags", "aliases") else kind), kind
     except DropInRefused:
-        return given, "text"
+        return written_value, "text"
 
 
 def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
@@ -238,22 +238,22 @@ def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
     return "text" if kind == "unknown" else kind
 
 
-def value_of(given: str, kind: str) -> Any:
+def value_of(written_value: str, kind: str) -> Any:
     """A text as a value of a type. Raises: DropInRefused."""
     if kind == "list":
-        return [item for part in given.split(",") if (item := part.strip())]
+        return [item for part in written_value.split(",") if (item := part.strip())]
     if kind == "number":
-        if not _NUMBER.match(given.strip()):
-            raise DropInRefused(f"Invalid number: {given}")
-        number = float(given)
+        if not _NUMBER.match(written_value.strip()):
+            raise DropInRefused(f"Invalid number: {written_value}")
+        number = float(written_value)
         return int(number) if number.is_integer() else number
     if kind == "checkbox":
-        return given.strip().lower() in _CHECKED
-    if kind == "date" and calendar_day(given) is None:
+        return written_value.strip().lower() in _CHECKED
+    if kind == "date" and calendar_day(written_value) is None:
         raise DropInRefused("Invalid date format. Use YYYY-MM-DD")
-    if kind == "datetime" and not is_datetime(given):
+    if kind == "datetime" and not is_datetime(written_value):
         raise DropInRefused("Invalid datetime format. Use YYYY-MM-DDTHH:mm or YYYY-MM-DDTHH:mm:ss")
-    return given
+    return written_value
 
 
 def compose(call: DropInCall) -> str:
@@ -261,9 +261,9 @@ def compose(call: DropInCall) -> str:
     from obsidian_mcp.tools.moves import compose_notes  # only for these commands
 
     action: Literal["merge", "extract"] = "merge" if call.words.command == "note:merge" else "extract"
-    given: dict[str, Any] = {name: call.text(name) for name in ("part", "position", "leave") if call.text(name)}
+    arguments: dict[str, Any] = {name: call.text(name) for name in ("part", "position", "leave") if call.text(name)}
     entry, into = call.note(), call.text("into")
     if action == "merge":
         into = (call.at(into) if into in call.vault.catalog else call.find_by_link(into)).path
-    done: Any = compose_notes(call.app, action, entry.path, into, **given)
-    return f"{'Merged' if action == 'merge' else 'Extracted'}: {done.path} -> {done.into}"
+    result: Any = compose_notes(call.app, action, entry.path, into, **arguments)
+    return f"{'Merged' if action == 'merge' else 'Extracted'}: {result.path} -> {result.into}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-log = logging.getLogger(__name__)
+from obsidian_mcp import logger
 
 T = TypeVar("T")
 
@@ -30,5 +29,5 @@ class Observers(Generic[T]):
         for observer in self._observers:
             try:
                 observer(event)
-            except Exception:
-                log.exception("an observer failed")
+            except Exception:  # noqa: BLE001  whatever it is, the change is made
+                logger(__name__).exception("an observer failed")

@@ -48,10 +48,10 @@ def _notes(vault: Vault, typed: str) -> tuple[list[str], int]:
     notes = [str(entry.path) for entry in vault.entries() if is_note(entry.path) and not hidden(entry.path)]
     with vault.lock:
         alone = {path: len(vault.catalog.named(path.rpartition("/")[2])) == 1 for path in notes}
-    shown = (
+    paths = (
         (basename(path) if alone[path] and "/" not in typed else path[: -len(".md")], basename(path)) for path in notes
     )
-    return _best(shown, typed)
+    return _best(paths, typed)
 
 
 def _best(names: Iterable[tuple[str, str]], typed: str) -> tuple[list[str], int]:

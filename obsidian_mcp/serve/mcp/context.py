@@ -57,9 +57,9 @@ def _progress_report(context: Context) -> ProgressReport | None:
     if context.meta is None or context.meta.get("progress_token") is None:
         return None
 
-    def report(done: int, total: int, activity: str) -> None:
+    def report(count: int, total: int, activity: str) -> None:
         with suppress(RuntimeError):  # the event loop is gone
-            from_thread.run(partial(context.session.report_progress, done, total or None, activity))
+            from_thread.run(partial(context.session.report_progress, count, total or None, activity))
 
     return report
 
@@ -90,14 +90,14 @@ def _as_mcp(error: AppError) -> MCPError:
 
 
 def _invalid_params(method: str, error: ValidationError) -> MCPError:
-    found = []
+    problems = []
     for problem in error.errors(include_url=False):
         loc = problem["loc"]
         field = ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
         if problem["type"] == "missing":
-            found.append(jsonrpc.missing(field))
+            problems.append(jsonrpc.missing(field))
         else:
             expected = problem["msg"].removeprefix("Input should be ")
-            found.append(jsonrpc.fault(field, expected, problem["input"]))
-    text, data = jsonrpc.invalid_params(method, found)
+            problems.append(jsonrpc.fault(field, expected, problem["input"]))
+    text, data = jsonrpc.invalid_params(method, problems)
     return MCPError(INVALID_PARAMS, text, data)

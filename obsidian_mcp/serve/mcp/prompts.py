@@ -53,21 +53,21 @@ class Prompt(NamedTuple):
     """What completes each argument."""
     write: Callable[..., str]
 
-    def text(self, app: App, given: Mapping[str, str]) -> str:
+    def text(self, app: App, values: Mapping[str, str]) -> str:
         """Return the user's message to the model. Raises: InvalidArguments, and the errors of the vault."""
         arguments = self.entry.arguments or ()
-        known = [argument.name for argument in arguments]
-        if unknown := sorted(set(given) - set(known)):
+        names = [argument.name for argument in arguments]
+        if unknown := sorted(set(values) - set(names)):
             raise InvalidArguments(
-                f"There is no argument {unknown[0]!r} in the prompt {self.entry.name}; it takes {', '.join(known)}.",
+                f"There is no argument {unknown[0]!r} in the prompt {self.entry.name}; it takes {', '.join(names)}.",
                 argument=unknown[0],
             )
         for argument in arguments:
-            if argument.required and not given.get(argument.name, "").strip():
+            if argument.required and not values.get(argument.name, "").strip():
                 raise InvalidArguments(
                     f"Missing required argument: {argument.name} ({argument.description}).", argument=argument.name
                 )
-        return self.write(app, **{name: value for name, value in given.items() if value.strip()})
+        return self.write(app, **{name: value for name, value in values.items() if value.strip()})
 
 
 PROMPTS: dict[str, Prompt] = {}
@@ -101,22 +101,23 @@ def find(name: str) -> Prompt:
     return PROMPTS[name]
 
 
-def quote(app: App, vault: Vault, entry: FileEntry, most: int = NOTE_CHARACTERS) -> str:
+def quote(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS) -> str:
     """Return a note between tags that name it; of a long one the beginning, and how to get the rest."""
     body = printable(vault.read_text(entry).text.body)
     hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)
     cut = ""
-    if len(body) > most:
-        cut = f"\n[… {len(body) - most:,} more characters: obsidian_read_note with offset {most}]"
-        body = body[:most]
+    if len(body) > limit:
+        cut = f"\n[… {len(body) - limit:,} more characters: obsidian_read_note with offset {limit}]"
+        body = body[:limit]
     return f'<note path="{entry.path}" modified="{entry.modified}">\n{body}{cut}\n</note>'
 
 
-def number(text: str, name: str, least: int, most: int) -> int:
+def number(text: str, name: str, least: int, greatest: int) -> int:
     """Return the number in an argument, which is always a string. Raises: InvalidArguments."""
-    if not (text.strip().isdecimal() and least <= int(text) <= most):
+    if not (text.strip().isdecimal() and least <= int(text) <= greatest):
         raise InvalidArguments(
-            f"Argument {name!r} must be a whole number from {least} to {most}, but {text[:40]!r} came.", argument=name
+            f"Argument {name!r} must be a whole number from {least} to {greatest}, but {text[:40]!r} came.",
+            argument=name,
         )
     return int(text)
 
@@ -127,7 +128,7 @@ def note_filter(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bo
     if inside:
         vault.folders.existing(inside)
     prefix = name_key(inside) + "/" if inside else ""
-    tagged = {found.path for found in vault.graph.tagged(tag).value} if tag else None
+    tagged = {occurrence.path for occurrence in vault.graph.tagged(tag).value} if tag else None
     return lambda entry: name_key(entry.path).startswith(prefix) and (tagged is None or entry.path in tagged)
 
 
@@ -175,8 +176,10 @@ def weekly_review(
     since = named or opened.calendar.now() - timedelta(days=number(days, "days", 1, 366))
     period = f"the time from {since:%Y-%m-%d} on" if named else f"the last {days} days"
     notice = _notice(opened) if tag else []
-    wanted = note_filter(opened, folder, tag)
-    notes = resources.recent_notes(opened, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and wanted(entry))
+    is_wanted = note_filter(opened, folder, tag)
+    notes = resources.recent_notes(
+        opened, lambda entry: entry.mtime_ns >= clock.nanoseconds(since) and is_wanted(entry)
+    )
     target = ""
     with suppress(PermissionDenied):  # the policy hides where weekly notes are (POL-18)
         weekly = opened.periodic.locate("week")
@@ -189,10 +192,10 @@ def weekly_review(
         "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
         f"enough.{target}\n\n{write_count(len(notes), 'note')} changed since {since:%Y-%m-%d}."
     )
-    shown = [quote(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
-    rest = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]
-    more = ["Changed as well:\n" + "\n".join(rest)] if rest else []
-    return "\n\n".join([request, *shown, *more, *notice])
+    quotes = [quote(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
+    further_notes = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]
+    more = ["Changed as well:\n" + "\n".join(further_notes)] if further_notes else []
+    return "\n\n".join([request, *quotes, *more, *notice])
 
 
 def _is_binary(vault: Vault, entry: FileEntry) -> bool:
@@ -214,20 +217,25 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
     linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
     reasons: dict[str, list[str]] = {}
     text = name_key(body)
-    for other in opened.entries():
-        name = name_key(basename(other.path))
-        if len(name) >= MIN_MENTION_LENGTH and name in text and is_note(other.path) and other.path != entry.path:
-            reasons[str(other.path)] = ["its name is in the text"]
+    for other_note in opened.entries():
+        name = name_key(basename(other_note.path))
+        if (
+            len(name) >= MIN_MENTION_LENGTH
+            and name in text
+            and is_note(other_note.path)
+            and other_note.path != entry.path
+        ):
+            reasons[str(other_note.path)] = ["its name is in the text"]
     for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
         report_progress(0, 0, "Comparing tags")
-        for found in opened.graph.tagged(tag).value:
-            reasons.setdefault(str(found.path), []).append(f"#{tag}")
+        for occurrence in opened.graph.tagged(tag).value:
+            reasons.setdefault(str(occurrence.path), []).append(f"#{tag}")
     for near in opened.graph.neighbours(entry.path, 2).value:
         if near.distance == 2:
             reasons.setdefault(str(near.path), []).append(f"linked with {near.via}")
-    known = {str(path) for path in linked} | {str(entry.path)}
+    connected = {str(path) for path in linked} | {str(entry.path)}
     ranked = sorted(
-        (candidate for candidate in reasons.items() if candidate[0] not in known),
+        (candidate for candidate in reasons.items() if candidate[0] not in connected),
         key=lambda candidate: (-len(candidate[1]), candidate[0]),
     )
     request = (
@@ -241,7 +249,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
         [
             request,
             quote(app, opened, entry),
-            "Linked already:\n" + _bullets(sorted(known - {str(entry.path)})[:NAMES_SHOWN]),
+            "Linked already:\n" + _bullets(sorted(connected - {str(entry.path)})[:NAMES_SHOWN]),
             "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
             *notice,
         ]
@@ -292,8 +300,8 @@ def plan_from_tasks(
     notice = _notice(opened) if tag else []
     notes = resources.recent_notes(opened, note_filter(opened, folder, tag))
     lines: list[str] = []
-    for done, entry in enumerate(notes):
-        report_progress(done, len(notes), "Looking for tasks")
+    for count, entry in enumerate(notes):
+        report_progress(count, len(notes), "Looking for tasks")
         facts = opened.graph.facts(entry.path).value
         open_tasks = [task for task in facts.tasks if task.mark == " "] if facts is not None else []
         lines += (f"{task.text.lstrip('> ').strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)
@@ -353,13 +361,13 @@ class Prompts:
 def _kind(ref: types.PromptReference | types.ResourceTemplateReference, name: str) -> completion.Completes:
     """Return what completes an argument. Raises: InvalidArguments for a reference that is not offered."""
     if isinstance(ref, types.PromptReference):
-        known = find(ref.name).completes
+        completed_kind = find(ref.name).completes
     elif ref.uri == resources.TEMPLATE:
-        known = TEMPLATE_ARGUMENTS
+        completed_kind = TEMPLATE_ARGUMENTS
     else:
         raise InvalidArguments(f"Unknown resource template: {ref.uri!r}. There is {resources.TEMPLATE}.", uri=ref.uri)
-    if name not in known:
+    if name not in completed_kind:
         raise InvalidArguments(
-            f"There is no argument {name!r} to complete; there are {', '.join(known)}.", argument=name
+            f"There is no argument {name!r} to complete; there are {', '.join(completed_kind)}.", argument=name
         )
-    return known[name]
+    return completed_kind[name]

@@ -82,10 +82,10 @@ class WatchedResources:
         for vault in vaults:
             if vault not in self._folders:
                 opened = app.vaults.get(vault)
-                found = _files(opened)
+                snapshot = _files(opened)
                 with self._lock:
                     self._folders[vault] = opened.files.root
-                    self._files.setdefault(opened.files.root, found)
+                    self._files.setdefault(opened.files.root, snapshot)
 
     def keep(self, addresses: set[str]) -> None:
         """Watch no other resources any more."""
@@ -94,7 +94,7 @@ class WatchedResources:
 
     def changes(self, app: App) -> list[ServerEvent]:
         """Return what has changed since the last call, with URIs as subscribers wrote them. Raises: VaultNotFound."""
-        found: set[str] = set()
+        addresses: set[str] = set()
         listed = False
         # once by its first name, since a change between two looks at one vault would be told twice
         for folder, vault in {folder: vault for vault, folder in reversed(list(self._folders.items()))}.items():
@@ -111,14 +111,14 @@ class WatchedResources:
                 different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
                 keys = {name_key(opened.name), name_key(str(opened.files.root))}
                 changed = {(key, name_key(path)) for path in different for key in keys}
-                found |= {address for address, files in self._wanted.items() if not files.isdisjoint(changed)}
+                addresses |= {address for address, files in self._wanted.items() if not files.isdisjoint(changed)}
                 if vault or not different:
                     continue
-                found |= self._wanted.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
+                addresses |= self._wanted.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
                 with suppress(PermissionDenied):  # the policy hides where daily notes are (POL-18)
                     if resources.TODAY in self._wanted and opened.periodic.locate("day").path in different:
-                        found.add(resources.TODAY)
-        updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(found)]
+                        addresses.add(resources.TODAY)
+        updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(addresses)]
         return [*updated, ResourcesListChanged()] if listed else updated
 
 
@@ -149,8 +149,8 @@ class ToolListSubscribers:
         """End the listen streams with their last message."""
         self._listen.close()
 
-    def _begin_notifying(self, found: list[ServerEvent]) -> None:
-        task = asyncio.get_running_loop().create_task(self._notify(found))
+    def _begin_notifying(self, events: list[ServerEvent]) -> None:
+        task = asyncio.get_running_loop().create_task(self._notify(events))
         self._notifying.add(task)
         task.add_done_callback(self._end_notifying)
 
@@ -159,8 +159,8 @@ class ToolListSubscribers:
         if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
             log.info("a client was not notified of a change: %s", error)
 
-    async def _notify(self, found: list[ServerEvent]) -> None:
-        for event in found:
+    async def _notify(self, events: list[ServerEvent]) -> None:
+        for event in events:
             await self._bus.publish(event)
 
 
@@ -232,15 +232,15 @@ class Subscriptions(ToolListSubscribers):
 
     async def _add(self, addresses: Iterable[str]) -> None:
         """Watch resources that count as subscribed to already. Raises: InvalidArguments, VaultNotFound."""
-        wanted = list(addresses)
-        if len(self._watched) + len(wanted) > MAX_RESOURCES:
-            current = set(self._listened).union(*(known for _, known in self._sessions.values()))
+        new_addresses = list(addresses)
+        if len(self._watched) + len(new_addresses) > MAX_RESOURCES:
+            current = set(self._listened).union(*(subscribed for _, subscribed in self._sessions.values()))
             if len(current) > MAX_RESOURCES:
                 raise InvalidArguments(
                     f"No more than {MAX_RESOURCES} resources can be subscribed to at a time. Subscribe to fewer."
                 )
             self._watched.keep(current)
-        await to_thread.run_sync(partial(self._watched.add, self._app, wanted))
+        await to_thread.run_sync(partial(self._watched.add, self._app, new_addresses))
         if self._thread is None:
             self._had_app = await to_thread.run_sync(self._app.vaults.has_app)
             arguments = (asyncio.get_running_loop(),)
@@ -251,23 +251,23 @@ class Subscriptions(ToolListSubscribers):
         while self._app.vaults.wait(POLL_SECONDS) and not self._is_closed:
             time.sleep(SETTLE_SECONDS)
             try:
-                found = self._watched.changes(self._app)
+                events = self._watched.changes(self._app)
                 # Tools of the app come and go with it (RES-10), which writes into the vault when it opens.
                 if (has_app := self._app.vaults.has_app()) is not self._had_app:
                     self._had_app = has_app
-                    found.append(ToolsListChanged())
+                    events.append(ToolsListChanged())
             except AppError as error:  # the folder is away for now
                 log.info("%s", error.message)
                 continue
-            if found:
+            if events:
                 try:
-                    loop.call_soon_threadsafe(self._begin_notifying, found)
+                    loop.call_soon_threadsafe(self._begin_notifying, events)
                 except RuntimeError:  # the event loop is closed
                     return
 
-    async def _notify(self, found: list[ServerEvent]) -> None:
-        await super()._notify(found)
-        for event in found:
+    async def _notify(self, events: list[ServerEvent]) -> None:
+        await super()._notify(events)
+        for event in events:
             if isinstance(event, ResourceUpdated):
                 for session, addresses in list(self._sessions.values()):
                     if event.uri in addresses:
