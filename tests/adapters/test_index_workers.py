@@ -27,7 +27,7 @@ from obsidian_mcp.core.index import indexer, search_document
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index, IndexBatch, Replaced, ingest
 from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
-from obsidian_mcp.core.text.call import limited_to
+from obsidian_mcp.core.text.call import limit_call
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import VaultNotFound
 from tests.index_dump import dump
@@ -136,7 +136,7 @@ def test_files_that_make_many_batches_are_stored_to_the_last_one(
 ) -> None:
     monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
     start(pool_files=1_000_000)
-    with limited_to(WITHIN):
+    with limit_call(WITHIN):
         vault.indexer.complete()
 
     assert vault.indexer.pending() == {}
@@ -225,7 +225,7 @@ def test_where_no_process_can_be_made_the_files_are_stored_here(
 
     monkeypatch.setattr(index_pool, "WorkerPool", refused)
     start()
-    with limited_to(WITHIN):
+    with limit_call(WITHIN):
         vault.indexer.complete()
 
     assert vault.indexer.pending() == {}
@@ -249,7 +249,7 @@ def test_an_error_in_the_middle_of_a_build_leaves_no_file_that_is_waited_for_in_
     monkeypatch.setattr(vault.indexer, "ingest", once(Replaced(), vault.indexer.ingest))
     monkeypatch.setattr(vault.indexer, "step", once(VaultNotFound("The disk is gone."), vault.indexer.step))
     start(pool_files=1_000_000)
-    with limited_to(WITHIN):
+    with limit_call(WITHIN):
         with suppress(VaultNotFound):  # whoever meets it says so
             vault.indexer.complete()
         vault.indexer.complete()

@@ -14,7 +14,7 @@ from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.query import regexp
-from obsidian_mcp.core.text.call import call_with, current_call, limited_to
+from obsidian_mcp.core.text.call import call_with, current_call, limit_call
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound, OperationTimeout, PropertiesUnreadable
 from obsidian_mcp.tools import history
@@ -308,7 +308,7 @@ def test_setting_very_many_properties_ends_with_its_time_and_lets_others_write(
         return set_property(body, key, value)
 
     monkeypatch.setattr(edits, "set_property", stopped)
-    with limited_to(60.0), pytest.raises(OperationTimeout):
+    with limit_call(60.0), pytest.raises(OperationTimeout):
         run(app, "set_properties", names=["Home"], properties={"a": 1, "b": 2, "c": 3})
 
     assert begun == ["a"]

@@ -11,7 +11,7 @@ import pytest
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import Content, FileEntry
 from obsidian_mcp.core.operations import mentions
-from obsidian_mcp.core.text.call import limited_to
+from obsidian_mcp.core.text.call import limit_call
 from obsidian_mcp.errors import InvalidName, NoteNotFound, PermissionDenied, StorageFailed
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
@@ -361,12 +361,12 @@ def test_a_note_that_changes_while_the_links_are_planned_gets_them_in_its_new_te
 def test_very_many_mentions_in_one_note_are_linked_in_time(opened: Opened, piece: str, count: int) -> None:
     # LINK-31, TOOL-09
     app = opened({"Anna.md": ANNA, "Long.md": piece * count})
-    with limited_to(7):
+    with limit_call(7):
         assert run(app, "link_mentions", name="Anna")["linked"] == count
 
 
 def test_very_many_cells_are_linked_in_time(opened: Opened) -> None:
     # LINK-31, TOOL-09
     app = opened({"Anna.md": ANNA, "Long.md": "|a|b|\n|-|-|\n" + "|anna|Anna|\n" * 3_000})
-    with limited_to(7):
+    with limit_call(7):
         assert run(app, "link_mentions", name="Anna")["linked"] == 6_000

@@ -13,7 +13,7 @@ import pytest
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.core.query import regexp
-from obsidian_mcp.core.text.call import limited_to
+from obsidian_mcp.core.text.call import limit_call
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText, OperationTimeout, QueryInvalid
 from obsidian_mcp.tools.registry import call
@@ -230,9 +230,9 @@ def test_a_query_is_stopped_after_the_limit_of_its_call(opened: Opened, monkeypa
     app = opened({"a.md": ""})
     base = "formulas: {x: '/(a+)+b/.matches(\"a\".repeat(5000))'}\nviews: [{type: t, name: V, order: [formula.x]}]"
     run(app, query="views: []")  # the index is there
-    with limited_to(0.1), pytest.raises(OperationTimeout):
+    with limit_call(0.1), pytest.raises(OperationTimeout):
         run(app, query=base)
-    with limited_to(10):
+    with limit_call(10):
         assert "/(a+)+b/ ran for more than 0.2 s" in run(app, query=base)["rows"][0][0]["error"]
 
 

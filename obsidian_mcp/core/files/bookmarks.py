@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
+from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
@@ -187,9 +187,9 @@ def _retitled(text: str, node: JsonNode, title: str) -> str:
     return text[: node.start] + written[1:-1] + text[node.end :]
 
 
-def _layout(text: str, array: JsonNode) -> Layout:
+def _layout(text: str, array: JsonNode) -> ListLayout:
     line = text[text.rfind("\n", 0, array.start) + 1 : array.start]
     outer = line[: len(line) - len(line.lstrip(" \t"))]
     inner, members = f"\n{outer}  ", f"\n{outer}    "
-    usual = Layout(inner, f",{inner}", f"\n{outer}", members, f",{members}", ": ", inner)
+    usual = ListLayout(inner, f",{inner}", f"\n{outer}", members, f",{members}", ": ", inner)
     return layout_of(text, array, usual)

@@ -1,5 +1,6 @@
-"""Edits of one property that keep all other bytes (semantics 4.4, FM-60 to FM-72): pure functions from body to body,
-whose result is read back; where it would say anything else the next way of writing is tried, or the edit refused."""
+"""Edits of one property that keep all other bytes (semantics 4.4, FM-60 to FM-72): pure functions
+from body to body, whose result is read back; where it would say anything else the next way of
+writing is tried, or the edit refused."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ _COMMA_OR_COMMENT = re.compile(r",|(?<=\s)#[^\n]*|^#[^\n]*", re.MULTILINE)
 
 
 def set_property(body: str, key: str, value: Value) -> str:
-    """Return the body with one property set, a new one last; the same body if it has that value. Raises:
-    PropertiesUnreadable, InvalidArguments for a value that no property can hold."""
+    """Return the body with one property set, a new one last; the same body if it has that value.
+    Raises: PropertiesUnreadable, InvalidArguments for a value that no property can hold."""
     key, value = yaml_style.joined(key), yaml_style.checked(value)
     note = _Note.read(body)
     name = parser.key_of(note.values, key)
@@ -47,20 +48,26 @@ def set_property(body: str, key: str, value: Value) -> str:
 
 
 def set_properties(body: str, values: Mapping[str, Value], *, joins_lists: bool = False) -> str:
-    """Return the body with properties set, and those removed whose value is None; with `joins_lists`, a list gets the
-    items that it lacks. Raises: PropertiesUnreadable, InvalidArguments."""
+    """Return the body with properties set, and those removed whose value is None; with
+    `joins_lists`, a list gets the items that it lacks. Raises: PropertiesUnreadable,
+    InvalidArguments."""
     for key, value in values.items():
         checkpoint()  # each property takes longer the more there are
         if value is None:
             body = remove_property(body, key)
         else:
             is_joined = joins_lists and isinstance(value, list)
-            body = merge_properties(body, {key: value}) if is_joined else set_property(body, key, value)
+            body = (
+                merge_properties(body, {key: value})
+                if is_joined
+                else set_property(body, key, value)
+            )
     return body
 
 
 def remove_property(body: str, key: str) -> str:
-    """The body without a property; with the last goes the block, comments aside. Raises: PropertiesUnreadable."""
+    """The body without a property; with the last goes the block, comments aside. Raises:
+    PropertiesUnreadable."""
     note = _Note.read(body)
     name = parser.key_of(note.values, key)
     if name is None or note.block is None:
@@ -70,8 +77,9 @@ def remove_property(body: str, key: str) -> str:
 
 
 def replace_tag(body: str, old: str, new: str) -> str:
-    """Return the body with a tag of its `tags` property, and those nested below it, renamed; each item keeps its
-    quotes, and an unreadable frontmatter stays. Raises: PropertiesUnreadable where an item cannot change alone."""
+    """Return the body with a tag of its `tags` property, and those nested below it, renamed; each
+    item keeps its quotes, and an unreadable frontmatter stays. Raises: PropertiesUnreadable where
+    an item cannot change alone."""
     try:
         note = _Note.read(body)
     except PropertiesUnreadable:
@@ -98,8 +106,9 @@ def replace_tag(body: str, old: str, new: str) -> str:
 
 
 def merge_properties(body: str, values: Mapping[str, Value]) -> str:
-    """Return a note with other properties merged in, as the app does for templates (PERIODIC-17): new ones last, lists
-    with the items that they lack, and no value replaced but an empty one. Raises: PropertiesUnreadable."""
+    """Return a note with other properties merged in, as the app does for templates (PERIODIC-17):
+    new ones last, lists with the items that they lack, and no value replaced but an empty one.
+    Raises: PropertiesUnreadable."""
     for key, value in values.items():
         read = parser.read(body)
         own = (read.values or {}) if read is not None else {}
@@ -116,19 +125,24 @@ def _merge(name: str, own: Value, other: Value) -> Value:
     as_lists = name.lower() in _LISTS
     if not as_lists and not (isinstance(own, list) and isinstance(other, list)):
         return own
-    mine, new = (value if isinstance(value, list) else [] if value in (None, "") else [value] for value in (own, other))
+    mine, new = (
+        value if isinstance(value, list) else [] if value in (None, "") else [value]
+        for value in (own, other)
+    )
     known = {_item_key(item) for item in mine}
     added = [item for item in new if _item_key(item) not in known]
     return [*mine, *added] if added else own
 
 
 def _item_key(item: Value) -> str:
-    """What two items of a list have in common that are the same: tags are, with `#` and in any case."""
+    """What two items of a list have in common that are the same: tags are, with `#` and in any
+    case."""
     return str(item).removeprefix("#").lower() if isinstance(item, str) else repr(item)
 
 
 class _Note(NamedTuple):
-    """A body with readable frontmatter; `block` is None without one. Edits yield texts, the best one first."""
+    """A body with readable frontmatter; `block` is None without one. Edits yield texts, the best
+    one first."""
 
     body: str
     block: Block | None
@@ -147,8 +161,8 @@ class _Note(NamedTuple):
         except InvalidYaml as e:
             line = e.line + 1
             raise PropertiesUnreadable(
-                f"The note's properties cannot be changed because its frontmatter is broken: line {line}: {e.problem}. "
-                "Correct that line as text first.",
+                "The note's properties cannot be changed because its frontmatter is broken: line "
+                f"{line}: {e.problem}. Correct that line as text first.",
                 line=line,
             ) from e
 
@@ -170,7 +184,8 @@ class _Note(NamedTuple):
         return next(entry for entry in reversed(self.outline.entries) if entry.key == name)
 
     def settle(self, expected: Mapping[str, Value], candidates: Iterable[str], key: str) -> str:
-        """Return the first candidate that reads back exactly as expected and leaves the rest of the note unchanged."""
+        """Return the first candidate that reads back exactly as expected and leaves the rest of the
+        note unchanged."""
         wanted = list(expected.items())
         for candidate in candidates:
             with suppress(PropertiesUnreadable):
@@ -178,15 +193,17 @@ class _Note(NamedTuple):
                 if read.rest == self.rest and _same(list(read.values.items()), wanted):
                     return candidate
         raise PropertiesUnreadable(
-            f"The property {key!r} cannot be changed without touching others: the frontmatter repeats values through "
-            "anchors, or is written in an unusual way. Edit it as text.",
+            f"The property {key!r} cannot be changed without touching others: the frontmatter "
+            "repeats values through anchors, or is written in an unusual way. Edit it as text.",
             line=1,
         )
 
-    # -- properties on lines of their own ------------------------------------------------------------------------
+    # -- properties on lines of their own
+    # ------------------------------------------------------------------------
 
     def with_new(self, key: str, value: Value) -> Iterator[str]:
-        """Yield the body with a property added after all others, before blank lines at the end of the block."""
+        """Yield the body with a property added after all others, before blank lines at the end of
+        the block."""
         body, newline, entries = self.body, self.newline, self.outline.entries
         if self.block is None:
             written, below = yaml_style.lines(value, "")
@@ -199,8 +216,14 @@ class _Note(NamedTuple):
         indent = self._indent(entries[0]) if entries else ""
         text = self.block.yaml_span.slice(body)
         content = text.rstrip()
-        before_blanks = self.block.yaml_span.start + (text.index("\n", len(content)) + 1 if content else 0)
-        places = [before_blanks, self.block.yaml_span.end, *(entry.span.end for entry in entries[-1:])]
+        before_blanks = self.block.yaml_span.start + (
+            text.index("\n", len(content)) + 1 if content else 0
+        )
+        places = [
+            before_blanks,
+            self.block.yaml_span.end,
+            *(entry.span.end for entry in entries[-1:]),
+        ]
         for place in dict.fromkeys(places):
             for literal in (True, False):
                 written, below = yaml_style.lines(value, indent, literal=literal)
@@ -208,21 +231,35 @@ class _Note(NamedTuple):
                 yield body[:place] + "".join(line + newline for line in lines) + body[place:]
 
     def with_value(self, entry: Entry, value: Value) -> Iterator[str]:
-        """Yield the body with a new value for a property; in a block list, only the items that differ change."""
+        """Yield the body with a new value for a property; in a block list, only the items that
+        differ change."""
         body = self.body
         if self.outline.flow is not None:
             between = body[entry.key_span.end : entry.value_span.start]
-            separator = between if _SEPARATOR.match(between) and entry.value_span.start < entry.value_span.end else ": "
+            separator = (
+                between
+                if _SEPARATOR.match(between) and entry.value_span.start < entry.value_span.end
+                else ": "
+            )
             written = yaml_style.flow(value, as_json=self._as_json)
             yield body[: entry.key_span.end] + separator + written + body[entry.value_span.end :]
             return
         is_block_list = entry.items and body[entry.value_span.start] == "-"
-        if isinstance(value, list) and value and is_block_list and max(len(value), len(entry.items)) <= _DIFFED_ITEMS:
+        if (
+            isinstance(value, list)
+            and value
+            and is_block_list
+            and max(len(value), len(entry.items)) <= _DIFFED_ITEMS
+        ):
             yield self._with_items(entry, value, literal=True)
             yield self._with_items(entry, value, literal=False)
         indent = self._indent(entry)
         explicit = body[entry.span.start : entry.key_span.start].strip() != ""  # `? key`
-        head = indent + yaml_style.key(entry.key) if explicit else body[entry.span.start : entry.key_span.end]
+        head = (
+            indent + yaml_style.key(entry.key)
+            if explicit
+            else body[entry.span.start : entry.key_span.end]
+        )
         end = "\r\n" if body[: entry.span.end].endswith("\r\n") else "\n"
         for literal in (True, False):
             written, below = yaml_style.lines(value, indent, literal=literal)
@@ -230,7 +267,8 @@ class _Note(NamedTuple):
             yield body[: entry.span.start] + self.newline.join(lines) + end + body[entry.span.end :]
 
     def without(self, block: Block, entry: Entry) -> Iterator[str]:
-        """Yield the body without a property; without the only one the block goes too, unless it contains comments."""
+        """Yield the body without a property; without the only one the block goes too, unless it
+        contains comments."""
         body = self.body
         if len(self.outline.entries) == 1:
             before = body[block.yaml_span.start : entry.span.start]
@@ -243,12 +281,14 @@ class _Note(NamedTuple):
             yield self._without_in_braces(self.outline.flow, entry)
         else:
             yield body[: entry.span.start] + body[entry.span.end :]
-            # indented comments and blank lines left behind could become part of a text block (`|`) above them
+            # indented comments and blank lines left behind could become part of a text block (`|`)
+            # above them
             if comments := _INDENTED.match(body, entry.span.end, block.yaml_span.end):
                 yield body[: entry.span.start] + body[comments.end() :]
 
     def _with_items(self, entry: Entry, value: list[Value], *, literal: bool) -> str:
-        """Return the body with the changed items of a block list; other items and comments keep their lines."""
+        """Return the body with the changed items of a block list; other items and comments keep
+        their lines."""
         body = self.body
         column = entry.value_span.start - _line_start(body, entry.value_span.start)
         ranges = [_item_lines(body, item.start, item.end, column) for item in entry.items]
@@ -273,16 +313,22 @@ class _Note(NamedTuple):
         line = self.body[entry.span.start : entry.key_span.start]
         return line[: len(line) - len(line.lstrip(" "))]
 
-    # -- properties inside braces, as JSON has them --------------------------------------------------------------
+    # -- properties inside braces, as JSON has them
+    # --------------------------------------------------------------
 
     @property
     def _as_json(self) -> bool:
         return all(self.body[entry.key_span.start] == '"' for entry in self.outline.entries)
 
     def _with_new_in_braces(self, flow: Span, key: str, value: Value) -> str:
-        """Return the body with a property added last, on a separate line if the present last property has one."""
+        """Return the body with a property added last, on a separate line if the present last
+        property has one."""
         body, entries, as_json = self.body, self.outline.entries, self._as_json
-        written = yaml_style.key(key, in_flow=True, as_json=as_json) + ": " + yaml_style.flow(value, as_json=as_json)
+        written = (
+            yaml_style.key(key, in_flow=True, as_json=as_json)
+            + ": "
+            + yaml_style.flow(value, as_json=as_json)
+        )
         if not entries:
             return body[: flow.start + 1] + written + body[flow.start + 1 :]
         end = entries[-1].value_span.end
@@ -294,20 +340,36 @@ class _Note(NamedTuple):
         if line_end > flow.end:
             return body[:end] + "," + self.newline + indent + written + body[end:]
         comma, trailing = (",", "") if _comma(body, end, line_end) is None else ("", ",")
-        return body[:end] + comma + body[end:line_end] + indent + written + trailing + self.newline + body[line_end:]
+        return (
+            body[:end]
+            + comma
+            + body[end:line_end]
+            + indent
+            + written
+            + trailing
+            + self.newline
+            + body[line_end:]
+        )
 
     def _without_in_braces(self, flow: Span, entry: Entry) -> str:
-        """Return the body without a property and one comma; comments stay, and a line left empty is removed."""
+        """Return the body without a property and one comma; comments stay, and a line left empty is
+        removed."""
         body, entries = self.body, self.outline.entries
         at = next(number for number, other in enumerate(entries) if other is entry)
         start, end = entry.key_span.start, entry.value_span.end
         before = None if at == 0 else _comma(body, entries[at - 1].value_span.end, start)
-        after = _comma(body, end, entries[at + 1].key_span.start if at + 1 < len(entries) else flow.end - 1)
+        after = _comma(
+            body, end, entries[at + 1].key_span.start if at + 1 < len(entries) else flow.end - 1
+        )
         if after is not None and not body[end:after].strip():
             end = after + 1
             before = None
         line, line_end = _line_start(body, start), body.find("\n", end)
-        if line > flow.start and line_end < flow.end and not (body[line:start] + body[end:line_end]).strip():
+        if (
+            line > flow.start
+            and line_end < flow.end
+            and not (body[line:start] + body[end:line_end]).strip()
+        ):
             start, end = line, line_end + 1
         elif before is not None and not body[before + 1 : start].strip():
             start, before = before, None
@@ -335,7 +397,8 @@ def _opening(head: str, written: str, comment: str) -> str:
 
 
 def _comment(body: str, entry: Entry) -> str:
-    """Return the comment on a property's first line or after its value, with the space before it; "" without one."""
+    """Return the comment on a property's first line or after its value, with the space before it;
+    "" without one."""
     start, end = entry.value_span.start, entry.value_span.end
     line_end = body.index("\n", entry.key_span.end)
     if end <= line_end:
@@ -352,7 +415,9 @@ def _comment(body: str, entry: Entry) -> str:
 
 
 def _comma(body: str, start: int, end: int) -> int | None:
-    return next((m.start() for m in _COMMA_OR_COMMENT.finditer(body, start, end) if m.group() == ","), None)
+    return next(
+        (m.start() for m in _COMMA_OR_COMMENT.finditer(body, start, end) if m.group() == ","), None
+    )
 
 
 def _rename_tag(item: str, old: str, new: str) -> str:
@@ -366,7 +431,8 @@ def _rename_tag(item: str, old: str, new: str) -> str:
 
 
 def _same(a: Value, b: Value) -> bool:
-    """Return whether two values are equal in YAML: `true` is not 1; the order of a mapping's keys does not matter."""
+    """Return whether two values are equal in YAML: `true` is not 1; the order of a mapping's keys
+    does not matter."""
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

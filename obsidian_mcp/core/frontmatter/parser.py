@@ -1,4 +1,5 @@
-"""The YAML block at the start of a note: its position and its content (semantics 4, specs/frontmatter.md)."""
+"""The YAML block at the start of a note: its position and its content (semantics 4,
+specs/frontmatter.md)."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ _SPACE = re.compile(r"\s")
 
 
 class Block(NamedTuple):
-    """The position of a note's frontmatter, in code points of the body: `span` from the first dash to the last,
-    `yaml_span` between the lines of dashes, `body_start` behind the closing line."""
+    """The position of a note's frontmatter, in code points of the body: `span` from the first dash
+    to the last, `yaml_span` between the lines of dashes, `body_start` behind the closing line."""
 
     span: Span
     yaml_span: Span
@@ -32,8 +33,9 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """The content of a frontmatter block. `values` is None for an empty block, and for a broken one, of which `error`
-    says why in one sentence and `line` where, from 1. `spans` of properties, name to value, count in the body."""
+    """The content of a frontmatter block. `values` is None for an empty block, and for a broken
+    one, of which `error` says why in one sentence and `line` where, from 1. `spans` of properties,
+    name to value, count in the body."""
 
     block: Block
     values: dict[str, Value] | None
@@ -43,7 +45,8 @@ class Frontmatter:
 
 
 def locate(body: str) -> Block | None:
-    """Return the frontmatter block at the very start of a note; None without one (FM-01 to FM-04)."""
+    """Return the frontmatter block at the very start of a note; None without one (FM-01 to
+    FM-04)."""
     if not body.startswith(_OPENING):
         return None
     start = body.index("\n") + 1
@@ -72,7 +75,9 @@ def read(body: str) -> Frontmatter | None:
         return None
     found = Outline(block.yaml_span.start)
     try:
-        values, _ = frontmatter.parse(block.span.slice(body), handler=_Handler(block.yaml_span.slice(body), found))
+        values, _ = frontmatter.parse(
+            block.span.slice(body), handler=_Handler(block.yaml_span.slice(body), found)
+        )
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
@@ -87,8 +92,8 @@ def read(body: str) -> Frontmatter | None:
 
 
 def outline(body: str, block: Block) -> Outline:
-    """Return the top-level properties of a block with their positions in the body; without braces, a `span` is whole
-    lines. Raises: NoValue for an empty block, InvalidYaml for a broken one."""
+    """Return the top-level properties of a block with their positions in the body; without braces,
+    a `span` is whole lines. Raises: NoValue for an empty block, InvalidYaml for a broken one."""
     found = Outline(block.yaml_span.start)
     yaml12.load(block.yaml_span.slice(body), found)
     if found.flow is None:
@@ -100,8 +105,9 @@ def outline(body: str, block: Block) -> Outline:
 
 
 def tags(values: Mapping[str, Value]) -> list[str] | None:
-    """Return the tags of a note's properties with their `#`, as the app's `parseFrontMatterTags`: a text is one tag,
-    and none with white space or of digits alone; None without the property or with an empty one (FM-30)."""
+    """Return the tags of a note's properties with their `#`, as the app's `parseFrontMatterTags`: a
+    text is one tag, and none with white space or of digits alone; None without the property or with
+    an empty one (FM-30)."""
     items = _texts(values, "tags")
     if items is None:
         return None
@@ -119,8 +125,8 @@ def aliases(values: Mapping[str, Value]) -> list[str] | None:
 
 
 def key_of(values: Mapping[str, Value], name: str) -> str | None:
-    """Return the key of a property as written: exactly so, else in any case; `tags`, `aliases` and `cssclasses` are the
-    first that agrees in any case, as in the app (FM-32)."""
+    """Return the key of a property as written: exactly so, else in any case; `tags`, `aliases` and
+    `cssclasses` are the first that agrees in any case, as in the app (FM-32)."""
     folded = name.lower()
     if folded not in TYPES_FIXED and name in values:
         return name
@@ -137,8 +143,9 @@ def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
 
 
 class _Handler(YAMLHandler):
-    """python-frontmatter's YAML handler with the app's idea of the block. It takes the text of the block as it stands
-    in the note: the library changes line ends before it splits, and `outline` would find other places."""
+    """python-frontmatter's YAML handler with the app's idea of the block. It takes the text of the
+    block as it stands in the note: the library changes line ends before it splits, and `outline`
+    would find other places."""
 
     def __init__(self, text: str, found: Outline) -> None:
         super().__init__()

@@ -7,9 +7,15 @@ from typing import Any, Literal
 
 from obsidian_mcp.core.calendar import iso
 
-PropertyType = Literal["text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"]
+PropertyType = Literal[
+    "text", "multitext", "number", "checkbox", "date", "datetime", "tags", "aliases", "unknown"
+]
 
-TYPES_FIXED: Mapping[str, PropertyType] = {"tags": "tags", "aliases": "aliases", "cssclasses": "multitext"}
+TYPES_FIXED: Mapping[str, PropertyType] = {
+    "tags": "tags",
+    "aliases": "aliases",
+    "cssclasses": "multitext",
+}
 """Types no assignment changes (semantics 4.3)."""
 
 
@@ -22,7 +28,9 @@ def infer_type(value: Any) -> PropertyType:
             return "number"
         case str():
             written = iso.read(value) if value[:1].isdigit() else None
-            return "date" if written is not None and not written.hour else "text"  # measured: a time is text
+            return (
+                "date" if written is not None and not written.hour else "text"
+            )  # measured: a time is text
         case list():
             return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
         case None:

@@ -1,4 +1,5 @@
-"""A JSON string or YAML scalar with the offset of each character, so that a part is replaced and all else stays."""
+"""A JSON string or YAML scalar with the offset of each character, so that a part is replaced and
+all else stays."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _ESCAPE = re.compile(
 """Of YAML's double quotes, and so of JSON, which has some of them."""
 _SINGLE_ESCAPE = re.compile(r"''")
 _NAMED = {
-    "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "0": "\0", "a": "\a", "v": "\v", "e": "\x1b",
+    "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
+    "0": "\0", "a": "\a", "v": "\v", "e": "\x1b",
     "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -29,7 +31,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A text and its position. `span` covers the source with its quotes, in code points of the file's body."""
+    """A text and its position. `span` covers the source with its quotes, in code points of the
+    file's body."""
 
     value: str
     quote: Quote

@@ -1,5 +1,6 @@
-"""YAML 1.2 core as the app reads it with `yaml` 2.x (semantics 4.1): PyYAML splits the text into events, and what they
-mean is decided here, in one loop without recursion that neither nesting nor aliases make hang."""
+"""YAML 1.2 core as the app reads it with `yaml` 2.x (semantics 4.1): PyYAML splits the text into
+events, and what they mean is decided here, in one loop without recursion that neither nesting nor
+aliases make hang."""
 
 from __future__ import annotations
 
@@ -20,13 +21,16 @@ MAX_YAML = 1_000_000
 MAX_EXPANDED = 2_000_000
 """Maximum code points of all values with every alias expanded."""
 MAX_DEPTH = 100
-"""Deepest nesting of lists and mappings, with every alias expanded: whoever walks through a value may recurse."""
+"""Deepest nesting of lists and mappings, with every alias expanded: whoever walks through a value
+may recurse."""
 MAX_ALIASES = 100
-"""The `yaml` package's `maxAliasCount`: beyond it an anchor is taken for an attack ("billion laughs")."""
+"""The `yaml` package's `maxAliasCount`: beyond it an anchor is taken for an attack ("billion
+laughs")."""
 
 
 class InvalidYaml(ValueError):
-    """The text is not a YAML mapping. `problem` is a clause without a full stop, `line` counts from 1 in the text."""
+    """The text is not a YAML mapping. `problem` is a clause without a full stop, `line` counts from
+    1 in the text."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(problem)
@@ -40,8 +44,9 @@ class NoValue(ValueError):
 
 @dataclass(slots=True)
 class Entry:
-    """One property of the top level. `key_span` covers the key with its quotes, `value_span` the value, `items` those
-    of a list without dashes, `span` all from the key on, or what `parser.outline` makes of it."""
+    """One property of the top level. `key_span` covers the key with its quotes, `value_span` the
+    value, `items` those of a list without dashes, `span` all from the key on, or what
+    `parser.outline` makes of it."""
 
     key: str
     value: Value
@@ -53,7 +58,8 @@ class Entry:
 
 @dataclass(slots=True)
 class Outline:
-    """The top-level properties with their positions, filled by `load`; `flow` is the span of a mapping with braces."""
+    """The top-level properties with their positions, filled by `load`; `flow` is the span of a
+    mapping with braces."""
 
     base: int = 0
     """Where the text begins, from which positions are counted."""
@@ -62,7 +68,8 @@ class Outline:
 
 
 def load(text: str, outline: Outline | None = None) -> dict[str, Value]:
-    """Return the mapping of a YAML text, in order, and fill `outline` if given. Raises: NoValue, InvalidYaml."""
+    """Return the mapping of a YAML text, in order, and fill `outline` if given. Raises: NoValue,
+    InvalidYaml."""
     if len(text) > MAX_YAML:
         raise InvalidYaml(f"the block is longer than {MAX_YAML:,} characters", 1)
     hidden = mask(text)
@@ -85,7 +92,8 @@ def load(text: str, outline: Outline | None = None) -> dict[str, Value]:
 
 
 def resolve(text: str) -> Scalar:
-    """Return the value of a plain scalar in the core schema; numbers that JSON cannot hold are None."""
+    """Return the value of a plain scalar in the core schema; numbers that JSON cannot hold are
+    None."""
     if text and text[0] not in _TYPED_FIRST:
         return text
     if text in _CONSTANTS:
@@ -116,16 +124,29 @@ _INT = re.compile(r"[-+]?[0-9]+\Z")
 _BASED = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 
-_COLON = "text with a colon and a space in it must be quoted, and a property must not be indented more than the others"
-_NEIGHBOURS = "it is not in line with the properties around it, or text goes on after a quote or bracket"
+_COLON = (
+    "text with a colon and a space in it must be quoted, "
+    "and a property must not be indented more than the others"
+)
+_NEIGHBOURS = (
+    "it is not in line with the properties around it, or text goes on after a quote or bracket"
+)
 _IN_PLAIN_WORDS = {
     "mapping values are not allowed in this context": _COLON,
     "mapping values are not allowed here": _COLON,
-    "found character that cannot start any token": "text must be quoted that begins with @, ` or %, or with a tab",
-    "did not find expected alphabetic or numeric character": "text that begins with * or & must be quoted",
+    "found character that cannot start any token": (
+        "text must be quoted that begins with @, ` or %, or with a tab"
+    ),
+    "did not find expected alphabetic or numeric character": (
+        "text that begins with * or & must be quoted"
+    ),
     "did not find expected key": _NEIGHBOURS,
-    "did not find expected node content": "text that begins with a bracket or a comma must be quoted",
-    "block sequence entries are not allowed in this context": "a list item must be on a line of its own",
+    "did not find expected node content": (
+        "text that begins with a bracket or a comma must be quoted"
+    ),
+    "block sequence entries are not allowed in this context": (
+        "a list item must be on a line of its own"
+    ),
 }
 _UNFINISHED = {
     "could not find expected ':'": "it is no 'name: value'",
@@ -145,8 +166,8 @@ _TAGGED: dict[str, tuple[type, ...]] = {
 
 
 class _Anchor:
-    """A value that aliases may repeat, with its size and depth, both expanded; `weight` counts the expansion of aliases
-    inside it."""
+    """A value that aliases may repeat, with its size and depth, both expanded; `weight` counts the
+    expansion of aliases inside it."""
 
     __slots__ = ("count", "depth", "size", "value", "weight")
 
@@ -157,14 +178,27 @@ class _Anchor:
 class _Frame:
     """A list or mapping being read."""
 
-    __slots__ = ("anchor", "awaits_value", "depth", "flow", "indent", "key", "mark", "seen", "size", "value", "weight")
+    __slots__ = (
+        "anchor",
+        "awaits_value",
+        "depth",
+        "flow",
+        "indent",
+        "key",
+        "mark",
+        "seen",
+        "size",
+        "value",
+        "weight",
+    )
 
     def __init__(self, value: list[Value] | dict[str, Value], event: Any, outer: int) -> None:
         self.value = value
         self.anchor: str | None = event.anchor
         self.flow: bool = event.flow_style
         self.mark = event.start_mark
-        # column of the nearest block collection, which continuation lines must exceed; -1 outside of any
+        # column of the nearest block collection, which continuation lines must exceed; -1 outside
+        # of any
         self.indent: int = outer if self.flow else event.start_mark.column
         self.key = ""
         self.awaits_value = False
@@ -185,7 +219,8 @@ class _Builder:
         self._documents = 0
         self._key_range = (0, 0)
         self._items: list[tuple[int, int]] = []
-        # where the last token with content ends: the end mark of a block collection lies behind blanks and comments
+        # where the last token with content ends: the end mark of a block collection lies behind
+        # blanks and comments
         self._end = 0
 
     def run(self) -> Value:
@@ -199,7 +234,9 @@ class _Builder:
             yaml.SequenceEndEvent: self._close,
             yaml.DocumentStartEvent: self._document,
         }
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self._source)  # without libyaml there is no first one
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(
+            self._source
+        )  # without libyaml there is no first one
         try:
             while type(event := loader.get_event()) is not yaml.StreamEndEvent:
                 if (handler := handlers.get(type(event))) is not None:
@@ -226,10 +263,17 @@ class _Builder:
         elif event.end_mark.line > event.start_mark.line:
             if style in "|>":
                 if "+" not in self._source[start : self._source.index("\n", start)]:
-                    blank_content = text.rstrip("\n")[-1:] in (" ", "\t")  # a last line of spaces that counts
-                    end = start + len(self._source[start:end].rstrip("\r\n" if blank_content else " \t\r\n"))
+                    blank_content = text.rstrip("\n")[-1:] in (
+                        " ",
+                        "\t",
+                    )  # a last line of spaces that counts
+                    end = start + len(
+                        self._source[start:end].rstrip("\r\n" if blank_content else " \t\r\n")
+                    )
             elif self._stack and not self._stack[-1].flow:
-                self._check_indent(start, end, event.start_mark.line, self._stack[-1].indent, closing="")
+                self._check_indent(
+                    start, end, event.start_mark.line, self._stack[-1].indent, closing=""
+                )
         if self._hidden is not None:
             text = self._hidden.restore(text, double_quoted=style == '"')
         value: Scalar = text
@@ -262,7 +306,8 @@ class _Builder:
         self._stack.append(_Frame(value, event, self._stack[-1].indent if self._stack else -1))
 
     def _nest(self, depth: int, event: Any) -> None:
-        """Note that the value being read contains one of this depth. Raises: InvalidYaml where that is too deep."""
+        """Note that the value being read contains one of this depth. Raises: InvalidYaml where that
+        is too deep."""
         if len(self._stack) + depth > MAX_DEPTH:
             raise _error(event, f"lists and mappings are nested deeper than {MAX_DEPTH}")
         if self._stack and depth >= self._stack[-1].depth:
@@ -275,16 +320,23 @@ class _Builder:
             self._end = event.end_mark.index
             outermost = not self._stack or not self._stack[-1].flow
             if outermost and event.end_mark.line > frame.mark.line:
-                self._check_indent(frame.mark.index, self._end, frame.mark.line, frame.indent, closing="]}")
+                self._check_indent(
+                    frame.mark.index, self._end, frame.mark.line, frame.indent, closing="]}"
+                )
             if not self._stack and self._outline is not None:
                 base = self._outline.base
                 self._outline.flow = Span(base + frame.mark.index, base + self._end)
         self._place(frame.value, frame.mark.index, self._end, frame.size, frame.weight, event)
         if frame.anchor:
-            self._anchors[frame.anchor] = _Anchor(frame.value, frame.size, frame.weight, frame.depth)
+            self._anchors[frame.anchor] = _Anchor(
+                frame.value, frame.size, frame.weight, frame.depth
+            )
 
-    def _place(self, value: Value, start: int, end: int, size: int, weight: int, event: Any) -> None:
-        """Put a finished value where it belongs: into the list, as a key, under its key, or at the root."""
+    def _place(
+        self, value: Value, start: int, end: int, size: int, weight: int, event: Any
+    ) -> None:
+        """Put a finished value where it belongs: into the list, as a key, under its key, or at the
+        root."""
         if not self._stack:
             self._root = value
             return
@@ -303,9 +355,14 @@ class _Builder:
             frame.value[frame.key] = value
             if self._outline is not None and len(self._stack) == 1:
                 base, (key_start, key_end) = self._outline.base, self._key_range
-                key, whole = Span(base + key_start, base + key_end), Span(base + key_start, base + end)
+                key, whole = (
+                    Span(base + key_start, base + key_end),
+                    Span(base + key_start, base + end),
+                )
                 items = tuple([Span(base + first, base + last) for first, last in self._items])
-                self._outline.entries.append(Entry(frame.key, value, key, Span(base + start, base + end), items, whole))
+                self._outline.entries.append(
+                    Entry(frame.key, value, key, Span(base + start, base + end), items, whole)
+                )
         else:
             frame.key = value if isinstance(value, str) else key_text(value)
             frame.awaits_value = True
@@ -319,7 +376,8 @@ class _Builder:
                 self._items.clear()
 
     def _check_indent(self, start: int, end: int, line: int, indent: int, *, closing: str) -> None:
-        """Refuse, as the app does, continuation lines no deeper than their property; brackets may close there."""
+        """Refuse, as the app does, continuation lines no deeper than their property; brackets may
+        close there."""
         for number, text in enumerate(self._source[start:end].split("\n")[1:], line + 1):
             content = text.lstrip(" ")
             depth = len(text) - len(content)
@@ -327,11 +385,14 @@ class _Builder:
                 continue
             if closing and depth == indent and content.rstrip() in closing:
                 continue
-            raise InvalidYaml("a value that goes on over several lines must be indented", number + 1)
+            raise InvalidYaml(
+                "a value that goes on over several lines must be indented", number + 1
+            )
 
 
 def key_text(value: Value, *, nested: bool = False) -> str:
-    """Return a key converted to text as in JavaScript: `1`, `true`, "" for null, `{ a: b }` for a mapping."""
+    """Return a key converted to text as in JavaScript: `1`, `true`, "" for null, `{ a: b }` for a
+    mapping."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -343,7 +404,10 @@ def key_text(value: Value, *, nested: bool = False) -> str:
         return f"[ {inner} ]" if inner else "[]"
     if isinstance(value, dict):
         # an unquoted template field, `{{title}}`, is a mapping whose key is the mapping { title }
-        pairs = (key if item is None else f"{key}: {key_text(item, nested=True)}" for key, item in value.items())
+        pairs = (
+            key if item is None else f"{key}: {key_text(item, nested=True)}"
+            for key, item in value.items()
+        )
         inner = ", ".join(pairs)
         return f"{{ {inner} }}" if inner else "{}"
     return str(value)
@@ -362,9 +426,12 @@ def _error(event: Any, problem: str) -> InvalidYaml:
     return InvalidYaml(problem, event.start_mark.line + 1)
 
 
-_FOREIGN = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)")
-"""Characters that PyYAML refuses or misreads and the app takes as text: controls, line separators of Unicode, a CR
-alone, surrogates. A `Mask` replaces them at equal length by unassigned code points, and puts them back in values."""
+_FOREIGN = re.compile(
+    "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)"
+)
+"""Characters that PyYAML refuses or misreads and the app takes as text: controls, line separators
+of Unicode, a CR alone, surrogates. A `Mask` replaces them at equal length by unassigned code
+points, and puts them back in values."""
 _ESCAPE = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 _PLANES = range(13, 3, -1)
 """Planes without a single assigned character."""
@@ -372,25 +439,34 @@ _PLANES = range(13, 3, -1)
 
 def mask(text: str) -> Mask | None:
     """What hides the text's foreign characters, None when it has none (nearly always)."""
-    if _FOREIGN.search(text) or ("\\u" in text and any(len(escape) > 2 for escape in _ESCAPE.findall(text))):
+    if _FOREIGN.search(text) or (
+        "\\u" in text and any(len(escape) > 2 for escape in _ESCAPE.findall(text))
+    ):
         return Mask(text)
     return None
 
 
 class Mask:
-    """`source` is the text for PyYAML, as long as the original; `restore` gives back what a value really says."""
+    """`source` is the text for PyYAML, as long as the original; `restore` gives back what a value
+    really says."""
 
     def __init__(self, text: str) -> None:
-        self._base = next((plane << 16 for plane in _PLANES if not _uses(text, plane)), _PLANES[0] << 16)
+        self._base = next(
+            (plane << 16 for plane in _PLANES if not _uses(text, plane)), _PLANES[0] << 16
+        )
         hidden = f"[{chr(self._base)}-{chr(self._base + 0xFFFF)}]"
         self._hidden = re.compile(hidden)
         self._escape = re.compile(f"{self._hide(chr(92))}{self._hide('u')}({hidden}{{4}})")
-        self.source = _ESCAPE.sub(self._hide_escape, _FOREIGN.sub(lambda match: self._hide(match.group()), text))
+        self.source = _ESCAPE.sub(
+            self._hide_escape, _FOREIGN.sub(lambda match: self._hide(match.group()), text)
+        )
 
     def restore(self, value: str, *, double_quoted: bool) -> str:
         if double_quoted and self._escape.search(value):
             value = self._escape.sub(lambda match: chr(int(self._show(match.group(1)), 16)), value)
-            value = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")  # joins pairs
+            value = value.encode("utf-16", "surrogatepass").decode(
+                "utf-16", "surrogatepass"
+            )  # joins pairs
         return self._show(value)
 
     def _hide(self, text: str) -> str:
@@ -406,5 +482,7 @@ class Mask:
 
 def _uses(text: str, plane: int) -> bool:
     """Whether a text holds a character of a plane, as such or escaped (`\\U000D0041`)."""
-    found = re.search(f"[{chr(plane << 16)}-{chr((plane << 16) + 0xFFFF)}]|\\\\U000{plane:x}", text, re.IGNORECASE)
+    found = re.search(
+        f"[{chr(plane << 16)}-{chr((plane << 16) + 0xFFFF)}]|\\\\U000{plane:x}", text, re.IGNORECASE
+    )
     return found is not None

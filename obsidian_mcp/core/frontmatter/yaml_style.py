@@ -1,4 +1,5 @@
-"""A property's value in the app's style (semantics 4.4, FM-50 to FM-58), which reads back equal in `yaml12`."""
+"""A property's value in the app's style (semantics 4.4, FM-50 to FM-58), which reads back equal in
+`yaml12`."""
 
 from __future__ import annotations
 
@@ -14,22 +15,30 @@ from . import yaml12
 STEP = "  "
 """Indent of one level."""
 MAX_KEY = 1000
-"""Longest written key, in characters; a YAML parser searches at most 1024 characters for the colon."""
+"""Longest written key, in characters; a YAML parser searches at most 1024 characters for the
+colon."""
 
-# text that YAML would not read back as these very characters (the `yaml` package's rule for plain text)
+# text that YAML would not read back as these very characters (the `yaml` package's rule for plain
+# text)
 _NEEDS_QUOTES = re.compile(
-    r"""^[\n\t ,\[\]{}#&*!|>'"%@`]|^[?-](?:[ \t]|$)|^(?:---|\.\.\.)$|^<<$|[\n:][ \t]|[ \t]\n|[\n\t ]\#|[\n\t :]\Z""",
+    r"""^[\n\t ,\[\]{}#&*!|>'"%@`]|^[?-](?:[ \t]|$)|^(?:---|\.\.\.)$|^<<$
+    |[\n:][ \t]|[ \t]\n|[\n\t ]\#|[\n\t :]\Z""",
     re.VERBOSE,
 )
 _FLOW_BREAKING = re.compile(r"[\[\]{},:?]|^-")
 _HIGH_SURROGATE = re.compile("[\ud800-\udbff]")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 
 
 def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
-    """Return the value in the form in which it reads back. Raises: InvalidArguments for what a property cannot hold."""
+    """Return the value in the form in which it reads back. Raises: InvalidArguments for what a
+    property cannot hold."""
     if depth >= yaml12.MAX_DEPTH:
-        raise InvalidArguments(f"The value is nested deeper than {yaml12.MAX_DEPTH} levels. Give a flatter value.")
+        raise InvalidArguments(
+            f"The value is nested deeper than {yaml12.MAX_DEPTH} levels. Give a flatter value."
+        )
     match value:
         case None | bool():
             return value
@@ -48,7 +57,8 @@ def checked(value: Any, *, depth: int = 0) -> yaml12.Value:
                 raise InvalidArguments("The keys of a mapping must be text.")
             return {joined(key): checked(item, depth=depth + 1) for key, item in value.items()}
     raise InvalidArguments(
-        f"A property cannot hold {value!r:.80}. Give text, a finite number, true, false, null, a list or a mapping."
+        f"A property cannot hold {value!r:.80}. Give text, a finite number, true, false, null, a "
+        "list or a mapping."
     )
 
 
@@ -60,11 +70,14 @@ def joined(text: str) -> str:
 
 
 def lines(value: yaml12.Value, indent: str, *, literal: bool = True) -> tuple[str, list[str]]:
-    """Return the text after a key's colon, and the lines below; without `literal`, several lines are quoted on one."""
+    """Return the text after a key's colon, and the lines below; without `literal`, several lines
+    are quoted on one."""
     if isinstance(value, str) and literal and _is_literal(value):
         chomp = "" if value.endswith("\n") else "-"
         inner = indent + STEP
-        return "|" + chomp, [inner + line if line else "" for line in value.removesuffix("\n").split("\n")]
+        return "|" + chomp, [
+            inner + line if line else "" for line in value.removesuffix("\n").split("\n")
+        ]
     if isinstance(value, str):
         return text(value), []
     if isinstance(value, list) and value:
@@ -92,7 +105,9 @@ def list_lines(items: list[yaml12.Value], indent: str, *, literal: bool = True) 
             yield from rest
 
 
-def _mapping_lines(mapping: dict[str, yaml12.Value], indent: str, *, literal: bool) -> Iterator[str]:
+def _mapping_lines(
+    mapping: dict[str, yaml12.Value], indent: str, *, literal: bool
+) -> Iterator[str]:
     for name, value in mapping.items():
         first, rest = lines(value, indent, literal=literal)
         yield f"{indent}{key(name)}:{' ' if first else ''}{first}"
@@ -121,24 +136,33 @@ def flow(value: yaml12.Value, *, as_json: bool = False) -> str:
 
 
 def key(name: str, *, in_flow: bool = False, as_json: bool = False) -> str:
-    """Return a key as it is written before its colon. Raises: InvalidArguments for one too long to be a key."""
+    """Return a key as it is written before its colon. Raises: InvalidArguments for one too long to
+    be a key."""
     written = _quote(name) if as_json else text(name, in_flow=in_flow)
     if len(written) > MAX_KEY:
-        raise InvalidArguments(f"The property name is longer than {MAX_KEY} characters. Choose a shorter one.")
+        raise InvalidArguments(
+            f"The property name is longer than {MAX_KEY} characters. Choose a shorter one."
+        )
     return written
 
 
 def text(value: str, *, in_flow: bool = False) -> str:
-    """Return text on one line, quoted only if necessary: with `'` if it contains `"` and no `'`, else with `"`."""
+    """Return text on one line, quoted only if necessary: with `'` if it contains `"` and no `'`,
+    else with `"`."""
     if _UNPRINTABLE.search(value) or "\n" in value:
         return _quote(value)
-    if _NEEDS_QUOTES.search(value) or yaml12.resolve(value) != value or (in_flow and _FLOW_BREAKING.search(value)):
+    if (
+        _NEEDS_QUOTES.search(value)
+        or yaml12.resolve(value) != value
+        or (in_flow and _FLOW_BREAKING.search(value))
+    ):
         return f"'{value}'" if '"' in value and "'" not in value else _quote(value)
     return value
 
 
 def like(written: str, value: str) -> str:
-    """Return text in the quotes that another text has; without quotes it must be able to stand in a flow list."""
+    """Return text in the quotes that another text has; without quotes it must be able to stand in a
+    flow list."""
     if written.startswith('"'):
         return _quote(value)
     if written.startswith("'") and not _UNPRINTABLE.search(value) and "\n" not in value:
@@ -147,11 +171,14 @@ def like(written: str, value: str) -> str:
 
 
 def _quote(value: str) -> str:
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return _UNPRINTABLE.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False)
+    )
 
 
 def _is_literal(value: str) -> bool:
-    """Whether text is written as a block (`|`): several lines that need no escapes and no indentation indicator."""
+    """Whether text is written as a block (`|`): several lines that need no escapes and no
+    indentation indicator."""
     if "\n" not in value or _UNPRINTABLE.search(value) or value[0] in " \t\n":
         return False
     return value.removesuffix("\n").rpartition("\n")[2].strip(" \t") != ""

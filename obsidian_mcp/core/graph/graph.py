@@ -19,7 +19,7 @@ from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, Rows
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.call import checkpoint, limited_to
+from obsidian_mcp.core.text.call import checkpoint, limit_call
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 
@@ -311,7 +311,7 @@ class Graph:
                     raise _NeedsAll
                 return self._link_graph(rows)
 
-            with limited_to(QUERY_SECONDS):
+            with limit_call(QUERY_SECONDS):
                 paths = lambda: self._files.at(rows).paths  # noqa: E731 - read where a query needs it
                 return query(Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed))
 

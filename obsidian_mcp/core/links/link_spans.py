@@ -22,25 +22,34 @@ class Unwritable(Exception):
 
 
 class LinkPlace(NamedTuple):
-    """A link and where it stands: the link's spans are offsets in `host`, the body or a quoted text in it."""
+    """A link and where it stands: the link's spans are offsets in `host`, the body or a quoted text
+    in it."""
 
     link: Link
     host: str
     within: Quoted | None = None
     at: str = ""
-    """As the index says it: empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`)."""
+    """As the index says it: empty in a note's text, else the property (`related.0`) or the card
+    (`nodes.<id>`)."""
     found: bool = True
-    """False for a property whose source could not be told for certain: it can be read and not rewritten."""
+    """False for a property whose source could not be told for certain: it can be read and not
+    rewritten."""
 
     def check_found(self) -> None:
         """Raises: Unwritable."""
         if not self.found:
-            raise Unwritable("The place of this property in the YAML is not certain. Change it by hand.")
+            raise Unwritable(
+                "The place of this property in the YAML is not certain. Change it by hand."
+            )
 
     def edit(self, span: Span, text: str) -> Edit:
         """`text` in the place of a part of `host`. Raises: Unwritable."""
         self.check_found()
-        return Edit(span, text) if self.within is None else Edit(self.within.place(span), self.within.written(text))
+        return (
+            Edit(span, text)
+            if self.within is None
+            else Edit(self.within.place(span), self.within.written(text))
+        )
 
     @property
     def angled(self) -> bool:
@@ -48,7 +57,8 @@ class LinkPlace(NamedTuple):
         return self.host.startswith("<", self.link.target_span.start - 1)
 
     def parts(self) -> tuple[Span, tuple[Span, ...]] | None:
-        """The path and the segments of the subpath as they are written; None where escapes hide where they meet."""
+        """The path and the segments of the subpath as they are written; None where escapes hide
+        where they meet."""
         link, target = self.link, self.link.target_span
         raw = target.slice(self.host)
         path, *segments = raw.split("#")
@@ -76,7 +86,8 @@ class LinkPlace(NamedTuple):
 
 
 class CardPath(NamedTuple):
-    """A path of the vault in a canvas: the file of a card or the picture of a group, with the subpath beside it."""
+    """A path of the vault in a canvas: the file of a card or the picture of a group, with the
+    subpath beside it."""
 
     path: Quoted
     subpath: Quoted | None = None
@@ -115,13 +126,16 @@ def read_note(path: VaultPath, parsed: parser.Note) -> Referrer:
             if sources.is_alias(link):
                 continue  # it says what its anchor says, which has a place of its own
             quoted = sources.take(link)
-            places.append(LinkPlace(link, link.original, quoted, link.key, found=quoted is not None))
+            places.append(
+                LinkPlace(link, link.original, quoted, link.key, found=quoted is not None)
+            )
     places += [LinkPlace(found, parsed.body) for found in parsed.links]
     return Referrer(path, tuple(places))
 
 
 class _Sources:
-    """The source of each property that is a link. Links are taken in the order of the text, each source once."""
+    """The source of each property that is a link. Links are taken in the order of the text, each
+    source once."""
 
     def __init__(self, body: str, outline: Outline) -> None:
         self._body = body
@@ -131,7 +145,9 @@ class _Sources:
         for entry in outline.entries:
             self._entries[entry.key] = entry
             if isinstance(entry.value, list):
-                self._exact |= {f"{entry.key}.{number}": span for number, span in enumerate(entry.items)}
+                self._exact |= {
+                    f"{entry.key}.{number}": span for number, span in enumerate(entry.items)
+                }
             else:
                 self._exact[entry.key] = entry.value_span
 
@@ -145,11 +161,14 @@ class _Sources:
         if span is not None:
             candidates = self._within(span, link.original)
             return candidates[0] if len(candidates) == 1 else None
-        owner = next((entry for key, entry in self._entries.items() if link.key.startswith(key + ".")), None)
+        owner = next(
+            (entry for key, entry in self._entries.items() if link.key.startswith(key + ".")), None
+        )
         return self._take_nested(owner, link.original) if owner is not None else None
 
     def _take_nested(self, entry: Entry, original: str) -> Quoted | None:
-        """The next source in a value with lists or mappings inside, where every one of its sources is accounted for."""
+        """The next source in a value with lists or mappings inside, where every one of its sources
+        is accounted for."""
         candidates = self._within(entry.value_span, original)
         if len(candidates) != _count(entry.value, original):
             return None
@@ -160,8 +179,12 @@ class _Sources:
         return None
 
     def _within(self, span: Span, original: str) -> list[Quoted]:
-        """The texts of one line between `span` that say `original`: quoted, or alone in a block scalar."""
-        if self._body.startswith(("|", ">"), span.start) and self._body.count(original, span.start, span.end) == 1:
+        """The texts of one line between `span` that say `original`: quoted, or alone in a block
+        scalar."""
+        if (
+            self._body.startswith(("|", ">"), span.start)
+            and self._body.count(original, span.start, span.end) == 1
+        ):
             at = self._body.index(original, span.start, span.end)
             return [Quoted(original, "none", Span(at, at + len(original)))]
         scalars = _SCALAR.finditer(self._body, span.start, span.end)
@@ -172,5 +195,7 @@ class _Sources:
 def _count(value: Value, text: str) -> int:
     """Return how often a list or mapping says a text, at any depth."""
     if isinstance(value, list | dict):
-        return sum(_count(inner, text) for inner in (value.values() if isinstance(value, dict) else value))
+        return sum(
+            _count(inner, text) for inner in (value.values() if isinstance(value, dict) else value)
+        )
     return int(value == text)

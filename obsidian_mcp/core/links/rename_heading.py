@@ -1,4 +1,5 @@
-"""The edits, here and in referrers, when a heading or block gets another name (RENAME-20 to RENAME-24)."""
+"""The edits, here and in referrers, when a heading or block gets another name (RENAME-20 to
+RENAME-24)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.links import decode
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.note.subpath import heading_chain, heading_for_link, heading_key, id_span, segments
+from obsidian_mcp.core.note.subpath import (
+    heading_chain,
+    heading_for_link,
+    heading_key,
+    id_span,
+    segments,
+)
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
@@ -28,18 +35,27 @@ _SQUARE = str.maketrans("[]", "  ")
 _ROUND = str.maketrans({"(": "%28", ")": "%29"})
 
 Renamed = Callable[[list[str]], list[str] | None]
-"""From the segments of a subpath to those that lead there afterwards, None where they stay. Raises: Unwritable."""
+"""From the segments of a subpath to those that lead there afterwards, None where they stay. Raises:
+Unwritable."""
 
 
 def plan_heading(
-    names: Names, path: VaultPath, parsed: Note, heading: Heading, text: str, referrers: Iterable[Referrer]
+    names: Names,
+    path: VaultPath,
+    parsed: Note,
+    heading: Heading,
+    text: str,
+    referrers: Iterable[Referrer],
 ) -> Iterator[FileEdits]:
-    """The edits that give a heading the name `text` and take links along; its own line goes with the note's. Raises:
-    InvalidName for a blank text, several lines, or the marks of another level."""
+    """The edits that give a heading the name `text` and take links along; its own line goes with
+    the note's. Raises: InvalidName for a blank text, several lines, or the marks of another
+    level."""
     text = text.strip()
     marks = _MARKS.match(text)
     if marks and len(marks[1]) != heading.level:
-        raise InvalidName(f"The heading keeps its level, {heading.level}. Give the new text without {marks[1]!r}.")
+        raise InvalidName(
+            f"The heading keeps its level, {heading.level}. Give the new text without {marks[1]!r}."
+        )
     text = text[marks.end() :] if marks else text
     if not text or "\n" in text or "\r" in text:
         raise InvalidName(f"{text!r} is no heading. Give one line of text.")
@@ -47,13 +63,16 @@ def plan_heading(
     if not heading.text or start < 0:
         raise InvalidName("The heading is empty. Edit its line instead.")
     outline = _Outline(parsed.outline, parsed.outline.index(heading), text)
-    return _plan(names, path, outline.renamed, referrers, Edit(Span(start, start + len(heading.text)), text))
+    return _plan(
+        names, path, outline.renamed, referrers, Edit(Span(start, start + len(heading.text)), text)
+    )
 
 
 def plan_block(
     names: Names, path: VaultPath, parsed: Note, old: str, new: str, referrers: Iterable[Referrer]
 ) -> Iterator[FileEdits]:
-    """The edits that give the block `^old` the id `new` and take links along. Raises: InvalidName."""
+    """The edits that give the block `^old` the id `new` and take links along. Raises:
+    InvalidName."""
     if not _BLOCK_ID.fullmatch(new):
         raise InvalidName(f"{new!r} is no block id. Use letters, digits and hyphens only.")
     found = [block for block in parsed.block_ids if block.id.lower() == old.lower()]
@@ -87,7 +106,10 @@ class _Outline(NamedTuple):
         if chain is None:
             return None
         after = [*before[: self.at], heading_key(self.text), *before[self.at + 1 :]]
-        written = [self._show(self.at) if n == self.at else part for n, part in zip(chain, parts, strict=True)]
+        written = [
+            self._show(self.at) if n == self.at else part
+            for n, part in zip(chain, parts, strict=True)
+        ]
         goal = chain[-1]
         if self._leads(after, written, goal):
             return written if self.at in chain else None
@@ -96,7 +118,10 @@ class _Outline(NamedTuple):
             named = [self._show(n) for n in (*above[first:], goal)]
             if self._leads(after, named, goal):
                 return named
-        raise Unwritable(f"No link can tell the heading {self._show(goal)!r} from others of this text in the note.")
+        raise Unwritable(
+            f"No link can tell the heading {self._show(goal)!r} from others of this text in the "
+            "note."
+        )
 
     def _leads(self, keys: Sequence[str], parts: Sequence[str], goal: int) -> bool:
         chain = self._chain(keys, parts) if all(parts) else None
@@ -135,12 +160,18 @@ def _plan(
         after = renamed(before) if before else None
         if after is None or after == before:
             return []
-        return [Edit(subpath.place(Span(0, len(subpath.value))), subpath.written("#" + "#".join(after)))]
+        return [
+            Edit(subpath.place(Span(0, len(subpath.value))), subpath.written("#" + "#".join(after)))
+        ]
 
     for referrer in referrers:
         found = file_edits(referrer, rewrite_link, rewrite_card)
         if referrer.path == path:
-            rest = (edit for edit in found.edits if edit.span.end <= own.span.start or edit.span.start >= own.span.end)
+            rest = (
+                edit
+                for edit in found.edits
+                if edit.span.end <= own.span.start or edit.span.start >= own.span.end
+            )
             found = found._replace(edits=in_order([*rest, own]))
         if found.edits or found.skipped:
             yield found
@@ -157,11 +188,21 @@ def _rewrite_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
     parts = place.parts()
     spans = [] if parts is None else [span for span in parts[1] if _read(place, span).strip()]
     if [_read(place, span).strip() for span in spans] != [part.strip() for part in before]:
-        raise Unwritable("It is written with escapes that hide where its parts end. Change it by hand.")
-    if link.style == "wiki" and not wiki_holds("#" + "#".join(after), displayed=link.display is not None):
-        after = [part.translate(_SQUARE).strip() for part in after]  # for headings they compare as spaces
+        raise Unwritable(
+            "It is written with escapes that hide where its parts end. Change it by hand."
+        )
+    if link.style == "wiki" and not wiki_holds(
+        "#" + "#".join(after), displayed=link.display is not None
+    ):
+        after = [
+            part.translate(_SQUARE).strip() for part in after
+        ]  # for headings they compare as spaces
     if len(after) == len(before):
-        changed = ((span, old, new) for span, old, new in zip(spans, before, after, strict=True) if old != new)
+        changed = (
+            (span, old, new)
+            for span, old, new in zip(spans, before, after, strict=True)
+            if old != new
+        )
         return [place.edit(span, _write_segment(place, new)) for span, _, new in changed]
     whole = Span(spans[0].start, spans[-1].end)
     return [place.edit(whole, "#".join(_write_segment(place, part) for part in after))]

@@ -1,4 +1,5 @@
-"""Which file a link means, and the shortest text that means a file (semantics 1.4, 1.7; specs/links.md)."""
+"""Which file a link means, and the shortest text that means a file (semantics 1.4, 1.7;
+specs/links.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,14 @@ from typing import TYPE_CHECKING
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
 from obsidian_mcp.core.text.text import utf16_length
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    VaultPath,
+    basename,
+    is_note,
+    name_key,
+    parent,
+)
 from obsidian_mcp.errors import InvalidName
 
 if TYPE_CHECKING:
@@ -20,7 +28,8 @@ if TYPE_CHECKING:
 
 
 def link_key(linkpath: str) -> str:
-    """What links share that can mean the same file, for an index: the last segment as names compare, without `.md`."""
+    """What links share that can mean the same file, for an index: the last segment as names
+    compare, without `.md`."""
     return name_key(clean(linkpath).rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
 
 
@@ -39,7 +48,8 @@ def clean(linkpath: str) -> str:
 
 
 def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
-    """The file that `linkpath`, in the file `source`, leads to, in any order of files, or None (semantics 1.4)."""
+    """The file that `linkpath`, in the file `source`, leads to, in any order of files, or None
+    (semantics 1.4)."""
     path = clean(linkpath)
     if not path:
         return VaultPath(source)
@@ -48,7 +58,8 @@ def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
         return None
     with_extension = path + NOTE_EXTENSION
     for wanted in (path, with_extension) if "." in name else (with_extension,):
-        # An exact hit first: it wins over every candidate, and a vault may hold thousands of `index.md`.
+        # An exact hit first: it wins over every candidate, and a vault may hold thousands of
+        # `index.md`.
         hit = _exact(names, source, wanted)
         if hit is not None:
             return hit
@@ -71,7 +82,8 @@ def _exact(names: Names, source: str, path: str) -> VaultPath | None:
 
 
 def within_folder(folder: str, path: str) -> str | None:
-    """The path from the root of `path` seen from `folder`, without `.` and `..`; None where it leaves the vault."""
+    """The path from the root of `path` seen from `folder`, without `.` and `..`; None where it
+    leaves the vault."""
     parts = folder.split("/") if folder else []
     for part in path.split("/"):
         if part == "..":
@@ -92,7 +104,8 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
     elif path.startswith(("/", "./", "../")):
         return None
     else:
-        # Whole segments: the app's own test on raw strings lets `ary/index` find `glossary/index.md`.
+        # Whole segments: the app's own test on raw strings lets `ary/index` find
+        # `glossary/index.md`.
         ending = "/" + name_key(path)
     nearest = _nearest(candidates, ending)
     return nearest.get(name_key(parent(source)), nearest.get(""))
@@ -100,7 +113,8 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
 
 @lru_cache(maxsize=32)
 def _nearest(candidates: tuple[VaultPath, ...], ending: str) -> dict[str, VaultPath]:
-    """The best candidate of this ending for links from a folder, "" for any other: `index.md` is often there."""
+    """The best candidate of this ending for links from a folder, "" for any other: `index.md` is
+    often there."""
     nearest: dict[str, VaultPath] = {}
     for path, key in _shortest_first(candidates):
         if key.endswith(ending):
@@ -112,7 +126,8 @@ def _nearest(candidates: tuple[VaultPath, ...], ending: str) -> dict[str, VaultP
 
 @lru_cache(maxsize=32)
 def _shortest_first(candidates: tuple[VaultPath, ...]) -> list[tuple[VaultPath, str]]:
-    """The candidates, which are sorted, so on a tie the smallest first; each with its key below a slash."""
+    """The candidates, which are sorted, so on a tie the smallest first; each with its key below a
+    slash."""
     return [(path, "/" + name_key(path)) for path in sorted(candidates, key=utf16_length)]
 
 
@@ -130,20 +145,24 @@ def write_path(
     extension: bool | None = None,
     displayed: bool = False,
 ) -> str | None:
-    """The path in a link of a style from `source` to `target`, one of `names`, before `subpath`; None when none leads
-    there, or no wikilink holds it (semantics 1.7). `extension` keeps the `.md` of a note: of None, a Markdown link's.
-    `displayed`: a display follows. A Markdown path with a colon begins with `./` or `../`, or it would be a URL."""
+    """The path in a link of a style from `source` to `target`, one of `names`, before `subpath`;
+    None when none leads there, or no wikilink holds it (semantics 1.7). `extension` keeps the `.md`
+    of a note: of None, a Markdown link's. `displayed`: a display follows. A Markdown path with a
+    colon begins with `./` or `../`, or it would be a URL."""
     keeps_md = style == "markdown" if extension is None else extension
     name, relative = target.rpartition("/")[2], _relative(parent(source), target)
     spellings = [str(target)]
     if link_format == "shortest" and len(names.named(name)) == 1:
         spellings.insert(0, name)
     elif link_format == "relative":
-        # `Note` beside the source would be caught by a `Note.md` in the root: then the dot is needed.
+        # `Note` beside the source would be caught by a `Note.md` in the root: then the dot is
+        # needed.
         spellings[:0] = [relative] if relative.startswith("../") else [relative, "./" + relative]
     path = _first_that_leads(names, target, source, spellings, extension=keeps_md)
     if path is None or style == "wiki":
-        return path if path is not None and wiki_holds(path + subpath, displayed=displayed) else None
+        return (
+            path if path is not None and wiki_holds(path + subpath, displayed=displayed) else None
+        )
     if ":" not in path + subpath or is_relative(path):
         return path
     dotted = relative if is_relative(relative) else "./" + relative
@@ -171,8 +190,9 @@ def generate(
     display: str = "",
     in_table: bool = False,
 ) -> str:
-    """A new link from `source` to `target`, one of `names`, as the app writes it, in Markdown if no wikilink holds it
-    (semantics 1.7; LINK-20 to LINK-28). It shows `display`; `in_table` escapes its pipes. Raises: InvalidName."""
+    """A new link from `source` to `target`, one of `names`, as the app writes it, in Markdown if no
+    wikilink holds it (semantics 1.7; LINK-20 to LINK-28). It shows `display`; `in_table` escapes
+    its pipes. Raises: InvalidName."""
     bang, name, pipe = "!" if embed else "", basename(target), r"\|" if in_table else "|"
     if not settings.use_markdown_links:
         path = write_path(names, target, source, "wiki", settings.new_link_format, displayed=True)
@@ -185,8 +205,8 @@ def generate(
     path = write_path(names, target, source, "markdown", settings.new_link_format)
     if path is None:
         raise InvalidName(
-            f"No link can lead to {str(target)!r}: a name with '#' or without an extension is never found. "
-            "Rename the file first.",
+            f"No link can lead to {str(target)!r}: a name with '#' or without an extension is "
+            "never found. Rename the file first.",
             path=target,
         )
     label = markdown_label(display or ("" if embed else name), in_table=in_table)
@@ -194,7 +214,8 @@ def generate(
 
 
 def wiki_holds(target: str, *, displayed: bool = False) -> bool:
-    """Whether `[[target]]` or `[[target|…]]` is read back as exactly this target, and changes nothing around it."""
+    """Whether `[[target]]` or `[[target|…]]` is read back as exactly this target, and changes
+    nothing around it."""
     return _WIKI_BREAKS.search(target) is None and (displayed or not target.endswith("]"))
 
 
@@ -204,21 +225,24 @@ def wiki_displays(display: str) -> bool:
 
 
 def destination(target: str) -> str:
-    """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the syntax encoded."""
+    """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the
+    syntax encoded."""
     angle = not is_balanced(target)
     text = encoded(target, angle=angle)
     return f"<{text}>" if angle else text
 
 
 def encoded(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
-    """A part of a destination, without the `<…>` around the whole; `ascii_only` encodes other scripts too."""
+    """A part of a destination, without the `<…>` around the whole; `ascii_only` encodes other
+    scripts too."""
     text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, text)
     text = _ENTITY.sub("&amp;", text)
     return _NOT_ASCII.sub(_percent, text) if ascii_only else text
 
 
 def markdown_label(text: str, *, in_table: bool = False) -> str:
-    """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped if they would change it."""
+    """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped if they
+    would change it."""
     label = _WHITE_SPACE.sub(lambda found: " " if _LINE_BREAK.search(found[0]) else found[0], text)
     if not is_balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)

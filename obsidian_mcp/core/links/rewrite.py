@@ -1,5 +1,6 @@
-"""The edits of files when files move, appear or change their names (specs/rename.md, specs/vectors/rename.json), and of
-links that follow a part of a note (COMPOSE-4): pure, from the names, what moves, and the files that link there."""
+"""The edits of files when files move, appear or change their names (specs/rename.md,
+specs/vectors/rename.json), and of links that follow a part of a note (COMPOSE-4): pure, from the
+names, what moves, and the files that link there."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note, parse
 from obsidian_mcp.core.note.subpath import resolve_subpath, segments
 from obsidian_mcp.core.text.text import Span
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, basename, is_note, name_key, parent
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    VaultPath,
+    basename,
+    is_note,
+    name_key,
+    parent,
+)
 
 from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
 from .resolve import (
@@ -35,7 +43,8 @@ from .resolve import (
 
 
 class Skipped(NamedTuple):
-    """A link that should have been rewritten and could not be: it leads elsewhere or nowhere afterwards."""
+    """A link that should have been rewritten and could not be: it leads elsewhere or nowhere
+    afterwards."""
 
     original: str
     reason: str
@@ -43,7 +52,8 @@ class Skipped(NamedTuple):
 
 
 class FileEdits(NamedTuple):
-    """What to rewrite in one file: edits in the order of its text, which do not overlap. `path` is that of before."""
+    """What to rewrite in one file: edits in the order of its text, which do not overlap. `path` is
+    that of before."""
 
     path: VaultPath
     edits: tuple[Edit, ...]
@@ -51,9 +61,12 @@ class FileEdits(NamedTuple):
 
 
 class After:
-    """The names of a vault after moves and creations, without a copy of them; an answer is kept for the next link."""
+    """The names of a vault after moves and creations, without a copy of them; an answer is kept for
+    the next link."""
 
-    def __init__(self, names: Names, moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath] = ()) -> None:
+    def __init__(
+        self, names: Names, moves: Mapping[VaultPath, VaultPath], created: Iterable[VaultPath] = ()
+    ) -> None:
         came = [*moves.values(), *created]
         self._names = names
         self._named: dict[str, tuple[VaultPath, ...]] = {}
@@ -85,14 +98,21 @@ class After:
         return self._at[path]
 
 
-def folder_moves(paths: Iterable[VaultPath], folder: VaultPath, target: VaultPath) -> dict[VaultPath, VaultPath]:
+def folder_moves(
+    paths: Iterable[VaultPath], folder: VaultPath, target: VaultPath
+) -> dict[VaultPath, VaultPath]:
     """The moves of all files below a folder that becomes `target`."""
     below = folder + "/"
-    return {path: VaultPath(f"{target}/{path[len(below) :]}") for path in paths if path.startswith(below)}
+    return {
+        path: VaultPath(f"{target}/{path[len(below) :]}")
+        for path in paths
+        if path.startswith(below)
+    }
 
 
 def link_keys(paths: Iterable[VaultPath]) -> frozenset[str]:
-    """The `link_key` of every link that may lead to one of these, the old and the new paths of files (RENAME-02)."""
+    """The `link_key` of every link that may lead to one of these, the old and the new paths of
+    files (RENAME-02)."""
     return frozenset(key for path in paths for key in keys_of(path))
 
 
@@ -104,7 +124,8 @@ def plan(
     settings: AppSettings,
     created: Iterable[VaultPath] = (),
 ) -> Iterator[FileEdits]:
-    """The edits after which every link leads where it did; `names` and referrers are from before (RENAME-01)."""
+    """The edits after which every link leads where it did; `names` and referrers are from before
+    (RENAME-01)."""
     change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
         found = file_edits(referrer, change.rewrite_link, change.rewrite_card)
@@ -119,8 +140,14 @@ def file_edits(
 ) -> FileEdits:
     """Return the edits that a file's links and cards are given, which may raise Unwritable."""
     changes = [
-        *((partial(rewrite_link, place, referrer.path), place.link.original) for place in referrer.places),
-        *((partial(rewrite_card, card), (card.subpath or card.path).value) for card in referrer.card_paths),
+        *(
+            (partial(rewrite_link, place, referrer.path), place.link.original)
+            for place in referrer.places
+        ),
+        *(
+            (partial(rewrite_card, card), (card.subpath or card.path).value)
+            for card in referrer.card_paths
+        ),
     ]
     edits: list[Edit] = []
     skipped: list[Skipped] = []
@@ -158,7 +185,8 @@ class _Change:
     moves: Mapping[VaultPath, VaultPath]
     settings: AppSettings
     resolved: dict[tuple[bool, str, str], VaultPath | None] = field(default_factory=dict)
-    """Where links lead, before or after, by the folder of their note: many notes of a folder have the same links."""
+    """Where links lead, before or after, by the folder of their note: many notes of a folder have
+    the same links."""
 
     def rewrite_card(self, card: CardPath) -> list[Edit]:
         target = self.before.at(card.path.value)
@@ -189,7 +217,14 @@ class _Change:
         extension = is_note(link.path) if is_note(target) else None
         shown = link.display is not None and link.display not in names
         path = write_path(
-            self.after, goal, home, link.style, form, subpath=subpath, extension=extension, displayed=shown
+            self.after,
+            goal,
+            home,
+            link.style,
+            form,
+            subpath=subpath,
+            extension=extension,
+            displayed=shown,
         )
         if path is None:
             return [self._as_markdown(place, goal, home, names)]
@@ -204,29 +239,45 @@ class _Change:
         return self.resolved[key]
 
     def _was_relative(self, link: Link, source: str, home: str, target: VaultPath) -> bool:
-        """Whether the link is the path from a folder that its note leaves, in a vault that writes links so."""
+        """Whether the link is the path from a folder that its note leaves, in a vault that writes
+        links so."""
         if self.settings.new_link_format != "relative" or parent(source) == parent(home):
             return False
         joined = within_folder(parent(source), clean(link.path))
-        return joined is not None and target in (self.before.at(joined), self.before.at(joined + NOTE_EXTENSION))
+        return joined is not None and target in (
+            self.before.at(joined),
+            self.before.at(joined + NOTE_EXTENSION),
+        )
 
-    def _as_markdown(self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]) -> Edit:
-        """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08). Raises: Unwritable."""
+    def _as_markdown(
+        self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]
+    ) -> Edit:
+        """A wikilink as a Markdown link: the new name holds what ends a wikilink (RENAME-08).
+        Raises: Unwritable."""
         link = place.link
-        path = write_path(self.after, goal, home, "markdown", self.settings.new_link_format, subpath=link.subpath)
+        path = write_path(
+            self.after, goal, home, "markdown", self.settings.new_link_format, subpath=link.subpath
+        )
         if path is None:
             name = str(goal)
-            raise Unwritable(f"No link can lead to {name!r}: a name with '#' or without an extension is never found.")
+            raise Unwritable(
+                f"No link can lead to {name!r}: a name with '#' or without an extension is never "
+                "found."
+            )
         if link.display is not None:
             shown = names.get(link.display, link.display)
         else:
             shown = "" if link.embed else basename(goal)
         display = place.display()
-        label = markdown_label(shown, in_table=display is None or display.slice(place.host) != shown)
+        label = markdown_label(
+            shown, in_table=display is None or display.slice(place.host) != shown
+        )
         if place.within is not None and place.host == link.original:
             # a property is a link only when its label holds no bracket
             label = label.translate(_NO_BRACKETS)
-        return place.edit(link.span, f"{'!' if link.embed else ''}[{label}]({destination(path + link.subpath)})")
+        return place.edit(
+            link.span, f"{'!' if link.embed else ''}[{label}]({destination(path + link.subpath)})"
+        )
 
 
 _NO_BRACKETS = str.maketrans("", "", "\\[]")
@@ -236,7 +287,9 @@ def path_edit(place: LinkPlace, path: str) -> Edit:
     """Return the edit that gives a link another path. Raises: Unwritable."""
     parts = place.parts()
     if parts is None:
-        raise Unwritable("The target is written with escapes that hide where it ends. Change it by hand.")
+        raise Unwritable(
+            "The target is written with escapes that hide where it ends. Change it by hand."
+        )
     span, segments = parts
     if place.link.style == "wiki":
         return place.edit(span, path)
@@ -251,20 +304,26 @@ def path_edit(place: LinkPlace, path: str) -> Edit:
 
 
 def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> list[Edit]:
-    """A display that is the old name becomes the new one; none where the target now says the same (RENAME-06)."""
+    """A display that is the old name becomes the new one; none where the target now says the same
+    (RENAME-06)."""
     link, span = place.link, place.display()
     shown = names.get(link.display or "")
     if span is None or shown is None or link.size is not None:
         return []
     if link.style == "markdown":
-        return [place.edit(span, markdown_label(shown))] if span.slice(place.host) == link.display else []
+        return (
+            [place.edit(span, markdown_label(shown))]
+            if span.slice(place.host) == link.display
+            else []
+        )
     if shown == path + link.subpath:
         return [place.edit(Span(link.target_span.end, span.end), "")]
     return [place.edit(span, shown)] if wiki_displays(shown) else []
 
 
 def _shown_names(target: VaultPath, goal: VaultPath) -> dict[str, str]:
-    """The old name as a display may say it, with and without extension, and the new name in the same form."""
+    """The old name as a display may say it, with and without extension, and the new name in the
+    same form."""
     old, new = _file_name(target), _file_name(goal)
     return {_stem(old): _stem(new), old: new}
 
@@ -276,7 +335,9 @@ def _stem(filename: str) -> str:
 
 def is_percent_encoded(raw: str) -> bool:
     """Whether the writer of a destination encodes other scripts too."""
-    return any(raw[at + 1 : at + 2] in "89abcdefABCDEF" for at, char in enumerate(raw[:-2]) if char == "%")
+    return any(
+        raw[at + 1 : at + 2] in "89abcdefABCDEF" for at, char in enumerate(raw[:-2]) if char == "%"
+    )
 
 
 def _file_name(path: str) -> str:
@@ -285,7 +346,8 @@ def _file_name(path: str) -> str:
 
 @dataclass(frozen=True)
 class Extraction:
-    """A part, `span` of `parsed`, that goes from `source` to `target`; `names` are those `before` with `target`."""
+    """A part, `span` of `parsed`, that goes from `source` to `target`; `names` are those `before`
+    with `target`."""
 
     before: Names
     names: Names
@@ -298,7 +360,8 @@ class Extraction:
     """The definitions that go along, and those in the part that stay."""
 
     def own_edits(self, referrer: Referrer) -> FileEdits:
-        """Return the edits of the part itself, with offsets in the source: its links lead where they led before."""
+        """Return the edits of the part itself, with offsets in the source: its links lead where
+        they led before."""
         going = (self.span, *self.footnotes.carried)
         places = tuple(place for place in referrer.places if _is_in(going, place))
         return file_edits(Referrer(referrer.path, places), self._moved_link)
@@ -308,7 +371,11 @@ class Extraction:
         going, kept = (self.span, *self.footnotes.removed), self.footnotes.kept
         for referrer in referrers:
             if referrer.path == self.source:
-                staying = (place for place in referrer.places if not _is_in(going, place) or _is_in(kept, place))
+                staying = (
+                    place
+                    for place in referrer.places
+                    if not _is_in(going, place) or _is_in(kept, place)
+                )
                 referrer = referrer._replace(places=tuple(staying))
             edits = file_edits(referrer, self._link_to_moved, self._rewrite_card)
             if edits.edits or edits.skipped:
@@ -333,7 +400,8 @@ class Extraction:
         return self._into_part(place, source) if self._holds(link.subpath) else []
 
     def _into_part(self, place: LinkPlace, home: VaultPath) -> list[Edit]:
-        """The edits of a link in the file `home` that is to lead to a heading or block of the part in its new note."""
+        """The edits of a link in the file `home` that is to lead to a heading or block of the part
+        in its new note."""
         link = place.link
         path = "" if home == self.target else self._path(link, self.target, home)
         edits = [] if path == link.path else [path_edit(place, path)]
@@ -341,20 +409,28 @@ class Extraction:
         if parts is not None and len(parts[1]) > 1:
             kept = self._segments_needed(link.subpath)
             if kept < len(parts[1]):
-                edits.append(place.edit(Span(parts[1][0].start, parts[1][len(parts[1]) - kept].start), ""))
+                edits.append(
+                    place.edit(Span(parts[1][0].start, parts[1][len(parts[1]) - kept].start), "")
+                )
         return edits
 
     def _rewrite_card(self, card: CardPath) -> list[Edit]:
         is_moved = card.subpath is not None and self._holds(card.subpath.value)
         if not is_moved or self.names.at(card.path.value) != self.source:
             return []
-        return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(self.target))]
+        return [
+            Edit(card.path.place(Span(0, len(card.path.value))), card.path.written(self.target))
+        ]
 
     def _segments_needed(self, subpath: str) -> int:
         """How many of the last headings of a chain are enough in the part alone."""
         parts = segments(subpath)
         counts = range(len(parts), 0, -1)
-        found = (n for n in counts if resolve_subpath(self._alone, "#" + "#".join(parts[-n:])) is not None)
+        found = (
+            n
+            for n in counts
+            if resolve_subpath(self._alone, "#" + "#".join(parts[-n:])) is not None
+        )
         return next(found, len(parts))
 
     @cached_property
@@ -369,7 +445,9 @@ class Extraction:
     def _path(self, link: Link, goal: VaultPath, home: VaultPath) -> str:
         """The path to write. Raises: Unwritable."""
         form, is_shown = self.settings.new_link_format, link.display is not None
-        path = write_path(self.names, goal, home, link.style, form, subpath=link.subpath, displayed=is_shown)
+        path = write_path(
+            self.names, goal, home, link.style, form, subpath=link.subpath, displayed=is_shown
+        )
         if path is None:
             raise Unwritable(f"No link can lead to {str(goal)!r}.")
         return path
@@ -377,4 +455,8 @@ class Extraction:
 
 def _is_in(spans: Iterable[Span], place: LinkPlace) -> bool:
     start, end = place.link.span
-    return place.within is None and not place.at and any(span.start <= start and end <= span.end for span in spans)
+    return (
+        place.within is None
+        and not place.at
+        and any(span.start <= start and end <= span.end for span in spans)
+    )

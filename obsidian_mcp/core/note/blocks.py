@@ -1,5 +1,6 @@
-"""The block of every line (NOTE-10 to NOTE-36), by CommonMark as remark-parse 8 understands it: a container is a run of
-lines without their prefix, from which alone follows what is inside, on a stack of limited depth (NOTE-02)."""
+"""The block of every line (NOTE-10 to NOTE-36), by CommonMark as remark-parse 8 understands it: a
+container is a run of lines without their prefix, from which alone follows what is inside, on a
+stack of limited depth (NOTE-02)."""
 
 from __future__ import annotations
 
@@ -14,11 +15,14 @@ from . import markdown as md
 from .elements import Area, AreaKind, Heading, ListItem, NamedPart, Section, SectionKind
 from .markdown import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
 
-_ID_ON_NEXT_LINE = frozenset({"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"})
+_ID_ON_NEXT_LINE = frozenset(
+    {"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"}
+)
 
 
 class Region(NamedTuple):
-    """Text in which links and tags count: from `start` to `end`, or `parts` of it, without the marks of a quote."""
+    """Text in which links and tags count: from `start` to `end`, or `parts` of it, without the
+    marks of a quote."""
 
     start: int
     end: int
@@ -41,7 +45,8 @@ class Blocks:
 
 
 def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
-    """Return the blocks of `body` from line `first_line` on; `line_starts` are the offsets of all its lines."""
+    """Return the blocks of `body` from line `first_line` on; `line_starts` are the offsets of all
+    its lines."""
     reader = _Reader(body, line_starts)
     stack, found = reader.stack, reader.found
     stack.append(LineRun(first_line, len(line_starts)))
@@ -54,7 +59,9 @@ def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
             stack.pop()
             reader.close(run)
     found.list_items = [item.record() for item in sorted(reader.items, key=lambda item: item.start)]
-    found.block_ids += [NamedPart(item.id, item.span) for item in found.list_items if item.id is not None]
+    found.block_ids += [
+        NamedPart(item.id, item.span) for item in found.list_items if item.id is not None
+    ]
     found.block_ids.sort(key=lambda block: block.span.start)
     return found
 
@@ -97,7 +104,9 @@ class _Reader:
             return self._setext_heading(run, i) or self._table(run, i) or self._paragraph(run, i)
         return self._paragraph(run, i)
 
-    def _add(self, run: LineRun, kind: SectionKind, start: int, end: int, id_: str | None = None) -> None:
+    def _add(
+        self, run: LineRun, kind: SectionKind, start: int, end: int, id_: str | None = None
+    ) -> None:
         if run.depth == 0:
             self.found.sections.append(Section(kind, id_, Span(start, end)))
             if id_ is not None:
@@ -112,7 +121,8 @@ class _Reader:
         return last + 1
 
     def _read_inline(self, run: LineRun, first: int, last: int, begin: int, end: int) -> None:
-        """Record a region for links and tags, from `begin` on line `first` to `end` on line `last`."""
+        """Record a region for links and tags, from `begin` on line `first` to `end` on line
+        `last`."""
         parts: tuple[Span, ...] = ()
         if run.quoted and first < last:
             starts, ends = self._starts, self._ends
@@ -137,7 +147,9 @@ class _Reader:
         self._read_inline(run, i, last, start, end)
         id_ = self._lines.block_id(last) if run.depth == 0 else None
         sections = self.found.sections
-        takes_id = bool(sections) and sections[-1].kind in _ID_ON_NEXT_LINE  # from the line below (2.3)
+        takes_id = (
+            bool(sections) and sections[-1].kind in _ID_ON_NEXT_LINE
+        )  # from the line below (2.3)
         if id_ is not None and i == last and takes_id and md.only_block_id(self._body, start, end):
             self._name_last_section(id_)
             id_ = None
@@ -197,7 +209,8 @@ class _Reader:
         return self._add_area(run, "math", i, run.end - 1)
 
     def _comment(self, run: LineRun, i: int, at: int) -> int:
-        """A `%%` comment on lines of its own: nothing in it is a block, but its links and tags count (1.2, 9)."""
+        """A `%%` comment on lines of its own: nothing in it is a block, but its links and tags
+        count (1.2, 9)."""
         body, starts, ends = self._body, self._starts, self._ends
         if not body.startswith("%%", at):
             return 0
@@ -221,12 +234,18 @@ class _Reader:
         begin = opening.end()
         text = body[begin:end].rstrip(" \t#")
         rest = body[begin + len(text) : end]
-        text += rest[: len(rest) - len(rest.lstrip("#"))] if text else ""  # marks without a space before them
-        self._add_heading(run, len(opening[1]), Span(begin, begin + len(text)), Span(self._starts[i], end), i)
+        text += (
+            rest[: len(rest) - len(rest.lstrip("#"))] if text else ""
+        )  # marks without a space before them
+        self._add_heading(
+            run, len(opening[1]), Span(begin, begin + len(text)), Span(self._starts[i], end), i
+        )
         return i + 1
 
     def _setext_heading(self, run: LineRun, i: int) -> int:
-        if i + 1 >= run.end or not md.setext_underline(self._body, self._starts[i + 1], self._ends[i + 1]):
+        if i + 1 >= run.end or not md.setext_underline(
+            self._body, self._starts[i + 1], self._ends[i + 1]
+        ):
             return 0
         body, start, end = self._body, self._starts[i], self._ends[i]
         text = body[start:end]
@@ -237,7 +256,9 @@ class _Reader:
         return i + 2
 
     def _add_heading(self, run: LineRun, level: int, text: Span, span: Span, line: int) -> None:
-        self.found.headings.append(Heading(level, text.slice(self._body), run.depth > 0, line, span))
+        self.found.headings.append(
+            Heading(level, text.slice(self._body), run.depth > 0, line, span)
+        )
         self.found.regions.append(Region(text.start, text.end))
         self._add(run, "heading", span.start, span.end, self._lines.block_id(line))
 
@@ -252,7 +273,10 @@ class _Reader:
         elif closing.search(body, at, ends[i]):
             last = i
         else:
-            last = next((k for k in range(i + 1, run.end) if closing.search(body, starts[k], ends[k])), run.end - 1)
+            last = next(
+                (k for k in range(i + 1, run.end) if closing.search(body, starts[k], ends[k])),
+                run.end - 1,
+            )
         return self._add_area(run, "html", i, last)
 
     def _table(self, run: LineRun, i: int) -> int:
@@ -310,7 +334,12 @@ class _Reader:
                 break
             k += 1
         span = Span(start, ends[k - 1])
-        self._add(run, "callout" if md.callout(body, starts[i], ends[i]) else "blockquote", span.start, span.end)
+        self._add(
+            run,
+            "callout" if md.callout(body, starts[i], ends[i]) else "blockquote",
+            span.start,
+            span.end,
+        )
         self._enter([LineRun(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True)])
         return k
 
@@ -326,7 +355,9 @@ class _Reader:
             at = md.indent(body, begin, end).end()
             if at < end:
                 width = md.columns(body, begin, at)
-                if width < md.INDENT and (last < k - 1 or self._lines.interrupts_footnote(run, k, at)):
+                if width < md.INDENT and (
+                    last < k - 1 or self._lines.interrupts_footnote(run, k, at)
+                ):
                     break
                 starts[k] = md.skip_columns(body, begin, at, md.INDENT)
                 last = k
@@ -360,7 +391,9 @@ class _Reader:
             item.end = starts[item.last + 1] if item.spaced else ends[item.last]
             if item.last > item.line:
                 self._lines.cut_indent(item)
-            box = md.task_box(body, item.content, end) if body.startswith("[", item.content) else None
+            box = (
+                md.task_box(body, item.content, end) if body.startswith("[", item.content) else None
+            )
             if box:
                 item.mark, item.content = box[1], box.end()
             starts[item.line] = item.content
@@ -368,15 +401,20 @@ class _Reader:
                 self.found.regions.append(Region(item.content, end))
                 item.id = self._lines.block_id(item.line)
             else:
-                runs.append(LineRun(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line))
+                runs.append(
+                    LineRun(item.line, item.last + 1, run.depth + 1, run.quoted, item, item.line)
+                )
         self.items += items
         self._enter(runs)
         return last + 1
 
     def _is_plain(self, start: int, end: int) -> bool:
-        """Return whether a line of an item can only be a paragraph, as most are; it then needs no separate run."""
+        """Return whether a line of an item can only be a paragraph, as most are; it then needs no
+        separate run."""
         opener = self._body[start : start + 1]
-        return opener not in self._openers or (opener == "[" and self._body.find("]:", start, end) < 0)
+        return opener not in self._openers or (
+            opener == "[" and self._body.find("]:", start, end) < 0
+        )
 
     _readers: ClassVar[dict[str, Callable[[_Reader, LineRun, int, int], int]]] = {
         "#": _atx_heading,

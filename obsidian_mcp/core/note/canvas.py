@@ -1,4 +1,5 @@
-"""A canvas: its cards, and where every text stands that may hold a link (semantics 10, JSON Canvas 1.0)."""
+"""A canvas: its cards, and where every text stands that may hold a link (semantics 10, JSON Canvas
+1.0)."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ FIELDS = ("text", "file", "subpath", "background")
 
 
 class Card(NamedTuple):
-    """One node of a canvas; a text is None where it is no string. `file` is a whole path of the vault with `subpath`
-    beside it, `text` Markdown, `background` the path of a group's picture."""
+    """One node of a canvas; a text is None where it is no string. `file` is a whole path of the
+    vault with `subpath` beside it, `text` Markdown, `background` the path of a group's picture."""
 
     id: str
     text: Quoted | None = None
@@ -37,7 +38,8 @@ class Card(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The cards of a canvas, bottom first. A broken file has none, and `error` says in one sentence why."""
+    """The cards of a canvas, bottom first. A broken file has none, and `error` says in one sentence
+    why."""
 
     cards: tuple[Card, ...] = ()
     error: str | None = None
@@ -46,8 +48,8 @@ class Canvas:
 
 
 def parse_root(body: str, *lists: str) -> JsonNode | None:
-    """Return the object of a canvas file, None for an empty file. Raises: Unreadable, also where one of the members
-    `lists` is no list."""
+    """Return the object of a canvas file, None for an empty file. Raises: Unreadable, also where
+    one of the members `lists` is no list."""
     from obsidian_mcp.core.text.json_text import Unreadable, parse  # loaded when it is needed
 
     if not body.strip():
@@ -77,14 +79,23 @@ def read(body: str) -> Canvas:
     nodes = root.member("nodes") if root is not None else None
     ascii_only = body.isascii() and "\\u" in body
     items = nodes.node.items if nodes is not None else ()
-    return Canvas(tuple(_card(body, node, ascii_only=ascii_only) for node in items if isinstance(node.value, dict)))
+    return Canvas(
+        tuple(
+            _card(body, node, ascii_only=ascii_only)
+            for node in items
+            if isinstance(node.value, dict)
+        )
+    )
 
 
 def text_edits(body: str, find: Callable[[str], Iterable[Edit]]) -> Iterator[Edit]:
-    """Yield the edits of a canvas that make those which `find` returns for the text of each text card."""
+    """Yield the edits of a canvas that make those which `find` returns for the text of each text
+    card."""
     for text in (card.text for card in read(body).cards):
         if text is not None:
-            yield from (Edit(text.place(edit.span), text.written(edit.text)) for edit in find(text.value))
+            yield from (
+                Edit(text.place(edit.span), text.written(edit.text)) for edit in find(text.value)
+            )
 
 
 def _card(body: str, node: JsonNode, *, ascii_only: bool) -> Card:

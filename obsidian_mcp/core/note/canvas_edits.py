@@ -1,4 +1,5 @@
-"""Cards and edges added, changed, moved, connected and removed, all else byte for byte (CANVAS-1 to CANVAS-8)."""
+"""Cards and edges added, changed, moved, connected and removed, all else byte for byte (CANVAS-1 to
+CANVAS-8)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ CardKind = Literal["text", "file", "link", "group"]
 
 
 class CardPlace(NamedTuple):
-    """Where a card goes: coordinates, beside a card, or inside a group; nothing of it: right of everything."""
+    """Where a card goes: coordinates, beside a card, or inside a group; nothing of it: right of
+    everything."""
 
     x: int | None = None
     y: int | None = None
@@ -73,7 +75,8 @@ class Disconnect(NamedTuple):
 
 
 class RemoveCard(NamedTuple):
-    """A card with its edges, or an edge; of a group the frame alone, or with `contents` the cards in it too."""
+    """A card with its edges, or an edge; of a group the frame alone, or with `contents` the cards
+    in it too."""
 
     card: str
     contents: bool = False
@@ -88,9 +91,12 @@ class EditedCanvas(NamedTuple):
     """Of the card or edge that each operation was about."""
 
 
-def edit(body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], str]) -> EditedCanvas:
-    """Return the text of a canvas after all operations; `new_id` makes 16 hexadecimal digits. Raises: CanvasUnreadable,
-    AmbiguousName and InvalidArguments with the number of the operation, OperationTimeout."""
+def edit(
+    body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], str]
+) -> EditedCanvas:
+    """Return the text of a canvas after all operations; `new_id` makes 16 hexadecimal digits.
+    Raises: CanvasUnreadable, AmbiguousName and InvalidArguments with the number of the operation,
+    OperationTimeout."""
     canvas = _Canvas(body, new_id)
     ids = []
     for number, operation in enumerate(operations, 1):
@@ -134,7 +140,9 @@ class _Canvas(CanvasText):
             raise InvalidArguments(f"A {wanted.kind} card needs {needed}.", argument=needed)
         rect, place = self._new_rect(wanted)
         values: dict[str, Any] = {"id": self._unused_id(), "type": wanted.kind}
-        values |= {key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)}
+        values |= {
+            key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)
+        }
         made = CanvasObject(values | {key: round(getattr(rect, key)) for key in Rect._fields})
         _set_text(made, "color", _check_color(wanted.color))
         if wanted.kind == "group":
@@ -153,8 +161,14 @@ class _Canvas(CanvasText):
             found.values.pop("subpath", None)  # a heading or block of the file before
         for key, value in wanted.content.items():
             if key not in allowed:
-                has = f"its content is {' and '.join(allowed)}" if allowed else "its content is not known"
-                raise InvalidArguments(f"{kind.capitalize()} {found.id!r} has no {key}: {has}.", argument=key)
+                has = (
+                    f"its content is {' and '.join(allowed)}"
+                    if allowed
+                    else "its content is not known"
+                )
+                raise InvalidArguments(
+                    f"{kind.capitalize()} {found.id!r} has no {key}: {has}.", argument=key
+                )
             if value or key == "text":
                 found.values[key] = value
             elif key in ("label", "subpath"):
@@ -206,7 +220,9 @@ class _Canvas(CanvasText):
         start, end = self.end(wanted.start), self.end(wanted.end)
         found = self.edge(start, end)
         if found is None:
-            raise InvalidArguments(f"No edge leads from {start.id!r} to {end.id!r}.", argument="from")
+            raise InvalidArguments(
+                f"No edge leads from {start.id!r} to {end.id!r}.", argument="from"
+            )
         self.edges = [edge for edge in self.edges if edge.ends != found.ends]
         return found.id
 
@@ -215,14 +231,19 @@ class _Canvas(CanvasText):
         if any(found is edge for edge in self.edges):
             self.edges = [edge for edge in self.edges if edge is not found]
             return found.id
-        gone = {id(found)} | ({id(member) for member in self.members(found)} if wanted.contents else set())
+        gone = {id(found)} | (
+            {id(member) for member in self.members(found)} if wanted.contents else set()
+        )
         ids = {card.id for card in self.cards if id(card) in gone}
         self.cards = [card for card in self.cards if id(card) not in gone]
         self.edges = [edge for edge in self.edges if ids.isdisjoint(edge.ends)]
         return found.id
 
     def _new_rect(self, wanted: AddCard) -> tuple[Rect, CardPlace]:
-        usual = _SIZES.get(wanted.kind) or (layout.TEXT_WIDTH, layout.text_height(wanted.content.get("text", "")))
+        usual = _SIZES.get(wanted.kind) or (
+            layout.TEXT_WIDTH,
+            layout.text_height(wanted.content.get("text", "")),
+        )
         width = usual[0] if wanted.width is None else _check_size(wanted.width, "width")
         height = usual[1] if wanted.height is None else _check_size(wanted.height, "height")
         size = Rect(0, 0, width, height)
@@ -232,8 +253,11 @@ class _Canvas(CanvasText):
             return layout.around(self.card(name).rect for name in wanted.around), wanted.place
         return self._place(wanted.place, size, [])
 
-    def _place(self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]) -> tuple[Rect, CardPlace]:
-        """Return where a card goes, and the place that this is: the group of a neighbour that has no room beside it."""
+    def _place(
+        self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]
+    ) -> tuple[Rect, CardPlace]:
+        """Return where a card goes, and the place that this is: the group of a neighbour that has
+        no room beside it."""
         if place.x is not None or place.y is not None:
             x = size.x if place.x is None else place.x
             y = size.y if place.y is None else place.y
@@ -244,7 +268,11 @@ class _Canvas(CanvasText):
             if any(anchor is moved for moved in moving):
                 raise InvalidArguments("A card cannot go beside itself.", argument="beside")
             free = layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
-            around = (one for one in still if one.is_group and one is not anchor and one.rect.holds(anchor.rect))
+            around = (
+                one
+                for one in still
+                if one.is_group and one is not anchor and one.rect.holds(anchor.rect)
+            )
             smallest = min(around, key=lambda one: one.rect.width * one.rect.height, default=None)
             group = self.group(place.group) if place.group else smallest
             is_next = free == layout.beside(anchor.rect, size, place.side, ())
@@ -253,18 +281,25 @@ class _Canvas(CanvasText):
             place = CardPlace(group=group.id)
         if place.group:
             group = self.group(place.group)
-            members = [card.rect for card in self.members(group) if not any(card is moved for moved in moving)]
-            return layout.inside(group.rect, members, size, self._obstacles(still, group.rect)), place
+            members = [
+                card.rect
+                for card in self.members(group)
+                if not any(card is moved for moved in moving)
+            ]
+            return layout.inside(
+                group.rect, members, size, self._obstacles(still, group.rect)
+            ), place
         return layout.at_the_end((card.rect for card in still), size), place
 
     def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
-        """The rectangles that a card next to `own` must keep clear of: all but the groups that `own` is in."""
+        """The rectangles that a card next to `own` must keep clear of: all but the groups that
+        `own` is in."""
         rects = ((card, card.rect) for card in cards)
         return [rect for card, rect in rects if not (card.is_group and rect.holds(own))]
 
     def _grow(self, place: CardPlace, card: CanvasObject) -> None:
-        """Make the group that a card was put into large enough, and the groups that this one is in; beside a neighbour,
-        those that hold the neighbour and a part of the card."""
+        """Make the group that a card was put into large enough, and the groups that this one is in;
+        beside a neighbour, those that hold the neighbour and a part of the card."""
         if not (place.group or place.beside):
             return
         inner = card.rect
@@ -301,8 +336,8 @@ def _check_size(size: int, key: str) -> int:
 def _check_color(color: str | None) -> str | None:
     if color and not _COLOR.fullmatch(color):
         raise InvalidArguments(
-            f"{color!r} is no colour of a canvas: it must be 1 (red), 2 (orange), 3 (yellow), 4 (green), 5 (cyan), "
-            "6 (purple) or #RRGGBB.",
+            f"{color!r} is no colour of a canvas: it must be 1 (red), 2 (orange), 3 (yellow), 4 "
+            "(green), 5 (cyan), 6 (purple) or #RRGGBB.",
             argument="color",
         )
     return color

@@ -1,4 +1,5 @@
-"""Where cards of a canvas go (CANVAS-4): rectangles, free places, members of groups. Units are those of the file."""
+"""Where cards of a canvas go (CANVAS-4): rectangles, free places, members of groups. Units are
+those of the file."""
 
 from __future__ import annotations
 
@@ -35,10 +36,20 @@ class Rect(NamedTuple):
         return self.y + self.height
 
     def overlaps(self, other: Rect) -> bool:
-        return self.x < other.right and other.x < self.right and self.y < other.bottom and other.y < self.bottom
+        return (
+            self.x < other.right
+            and other.x < self.right
+            and self.y < other.bottom
+            and other.y < self.bottom
+        )
 
     def holds(self, other: Rect) -> bool:
-        return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
+        return (
+            self.x <= other.x
+            and self.y <= other.y
+            and other.right <= self.right
+            and other.bottom <= self.bottom
+        )
 
     def moved(self, dx: float, dy: float) -> Rect:
         return Rect(self.x + dx, self.y + dy, self.width, self.height)
@@ -58,23 +69,30 @@ def grown(frame: Rect, inner: Rect) -> Rect:
     """Return a group's rectangle, large enough for another one in it."""
     need = around([inner])
     left, top = min(frame.x, need.x), min(frame.y, need.y)
-    return Rect(left, top, max(frame.right, need.right) - left, max(frame.bottom, need.bottom) - top)
+    return Rect(
+        left, top, max(frame.right, need.right) - left, max(frame.bottom, need.bottom) - top
+    )
 
 
 def text_height(text: str) -> int:
     """Return the height of a text card of the usual width: 24 a line, from 60 to 400."""
-    lines = sum(max(1, ceil(sum(1 + (ord(char) > 0x2E7F) for char in line) / COLUMNS)) for line in text.split("\n"))
+    lines = sum(
+        max(1, ceil(sum(1 + (ord(char) > 0x2E7F) for char in line) / COLUMNS))
+        for line in text.split("\n")
+    )
     return min(MOST_HEIGHT, TEXT_HEIGHT + LINE_HEIGHT * (lines - 1))
 
 
 def beside(anchor: Rect, size: Rect, side: Side, obstacles: Iterable[Rect]) -> Rect:
-    """Return a free place for a card beside another one, moved on in that direction until nothing overlaps."""
+    """Return a free place for a card beside another one, moved on in that direction until nothing
+    overlaps."""
     aligned = Rect(_near(anchor.x), _near(anchor.y), size.width, size.height)
     return _moved_on(_beyond(aligned, side, [anchor]), side, list(obstacles))
 
 
 def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
-    """Return the place right of everything, top aligned with the top card; the origin on an empty canvas."""
+    """Return the place right of everything, top aligned with the top card; the origin on an empty
+    canvas."""
     known = list(cards)
     if not known:
         return Rect(0, 0, size.width, size.height)
@@ -83,14 +101,20 @@ def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
 
 
 def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable[Rect]) -> Rect:
-    """Return a place in a group: where it has room, row by row; else right of its cards, or below them where it would
-    grow over others."""
+    """Return a place in a group: where it has room, row by row; else right of its cards, or below
+    them where it would grow over others."""
     known, others = list(members), list(obstacles)
     corner = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
-    tops = sorted({corner.y, *(_near(rect.y) for rect in known), *(_up(rect.bottom + GAP) for rect in known)})
-    lefts = sorted({corner.x, *(_near(rect.x) for rect in known), *(_up(rect.right + GAP) for rect in known)})
+    tops = sorted(
+        {corner.y, *(_near(rect.y) for rect in known), *(_up(rect.bottom + GAP) for rect in known)}
+    )
+    lefts = sorted(
+        {corner.x, *(_near(rect.x) for rect in known), *(_up(rect.right + GAP) for rect in known)}
+    )
     taken = [around([rect], GAP) for rect in known] + others
-    room = Rect(group.x + PADDING, group.y + PADDING, group.width - 2 * PADDING, group.height - 2 * PADDING)
+    room = Rect(
+        group.x + PADDING, group.y + PADDING, group.width - 2 * PADDING, group.height - 2 * PADDING
+    )
     if (free := _first_free(room, size, tops, lefts, taken)) is not None:
         return free
     right = at_the_end(known, size) if known else corner
@@ -100,7 +124,9 @@ def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable
         frame = grown(group, placed)
         return sum(frame.overlaps(rect) and not group.overlaps(rect) for rect in others)
 
-    return min(_moved_on(right, "right", others), _moved_on(below, "below", others), key=newly_covered)
+    return min(
+        _moved_on(right, "right", others), _moved_on(below, "below", others), key=newly_covered
+    )
 
 
 def _first_free(
@@ -130,13 +156,23 @@ def facing(start: Rect, end: Rect) -> tuple[EdgeSide, EdgeSide]:
     across = max(end.x - start.right, start.x - end.right)
     along = max(end.y - start.bottom, start.y - end.bottom)
     if across >= along:
-        return ("right", "left") if start.x + start.width / 2 <= end.x + end.width / 2 else ("left", "right")
-    return ("bottom", "top") if start.y + start.height / 2 <= end.y + end.height / 2 else ("top", "bottom")
+        return (
+            ("right", "left")
+            if start.x + start.width / 2 <= end.x + end.width / 2
+            else ("left", "right")
+        )
+    return (
+        ("bottom", "top")
+        if start.y + start.height / 2 <= end.y + end.height / 2
+        else ("top", "bottom")
+    )
 
 
 def _moved_on(placed: Rect, side: Side, obstacles: list[Rect]) -> Rect:
     if side in ("right", "left"):  # only what is in its way can be hit
-        obstacles = [rect for rect in obstacles if rect.y < placed.bottom and placed.y < rect.bottom]
+        obstacles = [
+            rect for rect in obstacles if rect.y < placed.bottom and placed.y < rect.bottom
+        ]
     else:
         obstacles = [rect for rect in obstacles if rect.x < placed.right and placed.x < rect.right]
     while hit := [rect for rect in obstacles if rect.overlaps(placed)]:

@@ -1,5 +1,6 @@
-"""A canvas as objects that can be changed, and its text with the changes in it (CANVAS-2, CANVAS-3); its outline in the
-order a person reads it: groups, their cards, and the edges between them (CANVAS-9)."""
+"""A canvas as objects that can be changed, and its text with the changes in it (CANVAS-2,
+CANVAS-3); its outline in the order a person reads it: groups, their cards, and the edges between
+them (CANVAS-9)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.json_list import JsonItem, Layout, layout_of, rewrite_list
+from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
@@ -26,10 +27,23 @@ CONTENT: Mapping[str, tuple[str, ...]] = {
     "group": ("label",),
 }
 """What a card of a kind says, by the keys that hold it."""
-NODE_KEYS = ("id", "type", "text", "file", "subpath", "url", "label", "x", "y", "width", "height", "color")
+NODE_KEYS = (
+    "id",
+    "type",
+    "text",
+    "file",
+    "subpath",
+    "url",
+    "label",
+    "x",
+    "y",
+    "width",
+    "height",
+    "color",
+)
 EDGE_KEYS = ("id", "fromNode", "fromSide", "toNode", "toSide", "color", "label")
 LISTS = ("nodes", "edges")
-_NEW = Layout("\n\t", ",\n\t", "\n")
+_NEW = ListLayout("\n\t", ",\n\t", "\n")
 """How the app writes a list of a new canvas."""
 CANDIDATES_SHOWN = 10
 FARTHEST = 10**15
@@ -59,7 +73,9 @@ class CanvasObject:
     @property
     def item(self) -> JsonItem:
         strange = self.node is not None and not isinstance(self.node.value, dict)
-        return JsonItem(self.node.value if self.node is not None and strange else self.values, self.node)
+        return JsonItem(
+            self.node.value if self.node is not None and strange else self.values, self.node
+        )
 
     @property
     def rect(self) -> Rect:
@@ -84,7 +100,8 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 class CanvasText:
-    """The cards and edges of a canvas file, in order; `written` is the file with them. Raises: CanvasUnreadable."""
+    """The cards and edges of a canvas file, in order; `written` is the file with them. Raises:
+    CanvasUnreadable."""
 
     def __init__(self, body: str) -> None:
         self._body = body
@@ -93,20 +110,22 @@ class CanvasText:
         except Unreadable as error:
             line = error.line(body)
             raise CanvasUnreadable(
-                f"The canvas cannot be edited: line {line}: {error.problem}. Nothing was written.", line=line
+                f"The canvas cannot be edited: line {line}: {error.problem}. Nothing was written.",
+                line=line,
             ) from error
         members = {name: self._root.member(name) if self._root else None for name in LISTS}
         self._arrays = {name: member.node if member else None for name, member in members.items()}
         self.cards, self.edges = (_objects(self._arrays[name]) for name in LISTS)
 
     def card(self, name: str) -> CanvasObject:
-        """The card of an id, or the only one with this text, file or label. Raises: AmbiguousName, InvalidArguments."""
+        """The card of an id, or the only one with this text, file or label. Raises: AmbiguousName,
+        InvalidArguments."""
         found = [card for card in self.cards if name and card.id == name]
         if len(found) > 1:
             shown = [_title(card) for card in found[:CANDIDATES_SHOWN]]
             raise AmbiguousName(
-                f"{len(found)} cards have the id {name!r}: {', '.join(map(repr, shown))}. Name the one you mean by its "
-                "text, file or label.",
+                f"{len(found)} cards have the id {name!r}: {', '.join(map(repr, shown))}. Name "
+                "the one you mean by its text, file or label.",
                 candidates=shown,
             )
         if found:
@@ -123,7 +142,8 @@ class CanvasText:
             if found:
                 shown = [card.id for card in found[:CANDIDATES_SHOWN]]
                 raise AmbiguousName(
-                    f"{len(found)} cards are {name!r}: {', '.join(map(repr, shown))}. Give the id of the one you mean.",
+                    f"{len(found)} cards are {name!r}: {', '.join(map(repr, shown))}. Give the id "
+                    "of the one you mean.",
                     candidates=shown,
                 )
         known = [f"{card.id} {_title(card)!r}" for card in self.cards[:CANDIDATES_SHOWN]]
@@ -134,7 +154,8 @@ class CanvasText:
         )
 
     def end(self, name: str) -> CanvasObject:
-        """The card at the end of an edge, which names it by its id. Raises: AmbiguousName, InvalidArguments."""
+        """The card at the end of an edge, which names it by its id. Raises: AmbiguousName,
+        InvalidArguments."""
         return self.card(self.card(name).id)
 
     def card_or_edge(self, name: str) -> CanvasObject:
@@ -174,32 +195,42 @@ class CanvasText:
                 continue
             style = layout_of(text, array, usual)
             items = [entry.item for entry in now[name]]
-            splices.append((array.start, array.end, rewrite_list(text, array, items, style, orders[name])))
+            splices.append(
+                (array.start, array.end, rewrite_list(text, array, items, style, orders[name]))
+            )
         for start, end, replaced in sorted(splices, reverse=True):
             text = text[:start] + replaced + text[end:]
         for name in LISTS:
             if name not in known and now[name]:
-                written = rewrite_list("", JsonNode(0, 0, []), [JsonItem(entry.values) for entry in now[name]], usual)
+                written = rewrite_list(
+                    "", JsonNode(0, 0, []), [JsonItem(entry.values) for entry in now[name]], usual
+                )
                 text = _with_list(text, name, written)
         return text
 
-    def _usual_layout(self, arrays: Mapping[str, JsonNode]) -> Layout:
-        """The layout for a list without items: that of the other list; one line in a file that is on one line."""
+    def _usual_layout(self, arrays: Mapping[str, JsonNode]) -> ListLayout:
+        """The layout for a list without items: that of the other list; one line in a file that is
+        on one line."""
         for array in arrays.values():
             if array.items:
                 return layout_of(self._body, array, _NEW)
         if "\n" not in self._body.strip():
-            return Layout("", ",", "")
+            return ListLayout("", ",", "")
         found = re.search(r"\n([ \t]*)\"", self._body)
         unit = found[1] if found else ""
         newline = "\r\n" if "\r\n" in self._body else "\n"
-        return Layout(f"{newline}{unit * 2 or chr(9)}", f",{newline}{unit * 2 or chr(9)}", newline + unit)
+        return ListLayout(
+            f"{newline}{unit * 2 or chr(9)}", f",{newline}{unit * 2 or chr(9)}", newline + unit
+        )
 
 
 def _objects(array: JsonNode | None) -> list[CanvasObject]:
     """The items of a list. What is no object stays where it is and is never named."""
     items = array.items if array is not None else ()
-    return [CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item) for item in items]
+    return [
+        CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item)
+        for item in items
+    ]
 
 
 def _same(objects: Sequence[CanvasObject], array: JsonNode) -> bool:
@@ -217,7 +248,11 @@ def _with_list(text: str, name: str, written: str) -> str:
 
 
 def _whole_names(card: CanvasObject) -> list[str]:
-    return [str(card.values[key]) for key in ("text", "file", "label", "url") if isinstance(card.values.get(key), str)]
+    return [
+        str(card.values[key])
+        for key in ("text", "file", "label", "url")
+        if isinstance(card.values.get(key), str)
+    ]
 
 
 def _short_names(card: CanvasObject) -> list[str]:
@@ -285,7 +320,10 @@ def title(card: OutlinedCard, most: int = 60) -> str:
 
 def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
     """Rows from the top, each from the left; a group is followed by the cards in it."""
-    groups = sorted((card for card in cards if card.kind == "group"), key=lambda one: -one.rect.width * one.rect.height)
+    groups = sorted(
+        (card for card in cards if card.kind == "group"),
+        key=lambda one: -one.rect.width * one.rect.height,
+    )
     ranks = {id(group): rank for rank, group in enumerate(groups)}
     inside: dict[int, list[OutlinedCard]] = {}
     """By the smallest group around them; 0 for those in none."""
@@ -297,7 +335,9 @@ def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
             for group in reversed(groups)
             if group is not card
             and group.rect.holds(card.rect)
-            and (group.rect != card.rect or ranks[id(group)] < rank)  # of two on one place, the first is in the other
+            and (
+                group.rect != card.rect or ranks[id(group)] < rank
+            )  # of two on one place, the first is in the other
         )
         inside.setdefault(id(next(around, None) or 0), []).append(card)
     waiting = [(card, 0) for card in _rows(inside.get(id(0), []))][::-1]

@@ -1,4 +1,5 @@
-"""Drawings of the Excalidraw plugin: which of their text is for readers (DRAW-1 to DRAW-4 in specs/index.md)."""
+"""Drawings of the Excalidraw plugin: which of their text is for readers (DRAW-1 to DRAW-4 in
+specs/index.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION
 from obsidian_mcp.errors import NotText
 
-_DATA = re.compile(r"^(?:%%[ \t]*\r?\n)?#{1,2} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE)
+_DATA = re.compile(
+    r"^(?:%%[ \t]*\r?\n)?#{1,2} (?:Excalidraw Data|Text Elements)[ \t]*\r?$", re.MULTILINE
+)
 _ELEMENTS = re.compile(r"^#{1,2} Text Elements[ \t]*\r?$", re.MULTILINE)
 _DRAWING = re.compile(r"^(?:%%|#{1,2} Drawing)[ \t]*\r?$", re.MULTILINE)
 _NEXT_PART = re.compile(r"^#{1,2} (?:Element Links|Embedded Files)[ \t]*\r?$", re.MULTILINE)
@@ -19,20 +22,26 @@ _SHOWN = re.compile(r"[^\r\n]+")
 
 def is_drawing(path: str, body: str) -> bool:
     """Return whether a note is a drawing: by its name, or by a property of the plugin."""
-    return path.lower().endswith(f"{DRAWING_EXTENSION}.md") or parser.has_property(body, "excalidraw-plugin")
+    return path.lower().endswith(f"{DRAWING_EXTENSION}.md") or parser.has_property(
+        body, "excalidraw-plugin"
+    )
 
 
 def without_drawing(body: str) -> str:
-    """Return a drawing's text with blanks in the place of the drawing itself; every offset stays."""
+    """Return a drawing's text with blanks in the place of the drawing itself; every offset
+    stays."""
     data = _DATA.search(body)
     drawing = _DRAWING.search(body, data.end()) if data else None
     if drawing is None:
         return body
-    return body[: drawing.start()] + _SHOWN.sub(lambda found: " " * len(found[0]), body[drawing.start() :])
+    return body[: drawing.start()] + _SHOWN.sub(
+        lambda found: " " * len(found[0]), body[drawing.start() :]
+    )
 
 
 def searched_text(body: str) -> str:
-    """Return `without_drawing` also without the ids behind the text elements; every offset stays."""
+    """Return `without_drawing` also without the ids behind the text elements; every offset
+    stays."""
     body = without_drawing(body)
     elements = _ELEMENTS.search(body)
     if elements is None:
@@ -44,19 +53,25 @@ def searched_text(body: str) -> str:
 
 
 def texts_of_file(body: str) -> list[str]:
-    """Return the texts of a drawing that is no note, in the order of the file; none of a broken one."""
+    """Return the texts of a drawing that is no note, in the order of the file; none of a broken
+    one."""
     try:
         value = json.loads(body) if body.strip() else {}
     except (ValueError, RecursionError):
         return []
     elements = value.get("elements") if isinstance(value, dict) else None
     known = [one for one in elements if isinstance(one, dict)] if isinstance(elements, list) else []
-    texts = (one.get("text") for one in known if one.get("type") == "text" and one.get("isDeleted") is not True)
+    texts = (
+        one.get("text")
+        for one in known
+        if one.get("type") == "text" and one.get("isDeleted") is not True
+    )
     return [text for text in texts if isinstance(text, str)]
 
 
 def text_end(path: str, body: str) -> int:
-    """Return where the data of a drawing begins, which the plugin writes; the end of any other note."""
+    """Return where the data of a drawing begins, which the plugin writes; the end of any other
+    note."""
     data = _DATA.search(body) if is_drawing(path, body) else None
     return data.start() if data is not None else len(body)
 
@@ -65,7 +80,8 @@ def check_edit(path: str, before: str, after: str) -> None:
     """Raises: NotText for an edit of a note that changes the data of its drawing."""
     if not after.endswith(before[text_end(path, before) :]):
         raise NotText(
-            f"{path!r} is a drawing: what stands below its heading Excalidraw Data belongs to the plugin and is not "
-            "edited. Nothing was written; text can go above it (prepend, or a section of its own).",
+            f"{path!r} is a drawing: what stands below its heading Excalidraw Data belongs to the "
+            "plugin and is not edited. Nothing was written; text can go above it (prepend, or a "
+            "section of its own).",
             path=path,
         )

@@ -1,4 +1,5 @@
-"""The elements of a note: one frozen record per kind, with its span in the body, which does not count for equality."""
+"""The elements of a note: one frozen record per kind, with its span in the body, which does not
+count for equality."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading. `text` is raw source without marks; a `nested` heading is in a quote, list or footnote."""
+    """A heading. `text` is raw source without marks; a `nested` heading is in a quote, list or
+    footnote."""
 
     level: int
     text: str
@@ -50,8 +52,9 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list item, a task if `mark` is set. `span` runs to its first child item, `content` is its text after marker and
-    box. `parent` is the line of the parent item; at the root minus the line of the list's first item, -1 for line 0."""
+    """A list item, a task if `mark` is set. `span` runs to its first child item, `content` is its
+    text after marker and box. `parent` is the line of the parent item; at the root minus the line
+    of the list's first item, -1 for line 0."""
 
     line: int
     parent: int
@@ -66,7 +69,8 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """An area with its own rules: code, math, HTML or a `%%` comment, as a block or within a line."""
+    """An area with its own rules: code, math, HTML or a `%%` comment, as a block or within a
+    line."""
 
     kind: AreaKind
     block: bool
@@ -77,7 +81,8 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class NamedPart:
-    """A part with an id, as it is written: a block, the definition of a footnote, or a reference `[^id]` to one."""
+    """A part with an id, as it is written: a block, the definition of a footnote, or a reference
+    `[^id]` to one."""
 
     id: str
     span: Span = field(compare=False)

@@ -32,10 +32,15 @@ class Division(NamedTuple):
 
 
 def divide(parsed: Note, part: Span) -> Division:
-    """Return how definitions follow their references; those in quotes and lists, or of a part of only such, stay."""
+    """Return how definitions follow their references; those in quotes and lists, or of a part of
+    only such, stay."""
     body = parsed.body
     part = Span(part.start, part.end + len(body[part.end :]) - len(body[part.end :].lstrip(" \t")))
-    found = [note for note in parsed.footnotes if note.span.start == 0 or body[note.span.start - 1] == "\n"]
+    found = [
+        note
+        for note in parsed.footnotes
+        if note.span.start == 0 or body[note.span.start - 1] == "\n"
+    ]
     inside = [note for note in found if _holds(part, note.span)]
     outside = [note for note in found if note.span.end <= part.start or part.end <= note.span.start]
     if not cut(body, part, (Edit(note.span, "") for note in inside)).strip():
@@ -90,7 +95,8 @@ def cut(body: str, part: Span, changes: Iterable[Edit]) -> str:
 
 
 def removals(body: str, blocks: Iterable[Span]) -> list[Edit]:
-    """Return the edits that take whole blocks out of a note, so that no blank lines are left in their place."""
+    """Return the edits that take whole blocks out of a note, so that no blank lines are left in
+    their place."""
     found: list[Span] = []
     for block in sorted(blocks):
         if found and not body[found[-1].end : block.start].strip():
@@ -124,7 +130,10 @@ def renamed(text: str, there: str) -> str:
         new[id_] = next(name for name in names if name not in taken and name not in own)
         own.add(new[id_])
     starts = {note.span.start: note.id for note in _all(parsed) if note.id in new}
-    return apply(text, [Edit(Span(at, at + len(f"[^{id_}]")), f"[^{new[id_]}]") for at, id_ in starts.items()])
+    return apply(
+        text,
+        [Edit(Span(at, at + len(f"[^{id_}]")), f"[^{new[id_]}]") for at, id_ in starts.items()],
+    )
 
 
 def _all(note: Note) -> list[NamedPart]:

@@ -1,5 +1,6 @@
-"""The inline syntax of a note: links, embeds, tags, footnote references, code, math, comments. One pass over each
-region: every search that can fail for its rest is remembered, so that ten thousand unclosed marks cost little."""
+"""The inline syntax of a note: links, embeds, tags, footnote references, code, math, comments. One
+pass over each region: every search that can fail for its rest is remembered, so that ten thousand
+unclosed marks cost little."""
 
 from __future__ import annotations
 
@@ -14,7 +15,16 @@ from obsidian_mcp.core.text.text import Span
 
 from .blocks import Region
 from .elements import Area, AreaKind, NamedPart, Tag
-from .links import Link, Style, decode, find_destination, is_internal, split_subpath, split_wikilink, wikilink
+from .links import (
+    Link,
+    Style,
+    decode,
+    find_destination,
+    is_internal,
+    split_subpath,
+    split_wikilink,
+    wikilink,
+)
 from .markdown import HTML_TAG
 
 EMPHASIS_REACH = 1000
@@ -37,7 +47,9 @@ _closing_marks = {
 _html = re.compile(rf"{HTML_TAG}|<![A-Za-z]+\s+[^>]*>").match
 _autolink = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>").match
 _url = re.compile(r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?:[/?#][^\s<]*)?").match
-_url_in_link = re.compile(r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?:[/?#][^\s<\[\]]*)?").match
+_url_in_link = re.compile(
+    r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?:[/?#][^\s<\[\]]*)?"
+).match
 
 
 @dataclass(slots=True)
@@ -75,7 +87,8 @@ class _Bracket:
 
 
 class _Scanner:
-    """Reads the regions in order; offsets count in the text that is scanned, the body or a region's parts joined."""
+    """Reads the regions in order; offsets count in the text that is scanned, the body or a region's
+    parts joined."""
 
     def __init__(self, body: str) -> None:
         self.found = Inlines()
@@ -95,7 +108,8 @@ class _Scanner:
             self._text = "\n".join(part.slice(self._body) for part in region.parts)
             self._first, self._end = 0, at - 1
         self._fresh = self._first
-        """Offset at which a tag may start: the start of the region, or the end of another element (TAG-05)."""
+        """Offset at which a tag may start: the start of the region, or the end of another element
+        (TAG-05)."""
         self._escaped = -1
         """Offset of the last character escaped by a backslash."""
         self._brackets: list[_Bracket] = []
@@ -137,7 +151,9 @@ class _Scanner:
     def _span(self, start: int, end: int) -> Span:
         if not self._froms:
             return Span(start, end)
-        return Span(self._place(start), self._place(end - 1) + 1 if end > start else self._place(end))
+        return Span(
+            self._place(start), self._place(end - 1) + 1 if end > start else self._place(end)
+        )
 
     def _place(self, at: int) -> int:
         k = bisect_right(self._froms, at) - 1
@@ -149,7 +165,8 @@ class _Scanner:
         return end
 
     def _find(self, mark: str, at: int) -> int:
-        """Return the offset of the next closing `mark` from `at` on in the region, -1 without one. Cached per mark."""
+        """Return the offset of the next closing `mark` from `at` on in the region, -1 without one.
+        Cached per mark."""
         known = self._next.get(mark, -1)
         if known < at:
             found = _closing_marks[mark](self._text, at, self._end)
@@ -163,7 +180,8 @@ class _Scanner:
             return at + 2
         return at + 1
 
-    # Each of these methods reads the element that may start at `at`, and returns the offset at which to continue.
+    # Each of these methods reads the element that may start at `at`, and returns the offset at
+    # which to continue.
 
     def _tag(self, at: int) -> int:
         text = self._text
@@ -193,7 +211,8 @@ class _Scanner:
         return stop
 
     def _emphasis(self, at: int) -> int:
-        """The end of the emphasis whose mark is directly before `at`; the region's end if one ends there; else 0."""
+        """The end of the emphasis whose mark is directly before `at`; the region's end if one ends
+        there; else 0."""
         text, mark = self._text, self._text[at - 1]
         begin = at - 1
         while begin > self._first and text[begin - 1] == mark:
@@ -219,10 +238,21 @@ class _Scanner:
                 target, display = split_wikilink(found[1], cell=self._cell)
                 if target.strip():
                     inside = Span(at + 2, at + 2 + len(target))
-                    self._add_link("wiki", image, target.strip(), display, Span(at - image, found.end()), inside)
+                    self._add_link(
+                        "wiki",
+                        image,
+                        target.strip(),
+                        display,
+                        Span(at - image, found.end()),
+                        inside,
+                    )
                 return found.end()
-        elif 0 < self._find("]", at) - at < FOOTNOTE_REACH and (reference := _footnote_ref(text, at, self._end)):
-            self.found.footnote_refs.append(NamedPart(reference[1], self._span(at, reference.end())))
+        elif 0 < self._find("]", at) - at < FOOTNOTE_REACH and (
+            reference := _footnote_ref(text, at, self._end)
+        ):
+            self.found.footnote_refs.append(
+                NamedPart(reference[1], self._span(at, reference.end()))
+            )
             self._fresh = reference.end()
             return reference.end()
         self._brackets.append(_Bracket(at, image))
@@ -253,17 +283,23 @@ class _Scanner:
         if is_internal(target):
             display = self._text[opening.at + 1 : at]
             inner = Span(place.start, place.stop)
-            self._add_link("markdown", opening.image, target, display, Span(start, place.end), inner)
+            self._add_link(
+                "markdown", opening.image, target, display, Span(start, place.end), inner
+            )
         else:
             self.found.external_links.append(self._span(start, place.end))
         self._fresh = place.end
         return place.end
 
-    def _add_link(self, style: Style, embed: bool, target: str, display: str | None, whole: Span, inner: Span) -> None:
+    def _add_link(
+        self, style: Style, embed: bool, target: str, display: str | None, whole: Span, inner: Span
+    ) -> None:
         path, subpath = split_subpath(target)
         span = self._span(whole.start, whole.end)
         target_span = self._span(inner.start, inner.end)
-        self.found.links.append(Link(style, embed, path, subpath, display, span.slice(self._body), span, target_span))
+        self.found.links.append(
+            Link(style, embed, path, subpath, display, span.slice(self._body), span, target_span)
+        )
         self._fresh = whole.end
 
     def _code(self, at: int) -> int:
@@ -293,7 +329,9 @@ class _Scanner:
         if at != self._comment_end:
             self._comment_end = self._find("%%", at + 2)
             if self._comment_end >= 0:
-                self.found.areas.append(Area("comment", False, "", self._span(at, self._comment_end + 2)))
+                self.found.areas.append(
+                    Area("comment", False, "", self._span(at, self._comment_end + 2))
+                )
         return at + 2
 
     def _address(self, at: int) -> int:

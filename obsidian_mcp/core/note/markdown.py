@@ -1,5 +1,6 @@
-"""Lines of a note: patterns for the start and end of blocks, mostly in text without its indent (semantics 2,
-9), and which lines go on with a block or end it (specs/note.md NOTE-10 to NOTE-36)."""
+"""Lines of a note: patterns for the start and end of blocks, mostly in text without its indent
+(semantics 2, 9), and which lines go on with a block or end it (specs/note.md NOTE-10 to
+NOTE-36)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ fence_end = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*$").match
 math_fence = re.compile(r"(\${2,}) *[^$]*$").match
 math_fence_end = re.compile(r"[^$]*(\${2,}) *$").match
 list_item = re.compile(r"(?:([-+*])|([0-9]{1,9})([.)]))(?:( {1,4}(?! )| |\t)|$)").match
-"""Groups: bullet (1) or number (2) and its delimiter (3), then the white space that belongs to the marker (4)."""
+"""Groups: bullet (1) or number (2) and its delimiter (3), then the white space that belongs to the
+marker (4)."""
 task_box = re.compile(r"\[(.)\][ \t]").match
 setext_underline = re.compile(r"(?:=+|-+)$").match
 """Includes the indent, which must be empty."""
@@ -55,16 +57,20 @@ alignment_row = re.compile(r"\s*+\|?(?:\s*+[-:][-:\s]*+\|)*+(?:\s*+[-:][-:\s]*+)
 cells = re.compile(r"(?:[^|\\]++|\\.?)++").finditer
 
 _HTML_BLOCKS = (
-    "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt "
-    "fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe legend "
-    "li link main menu menuitem meta nav noframes ol optgroup option p param pre section source title summary table "
-    "tbody td tfoot th thead tr track ul"
+    "address article aside base basefont blockquote body caption center col colgroup dd details "
+    "dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 "
+    "h6 head header hgroup hr html iframe legend li link main menu menuitem meta nav noframes ol "
+    "optgroup option p param pre section source title summary table tbody td tfoot th thead tr "
+    "track ul"
 ).replace(" ", "|")
-_ATTRIBUTE = r"""\s+[a-zA-Z_:][a-zA-Z0-9:._-]*+(?:\s*=\s*(?:[^"'=<>`\x00-\x20]++|'[^']*'|"[^"]*"))?"""
+_ATTRIBUTE = (
+    r"""\s+[a-zA-Z_:][a-zA-Z0-9:._-]*+(?:\s*=\s*(?:[^"'=<>`\x00-\x20]++|'[^']*'|"[^"]*"))?"""
+)
 HTML_TAG = rf"<[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+\s*/?>|</[A-Za-z][A-Za-z0-9-]*+\s*>"
 """Pattern of an opening or closing tag."""
 html_block = re.compile(
-    r"<(?:(?P<raw>(?:script|pre|style)(?=\s|>|$))|(?P<comment>!--)|(?P<instruction>\?)|(?P<directive>![A-Za-z])"
+    r"<(?:(?P<raw>(?:script|pre|style)(?=\s|>|$))|(?P<comment>!--)|(?P<instruction>\?)"
+    r"|(?P<directive>![A-Za-z])"
     rf"|(?P<cdata>!\[CDATA\[)|(?P<element>/?(?:{_HTML_BLOCKS})(?=\s|/?>|$)))",
     re.IGNORECASE,
 ).match
@@ -86,12 +92,14 @@ def blank(text: str, start: int, end: int) -> bool:
 
 
 def columns(text: str, start: int, end: int) -> int:
-    """Return the width, in columns, of the white space from `start` to `end`, with tab stops every four columns."""
+    """Return the width, in columns, of the white space from `start` to `end`, with tab stops every
+    four columns."""
     return len(text[start:end].expandtabs(INDENT))
 
 
 def skip_columns(text: str, start: int, end: int, width: int) -> int:
-    """Return the offset after a number of columns of the white space from `start` to `end`; a tab is taken whole."""
+    """Return the offset after a number of columns of the white space from `start` to `end`; a tab
+    is taken whole."""
     if text.find("\t", start, end) < 0:
         return min(start + width, end)
     skipped = 0
@@ -120,7 +128,15 @@ class SourceItem:
 
     def record(self) -> ListItem:
         content = Span(min(self.content, self.end), self.end)
-        return ListItem(self.line, self.parent, self.marker, self.mark, self.id, Span(self.start, self.end), content)
+        return ListItem(
+            self.line,
+            self.parent,
+            self.marker,
+            self.mark,
+            self.id,
+            Span(self.start, self.end),
+            content,
+        )
 
 
 @dataclass(slots=True)
@@ -144,7 +160,8 @@ class LineRun:
 
 
 class SourceLines:
-    """The lines of a text as spans, and what a line means for the block before it. Containers move the `starts` on."""
+    """The lines of a text as spans, and what a line means for the block before it. Containers move
+    the `starts` on."""
 
     def __init__(self, body: str, line_starts: list[int]) -> None:
         self.body = body
@@ -154,7 +171,8 @@ class SourceLines:
         ends = [start - 1 for start in line_starts[1:]]
         if "\r\n" in body:
             ends = [
-                end - (end > start and body[end - 1] == "\r") for start, end in zip(line_starts, ends, strict=False)
+                end - (end > start and body[end - 1] == "\r")
+                for start, end in zip(line_starts, ends, strict=False)
             ]
         self.ends = [*ends, len(body)]
 
@@ -171,7 +189,8 @@ class SourceLines:
         return opening[1] if opening and i + 1 < run.end else ""
 
     def comment_end(self, run: LineRun, i: int, begin: int) -> tuple[int, int]:
-        """Return the line and offset of the `%%` that closes the comment whose text starts at `begin`, else the end."""
+        """Return the line and offset of the `%%` that closes the comment whose text starts at
+        `begin`, else the end."""
         body, starts, ends = self.body, self.starts, self.ends
         for k in range(i, run.end):
             closing = body.find("%%", begin if k == i else starts[k], ends[k])
@@ -197,7 +216,9 @@ class SourceLines:
             case _:
                 if thematic_break(body, at, end) is not None:
                     return True
-                item = list_item(body, at, end)  # a numbered list may interrupt a paragraph only with 1
+                item = list_item(
+                    body, at, end
+                )  # a numbered list may interrupt a paragraph only with 1
                 return item is not None and item[2] in (None, "1") and run.depth < self.deepest
 
     def interrupts_list(self, run: LineRun, i: int, at: int) -> bool:
@@ -209,7 +230,10 @@ class SourceLines:
             return True
         if self.body[at] in INTERRUPTERS and self.interrupts_paragraph(run, i, at):
             return True
-        return i + 1 < run.end and setext_underline(self.body, self.starts[i + 1], self.ends[i + 1]) is not None
+        return (
+            i + 1 < run.end
+            and setext_underline(self.body, self.starts[i + 1], self.ends[i + 1]) is not None
+        )
 
     def interrupts_footnote(self, run: LineRun, i: int, at: int) -> bool:
         body, end = self.body, self.ends[i]
@@ -254,8 +278,9 @@ class SourceLines:
         return items
 
     def cut_indent(self, item: SourceItem) -> None:
-        """Remove the indent of the item's further lines, up to the column of its text. The app takes the same width
-        from all; a number of one digit counts one column more for an even width. Lines without an indent stay."""
+        """Remove the indent of the item's further lines, up to the column of its text. The app
+        takes the same width from all; a number of one digit counts one column more for an even
+        width. Lines without an indent stay."""
         body, starts, ends = self.body, self.starts, self.ends
         begin = starts[item.line]
         lead = indent(body, begin, item.content).end()
@@ -263,7 +288,11 @@ class SourceLines:
         width = columns(body, begin, lead) + len(item.marker)
         if item.marker[-1] == "." and int(item.marker[:-1]) < 10 and (item.content - begin) % 2:
             width += 1
-        width += INDENT - width % INDENT if body.startswith("\t", at, item.content) else item.content - at
+        width += (
+            INDENT - width % INDENT
+            if body.startswith("\t", at, item.content)
+            else item.content - at
+        )
         leads = []
         for k in range(item.line + 1, item.last + 1):
             at = indent(body, starts[k], ends[k]).end()

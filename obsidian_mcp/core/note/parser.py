@@ -1,4 +1,5 @@
-"""Parse a note into what the app's metadata cache stores of it (specs/note.md), in time linear in its length."""
+"""Parse a note into what the app's metadata cache stores of it (specs/note.md), in time linear in
+its length."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from .links import Link, read_property
 
 
 class Note:
-    """A parsed note: its blocks, and its properties and what stands within its lines as soon as they are asked for. All
-    lists are in document order; spans are code points of `body`."""
+    """A parsed note: its blocks, and its properties and what stands within its lines as soon as
+    they are asked for. All lists are in document order; spans are code points of `body`."""
 
     def __init__(self, body: str) -> None:
         self.body = body
@@ -47,7 +48,9 @@ class Note:
 
     @cached_property
     def property_links(self) -> tuple[Link, ...]:
-        return tuple(link for key, value in self.properties.items() for link in _property_links(key, value))
+        return tuple(
+            link for key, value in self.properties.items() for link in _property_links(key, value)
+        )
 
     @property
     def tags(self) -> Sequence[Tag]:
@@ -60,11 +63,14 @@ class Note:
 
     @cached_property
     def areas(self) -> tuple[Area, ...]:
-        return tuple(sorted(self._blocks.areas + self._inline.areas, key=lambda area: area.span.start))
+        return tuple(
+            sorted(self._blocks.areas + self._inline.areas, key=lambda area: area.span.start)
+        )
 
     @property
     def external_links(self) -> Sequence[Span]:
-        """Return the Markdown links of the text that lead out of the vault, label and destination."""
+        """Return the Markdown links of the text that lead out of the vault, label and
+        destination."""
         return self._inline.external_links
 
     @property
@@ -84,7 +90,8 @@ class Note:
 
     @property
     def all_tags(self) -> list[str]:
-        """Return the app's `getAllTags`: tags of the properties, then of the text, with `#` and repeated as written."""
+        """Return the app's `getAllTags`: tags of the properties, then of the text, with `#` and
+        repeated as written."""
         return [*(frontmatter.tags(self.properties) or ()), *("#" + tag.name for tag in self.tags)]
 
     @property
@@ -93,7 +100,8 @@ class Note:
 
 
 parse = Note
-"""Parses a note's text, without its byte order mark. Any text is valid: broken syntax is read as plain text."""
+"""Parses a note's text, without its byte order mark. Any text is valid: broken syntax is read as
+plain text."""
 
 
 def _property_links(key: str, value: Any) -> Iterator[Link]:

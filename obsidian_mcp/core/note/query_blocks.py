@@ -1,5 +1,5 @@
-"""The queries that stand in a note: fenced blocks, inline expressions, embedded bases (NOTE-90, NOTE-91); and which
-language a text is meant in (QUERIES-03, DV-01)."""
+"""The queries that stand in a note: fenced blocks, inline expressions, embedded bases (NOTE-90,
+NOTE-91); and which language a text is meant in (QUERIES-03, DV-01)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ LANGUAGES = ("base", "dataview", "dataviewjs", "query", "tasks")
 
 BASE_EXTENSION = ".base"
 BASE_KEYS = ("filters", "formulas", "properties", "summaries", "views")
-_BASE = re.compile(rf"^(?:{'|'.join(BASE_KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(BASE_KEYS)})[\"']?\s*:", re.MULTILINE)
+_BASE = re.compile(
+    rf"^(?:{'|'.join(BASE_KEYS)})\s*:|^\{{\s*[\"']?(?:{'|'.join(BASE_KEYS)})[\"']?\s*:",
+    re.MULTILINE,
+)
 JAVASCRIPT_REFUSED = (
     "DataviewJS runs JavaScript inside Obsidian and cannot run here; ask for the same in DQL "
     "(TABLE, LIST, TASK, CALENDAR) or with the search tools."
@@ -23,7 +26,9 @@ JAVASCRIPT_REFUSED = (
 INLINE_PREFIX = "="
 """Of an expression of Dataview, where the plugin's settings say nothing else."""
 _DQL = re.compile(r"(?:\s|//[^\n]*\n)*(?:TABLE|LIST|TASK|CALENDAR)(?![\w-])", re.IGNORECASE)
-_JAVASCRIPT = re.compile(r"\A\s*(?:(?:`{3,}|~{3,})\s*dataviewjs\b|`?\$=)|\bdv\s*\.\s*\w", re.IGNORECASE)
+_JAVASCRIPT = re.compile(
+    r"\A\s*(?:(?:`{3,}|~{3,})\s*dataviewjs\b|`?\$=)|\bdv\s*\.\s*\w", re.IGNORECASE
+)
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*(\w*)[^\n]*")
 
@@ -43,7 +48,8 @@ class QueryBlock(NamedTuple):
 
 
 def query_blocks(note: Note, inline_prefix: str = INLINE_PREFIX) -> list[QueryBlock]:
-    """Every query of a note, in the order of the text (NOTE-90). `inline_prefix` begins inline Dataview."""
+    """Every query of a note, in the order of the text (NOTE-90). `inline_prefix` begins inline
+    Dataview."""
     found = []
     for area in note.areas:
         if area.kind != "code":
@@ -52,7 +58,11 @@ def query_blocks(note: Note, inline_prefix: str = INLINE_PREFIX) -> list[QueryBl
         if area.block:
             if (language := area.info.partition(" ")[0].lower()) in LANGUAGES:
                 start = note.body.rfind("\n", 0, area.span.start) + 1
-                found.append(QueryBlock(language, unfenced(note.body[start : area.span.end])[1], line, fenced=True))
+                found.append(
+                    QueryBlock(
+                        language, unfenced(note.body[start : area.span.end])[1], line, fenced=True
+                    )
+                )
             continue
         text = area.span.slice(note.body).strip("`").strip()
         if text.startswith("$="):
@@ -67,8 +77,9 @@ def query_blocks(note: Note, inline_prefix: str = INLINE_PREFIX) -> list[QueryBl
 
 
 def unfenced(text: str) -> tuple[str | None, str]:
-    """The opening fence's word and the text between the fences, also in a callout (NOTE-91): each line loses the quote
-    marks and as much indentation as the first fence has; or None and the text, of a callout without its marks."""
+    """The opening fence's word and the text between the fences, also in a callout (NOTE-91): each
+    line loses the quote marks and as much indentation as the first fence has; or None and the text,
+    of a callout without its marks."""
     lines = text.strip("\n").split("\n")
     if is_quoted := all(line.lstrip().startswith(">") for line in lines):
         quoted = _QUOTED.match(lines[0])
@@ -90,7 +101,8 @@ def is_base(text: str) -> bool:
 
 
 def is_dataview(text: str) -> bool:
-    """Whether a text without its fence is meant for Dataview: a query, an inline expression, or JavaScript."""
+    """Whether a text without its fence is meant for Dataview: a query, an inline expression, or
+    JavaScript."""
     return is_dql(text) or is_javascript(text) or inline_expression(text) is not None
 
 

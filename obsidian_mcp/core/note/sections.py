@@ -16,14 +16,16 @@ SHOWN = 12
 
 
 class Part(NamedTuple):
-    """`whole` has the heading line, `content` is the text below it; both are a block, or a board's lane (BOARD-1)."""
+    """`whole` has the heading line, `content` is the text below it; both are a block, or a board's
+    lane (BOARD-1)."""
 
     whole: Span
     content: Span
 
 
 def locate(body: str, name: str) -> Part:
-    """Return the section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`. Raises: SectionNotFound."""
+    """Return the section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`. Raises:
+    SectionNotFound."""
     found = find(parser.parse(body), name)
     if found.heading is None:
         return Part(found.span, found.span)
@@ -36,7 +38,11 @@ def headings_below(body: str, name: str) -> list[str]:
     """Return the headings in a section of a note, without its own. Raises: SectionNotFound."""
     parsed = parser.parse(body)
     section = find(parsed, name).span
-    return [heading.text for heading in parsed.outline if section.start < heading.span.start < section.end]
+    return [
+        heading.text
+        for heading in parsed.outline
+        if section.start < heading.span.start < section.end
+    ]
 
 
 def without_heading(body: str, part: Part, content: str) -> str:
@@ -47,8 +53,9 @@ def without_heading(body: str, part: Part, content: str) -> str:
 
 
 def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> SubpathTarget:
-    """Return the heading or block of that name. In a link, `#` only separates headings; else a heading's text may hold
-    it (`Ticket #42`). Raises: SectionNotFound with the most similar headings."""
+    """Return the heading or block of that name. In a link, `#` only separates headings; else a
+    heading's text may hold it (`Ticket #42`). Raises: SectionNotFound with the most similar
+    headings."""
     found = resolve_subpath(parsed, _subpath(name))
     if found is None and not by_link:
         found = resolve_subpath(parsed, _subpath(name.replace("#", " ")))
@@ -67,18 +74,27 @@ def _subpath(name: str) -> str:
 
 
 def lines_of_equal(body: str, name: str) -> list[int]:
-    """Return the lines, from 1 on, of the headings that `name`, without a heading above it, may mean."""
+    """Return the lines, from 1 on, of the headings that `name`, without a heading above it, may
+    mean."""
     key, lines = heading_key(name), Lines(body)
     outline = parser.parse(body).outline
-    return [lines.line(heading.span.start) + 1 for heading in outline if heading_key(heading.text) == key]
+    return [
+        lines.line(heading.span.start) + 1
+        for heading in outline
+        if heading_key(heading.text) == key
+    ]
 
 
 def _missing(parsed: parser.Note, name: str) -> SectionNotFound:
     if name.strip().startswith("^"):
         ids = [f"^{block.id}" for block in parsed.block_ids]
         known = f"Its blocks are {', '.join(ids[:SHOWN])}." if ids else "It has no block ids."
-        return SectionNotFound(f"The note has no block {name.strip()!r}. {known}", heading=name, blocks=ids[:SHOWN])
+        return SectionNotFound(
+            f"The note has no block {name.strip()!r}. {known}", heading=name, blocks=ids[:SHOWN]
+        )
     texts = [printable(heading.text) for heading in parsed.headings]
     near = nearest(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
     known = f"Headings there are: {', '.join(map(repr, near))}." if near else "It has no headings."
-    return SectionNotFound(f"The note has no heading {name!r}. {known}", heading=name, headings=near)
+    return SectionNotFound(
+        f"The note has no heading {name!r}. {known}", heading=name, headings=near
+    )

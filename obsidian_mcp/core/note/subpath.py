@@ -27,12 +27,14 @@ class SubpathTarget(NamedTuple):
 
 
 def heading_key(text: str) -> str:
-    """Return the form in which headings and the parts of a subpath compare (the app's `stripHeading`)."""
+    """Return the form in which headings and the parts of a subpath compare (the app's
+    `stripHeading`)."""
     return " ".join(_SPACED.sub(" ", printable(text)).split()).lower()
 
 
 def heading_for_link(text: str) -> str:
-    """Return a heading's text as it is written into a new link (the app's `stripHeadingForLink`)."""
+    """Return a heading's text as it is written into a new link (the app's
+    `stripHeadingForLink`)."""
     return " ".join(_LINK_BREAKING.sub(" ", text).split())
 
 
@@ -42,7 +44,8 @@ def segments(subpath: str) -> list[str]:
 
 
 def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> list[int] | None:
-    """The headings, by level and key, that the parts of a subpath name, each deeper than the last; or None (2.2)."""
+    """The headings, by level and key, that the parts of a subpath name, each deeper than the last;
+    or None (2.2)."""
     wanted = [heading_key(part) for part in parts]
     found: list[int] = []
     deepest = 0
@@ -56,7 +59,8 @@ def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> 
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
-    """The place of `#Heading`, `#A#B`, `#^id` or `#[^note]` in a note, the whole for none; None if not there."""
+    """The place of `#Heading`, `#A#B`, `#^id` or `#[^note]` in a note, the whole for none; None if
+    not there."""
     parts = segments(subpath)
     if not parts:
         return SubpathTarget(Span(0, len(parsed.body)), None)
@@ -67,7 +71,9 @@ def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
     if footnote := _FOOTNOTE.match(last):
         notes = [note for note in parsed.footnotes if note.id == footnote[1]]
         return SubpathTarget(notes[0].span, None) if notes else None
-    chain = heading_chain(((heading.level, heading_key(heading.text)) for heading in parsed.outline), parts)
+    chain = heading_chain(
+        ((heading.level, heading_key(heading.text)) for heading in parsed.outline), parts
+    )
     if chain is None:
         return None
     heading = parsed.outline[chain[-1]]
@@ -75,14 +81,21 @@ def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
 
 
 def id_span(body: str, block: NamedPart) -> Span | None:
-    """Return where the id of a block is written: at the end of one of its lines, or on a line of its own below it."""
+    """Return where the id of a block is written: at the end of one of its lines, or on a line of
+    its own below it."""
     written = re.compile(rf"(?:^|(?<=\s))\^({re.escape(block.id)})[ \t]*\r?$", re.MULTILINE)
-    found = written.search(body, block.span.start, block.span.end) or written.search(body, block.span.end)
+    found = written.search(body, block.span.start, block.span.end) or written.search(
+        body, block.span.end
+    )
     return Span(*found.span(1)) if found else None
 
 
 def section_of(parsed: Note, heading: Heading) -> Span:
     """Return the span from a heading to the next one of the same or a higher rank."""
     start = heading.span.start
-    following = (one.span.start for one in parsed.outline if one.span.start > start and one.level <= heading.level)
+    following = (
+        one.span.start
+        for one in parsed.outline
+        if one.span.start > start and one.level <= heading.level
+    )
     return Span(start, next(following, len(parsed.body)))

@@ -1,5 +1,5 @@
-"""Where the note of a period is, and which period a note, a text or a name such as `daily:today` means (PERIODIC-6 to
-PERIODIC-9, PERIODIC-11, PERIODIC-19)."""
+"""Where the note of a period is, and which period a note, a text or a name such as `daily:today`
+means (PERIODIC-6 to PERIODIC-9, PERIODIC-11, PERIODIC-19)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,23 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import Calendar, shift
 from obsidian_mcp.core.calendar.days import Ways, read_days
-from obsidian_mcp.core.calendar.locale import ADJECTIVES, ENGLISH, PERIODS, SHIFT_UNITS, Locale, Period, start_of
-from obsidian_mcp.core.calendar.moment import format_moment, has_token, parse_fields, parts, pieces, resolve_fields
+from obsidian_mcp.core.calendar.locale import (
+    ADJECTIVES,
+    ENGLISH,
+    PERIODS,
+    SHIFT_UNITS,
+    Locale,
+    Period,
+    start_of,
+)
+from obsidian_mcp.core.calendar.moment import (
+    format_moment,
+    has_token,
+    parse_fields,
+    parts,
+    pieces,
+    resolve_fields,
+)
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
@@ -31,13 +46,15 @@ _STEPS = {"last": "yesterday", "this": "today", "next": "tomorrow"}
 
 
 def note_path(rule: PeriodRule, when: date, locale: Locale) -> str:
-    """Return the path, with `.md`, that the rule gives the note of a day or time, there or not (PERIODIC-6)."""
+    """Return the path, with `.md`, that the rule gives the note of a day or time, there or not
+    (PERIODIC-6)."""
     path = "/".join(_segments(f"{rule.folder}/{format_moment(when, rule.format, locale)}"))
     return path if path.endswith(".md") else f"{path}.md"
 
 
 def note_day(rule: PeriodRule, path: str, locale: Locale, today: date | None = None) -> date | None:
-    """The day that a path names by the rule's format, a week before month and day; None for none (PERIODIC-7)."""
+    """The day that a path names by the rule's format, a week before month and day; None for none
+    (PERIODIC-7)."""
     formats = format_segments(rule.format)
     if not formats:
         return None
@@ -57,7 +74,8 @@ def note_day(rule: PeriodRule, path: str, locale: Locale, today: date | None = N
 
 
 def weeks_of(rule: PeriodRule, locale: Locale) -> Locale:
-    """Return the locale by which the weeks of a rule begin: with those of ISO 8601 where its format has them."""
+    """Return the locale by which the weeks of a rule begin: with those of ISO 8601 where its format
+    has them."""
     return replace(locale, first_day=1, doy=4) if has_token(rule.format, "GW") else locale
 
 
@@ -67,12 +85,16 @@ def first_day(rule: PeriodRule, day: date, locale: Locale) -> date:
 
 
 def find_elsewhere(rule: PeriodRule, day: date, locale: Locale, paths: Iterable[str]) -> str | None:
-    """Return the note of the period that holds a day which is not at its path: the shortest path below the folder whose
-    name reads as the period. Core daily notes are at their path only."""
+    """Return the note of the period that holds a day which is not at its path: the shortest path
+    below the folder whose name reads as the period. Core daily notes are at their path only."""
     if rule.source == "core":
         return None
     wanted = first_day(rule, day, locale)
-    found = [path for path, noted in period_notes(rule, paths, locale, day) if first_day(rule, noted, locale) == wanted]
+    found = [
+        path
+        for path, noted in period_notes(rule, paths, locale, day)
+        if first_day(rule, noted, locale) == wanted
+    ]
     return min(found, key=lambda path: (len(path), path), default=None)
 
 
@@ -114,7 +136,9 @@ def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
         return False
     week = bool(letters & set("wW"))
     day = bool(
-        ("M" in letters and tokens & {"D", "DD", "Do"}) or tokens & {"DDD", "DDDD"} or (week and letters & set("deE"))
+        ("M" in letters and tokens & {"D", "DD", "Do"})
+        or tokens & {"DDD", "DDDD"}
+        or (week and letters & set("deE"))
     )
     match period:
         case "day":
@@ -130,9 +154,14 @@ def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
 
 
 def unique_path(
-    settings: UniqueNotes, now: datetime, is_taken: Callable[[str], bool], name: str = "", locale: Locale = ENGLISH
+    settings: UniqueNotes,
+    now: datetime,
+    is_taken: Callable[[str], bool],
+    name: str = "",
+    locale: Locale = ENGLISH,
 ) -> str | None:
-    """The path of a new note named by the first free minute, and `name` behind it; None where `TRIES` are taken."""
+    """The path of a new note named by the first free minute, and `name` behind it; None where
+    `TRIES` are taken."""
     folder = "/".join(_segments(settings.folder))
     for minutes in range(TRIES):
         stamp = format_moment(shift(now, minutes, "m"), settings.format, locale)
@@ -150,8 +179,9 @@ _PERIOD_OF_UNIT = {unit: period for period, unit in SHIFT_UNITS.items()}
 
 
 def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, today: date) -> date:
-    """Return the day that a text names (`yesterday`, `2026-W47`, `Q4`, a name in the period's own format) for a note of
-    this period, which may be longer. Raises: InvalidArguments for none, a longer period, or several days."""
+    """Return the day that a text names (`yesterday`, `2026-W47`, `Q4`, a name in the period's own
+    format) for a note of this period, which may be longer. Raises: InvalidArguments for none, a
+    longer period, or several days."""
     if rules[period].configured and (own := note_day(rules[period], text.strip(), locale, today)):
         return own
     weeks = weeks_of(rules["week"], locale)
@@ -159,12 +189,13 @@ def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, tod
     days = read_days(text, today, Ways(weeks=weeks, numbered=numbered))
     if days is None:
         raise InvalidArguments(
-            f'Cannot read the date "{text}". Try 2026-11-22, yesterday, last monday or 2026-W47.', argument="date"
+            f'Cannot read the date "{text}". Try 2026-11-22, yesterday, last monday or 2026-W47.',
+            argument="date",
         )
-    named = _PERIOD_OF_UNIT.get(days.unit)
-    if named is None or PERIODS.index(named) > PERIODS.index(period):
+    unit = _PERIOD_OF_UNIT.get(days.unit)
+    if unit is None or PERIODS.index(unit) > PERIODS.index(period):
         raise InvalidArguments(
-            f'"{text}" names {f"a {named}" if named else "several days"}, and a {period} is needed. '
+            f'"{text}" names {f"a {unit}" if unit else "several days"}, and a {period} is needed. '
             f"Try {today.isoformat()}, yesterday or last monday.",
             argument="date",
         )
@@ -207,8 +238,9 @@ class PeriodicNames:
         return read_settings(read, self._calendar.language, self._calendar.week_start)
 
     def locate(self, period: Period, text: str = "today") -> Located:
-        """Return where the note of a period is: `yesterday`, `2026-W47`, `last` (PERIODIC-9). Raises: InvalidArguments
-        for no such period, InvalidName for a path that cannot be, PermissionDenied for a hidden one (POL-18)."""
+        """Return where the note of a period is: `yesterday`, `2026-W47`, `last` (PERIODIC-9).
+        Raises: InvalidArguments for no such period, InvalidName for a path that cannot be,
+        PermissionDenied for a hidden one (POL-18)."""
         settings = self.settings
         said = _BARE.get(text.strip().lower(), text)
         if said in _STEPS:
@@ -227,7 +259,8 @@ class PeriodicNames:
         return Located(rule, entry.path if entry else path, day, first, entry, settings.warnings)
 
     def named(self, raw: str) -> Located | None:
-        """Return the note that a name such as `daily:today` means; None for any other name (PERIODIC-11)."""
+        """Return the note that a name such as `daily:today` means; None for any other name
+        (PERIODIC-11)."""
         found = _PREFIXED.fullmatch(raw)
         return self.locate(ADJECTIVES[found[1].lower()], found[2]) if found else None
 
@@ -237,7 +270,9 @@ class PeriodicNames:
         shown = located.day.isoformat() if rule.period == "day" else basename(located.path)
         would_be = f"There is no {adjective} note of {shown} yet. It would be {str(located.path)!r}"
         hint = (
-            "; obsidian_daily_note makes it, with content or create." if can_be_made(rule) else f". {not_set_up(rule)}"
+            "; obsidian_daily_note makes it, with content or create."
+            if can_be_made(rule)
+            else f". {not_set_up(rule)}"
         )
         return NoteNotFound(would_be + hint, path=str(located.path))
 
@@ -248,8 +283,9 @@ def can_be_made(rule: PeriodRule) -> bool:
 
 def not_set_up(rule: PeriodRule) -> str:
     return (
-        f"{adjective_of(rule.period).capitalize()} notes are not set up. The user can set them up in Obsidian with the "
-        f"plugin Periodic Notes{' or Calendar' if rule.period == 'week' else ''}; daily notes need no plugin."
+        f"{adjective_of(rule.period).capitalize()} notes are not set up. The user can set them up "
+        "in Obsidian with the plugin Periodic "
+        f"Notes{' or Calendar' if rule.period == 'week' else ''}; daily notes need no plugin."
     )
 
 

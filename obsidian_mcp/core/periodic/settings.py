@@ -66,7 +66,8 @@ class TemplaterSettings:
     folder_templates: Mapping[str, str] = field(default_factory=dict)
 
     def template_for(self, folder: str) -> str:
-        """Return the template of the deepest rule that a folder is in, `/` is the rest; "" without one."""
+        """Return the template of the deepest rule that a folder is in, `/` is the rest; "" without
+        one."""
         while folder:
             if folder in self.folder_templates:
                 return self.folder_templates[folder]
@@ -88,13 +89,18 @@ class PeriodicSettings(NamedTuple):
 
 
 def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -> PeriodicSettings:
-    """Return the settings in force. `language` and `week_start` (a weekday) go before those of the vault."""
+    """Return the settings in force. `language` and `week_start` (a weekday) go before those of the
+    vault."""
     warnings: list[str] = []
 
     def load(name: str) -> object:
         text = read(name)
         try:
-            return json.loads(text.removeprefix("\ufeff")) if text and text.strip("\ufeff \t\r\n") else None
+            return (
+                json.loads(text.removeprefix("\ufeff"))
+                if text and text.strip("\ufeff \t\r\n")
+                else None
+            )
         except (ValueError, RecursionError) as error:
             warnings.append(f"{name}: it is not readable as JSON ({error}); the default is used.")
             return None
@@ -112,15 +118,22 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             continue
         if period == "day":
             daily = Members(load("daily-notes.json"))
-            rules[period] = _rule(period, daily, "core", configured=_core_plugin(load("core-plugins.json")))
+            rules[period] = _rule(
+                period, daily, "core", configured=_core_plugin(load("core-plugins.json"))
+            )
         elif period == "week" and calendar is not None:
             rules[period] = _rule(
-                period, calendar, "calendar", ("weeklyNoteFolder", "weeklyNoteFormat", "weeklyNoteTemplate")
+                period,
+                calendar,
+                "calendar",
+                ("weeklyNoteFolder", "weeklyNoteFormat", "weeklyNoteTemplate"),
             )
         else:
             rules[period] = _rule(period, Members(None), "default", configured=False)
     of_calendar, of_app = calendar or Members(None), Members(load("app.json"))
-    in_order = (of_calendar, of_app) if rules["week"].source == "calendar" else (of_app, of_calendar)
+    in_order = (
+        (of_calendar, of_app) if rules["week"].source == "calendar" else (of_app, of_calendar)
+    )
     templates, unique = Members(load("templates.json")), Members(load("zk-prefixer.json"))
     return PeriodicSettings(
         rules,
@@ -130,7 +143,11 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             templates.text("dateFormat", TemplateSettings().date_format),
             templates.text("timeFormat", TemplateSettings().time_format),
         ),
-        UniqueNotes(unique.text("folder"), unique.text("format", UniqueNotes().format), unique.text("template")),
+        UniqueNotes(
+            unique.text("folder"),
+            unique.text("format", UniqueNotes().format),
+            unique.text("template"),
+        ),
         Members(load("note-composer.json")).text("template"),
         None if templater is None else _templater(templater),
         tuple(dict.fromkeys(warnings)),
@@ -147,15 +164,23 @@ def _periodic_notes(values: Members) -> dict[Period, PeriodRule]:
     else:
         found = {period: values.value(adjective, {}) for adjective, period in ADJECTIVES.items()}
     keys = ("folder", "format", "templatePath" if sets else "template")
-    enabled = {period: Members(rule) for period, rule in found.items() if Members(rule).value("enabled", False)}
+    enabled = {
+        period: Members(rule)
+        for period, rule in found.items()
+        if Members(rule).value("enabled", False)
+    }
     return {period: _rule(period, rule, _PERIODIC_NOTES, keys) for period, rule in enabled.items()}
 
 
 def _templater(values: Members) -> TemplaterSettings:
-    rules = [(rule.text("folder"), rule.text("template")) for rule in map(Members, values.entries("folder_templates"))]
+    rules = [
+        (rule.text("folder"), rule.text("template"))
+        for rule in map(Members, values.entries("folder_templates"))
+    ]
     named = {folder.strip("/") or "/": template for folder, template in rules if folder}
     return TemplaterSettings(
-        values.text("templates_folder"), {folder: template for folder, template in named.items() if template}
+        values.text("templates_folder"),
+        {folder: template for folder, template in named.items() if template},
     )
 
 

@@ -1,5 +1,6 @@
-"""Variables in templates, the app's own and in periodic notes those of the plugins (PERIODIC-10); and the part of
-Templater's language that needs no JavaScript (PERIODIC-12): read whole, then run, or refused."""
+"""Variables in templates, the app's own and in periodic notes those of the plugins (PERIODIC-10);
+and the part of Templater's language that needs no JavaScript (PERIODIC-12): read whole, then run,
+or refused."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from .settings import PeriodRule, TemplateSettings
 from .templater_parse import Call, Command, Value, read
 
 _PLAIN = re.compile(r"\{\{(title|date|time)(?::((?:(?!\}\})[^\n])*+))?(\}\})?", re.IGNORECASE)
-"""A variable without `}}` is found up to the end of its line, so that the rest is not searched once more."""
+"""A variable without `}}` is found up to the end of its line, so that the rest is not searched once
+more."""
 _PERIODIC = re.compile(
     r"\{\{\s*(title|date|time|yesterday|tomorrow|" + "|".join([*WEEKDAYS, *PERIODS[1:]]) + r")"
     r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::((?:(?!\}\})[^\n])*+))?(\}\})?",
@@ -41,14 +43,16 @@ MAX_CHARACTERS = 10_000_000
 """Of the text that one template may become, with what its commands join on the way."""
 
 _DURATION = re.compile(
-    r"(?P<sign>[-+])?P(?:(?P<y>[-+]?\d+)Y)?(?:(?P<M>[-+]?\d+)M)?(?:(?P<w>[-+]?\d+)W)?(?:(?P<d>[-+]?\d+)D)?"
+    r"(?P<sign>[-+])?P(?:(?P<y>[-+]?\d+)Y)?(?:(?P<M>[-+]?\d+)M)?(?:(?P<w>[-+]?\d+)W)?"
+    r"(?:(?P<d>[-+]?\d+)D)?"
     r"(?:T(?:(?P<h>[-+]?\d+)H)?(?:(?P<m>[-+]?\d+)M)?(?:(?P<s>[-+]?\d+)S)?)?"
 )
 _CURSOR = re.compile("\0([0-9]+)\0")
 
 
 class Variables(NamedTuple):
-    """What the variables of a template stand for. `title` is the note's name, `now` the local time without a zone."""
+    """What the variables of a template stand for. `title` is the note's name, `now` the local time
+    without a zone."""
 
     title: str
     now: datetime
@@ -57,7 +61,8 @@ class Variables(NamedTuple):
 
 
 def fill(template: str, variables: Variables) -> str:
-    """Return a template with `{{title}}`, `{{date}}`, `{{time}}` and `{{date:FORMAT}}` replaced; others stay."""
+    """Return a template with `{{title}}`, `{{date}}`, `{{time}}` and `{{date:FORMAT}}` replaced;
+    others stay."""
 
     def value(found: re.Match[str]) -> str:
         checkpoint()
@@ -67,14 +72,17 @@ def fill(template: str, variables: Variables) -> str:
         if name == "title":
             return found[0] if found[2] else variables.title
         settings = variables.settings
-        pattern = (found[2] or "").strip() or (settings.date_format if name == "date" else settings.time_format)
+        pattern = (found[2] or "").strip() or (
+            settings.date_format if name == "date" else settings.time_format
+        )
         return format_moment(variables.now, pattern, variables.locale)
 
     return _PLAIN.sub(value, template)
 
 
 def fill_periodic(template: str, variables: Variables, rule: PeriodRule, day: date) -> str:
-    """Return the template of a periodic note with its variables replaced; `day` is the first of its period."""
+    """Return the template of a periodic note with its variables replaced; `day` is the first of its
+    period."""
     at = datetime.combine(day, variables.now.time())
 
     def value(found: re.Match[str]) -> str:
@@ -88,7 +96,9 @@ def fill_periodic(template: str, variables: Variables, rule: PeriodRule, day: da
     return _PERIODIC.sub(value, template)
 
 
-def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: datetime) -> str | None:
+def _value(
+    found: re.Match[str], variables: Variables, rule: PeriodRule, at: datetime
+) -> str | None:
     """The text of one variable; None leaves it as it is."""
     if not found[5]:
         return None
@@ -118,7 +128,9 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
     if name in WEEKDAYS:
         if rule.period != "week" or not pattern:
             return None
-        day = start_of("week", at, weeks) + timedelta(days=(WEEKDAYS.index(name) - weeks.first_day) % 7)
+        day = start_of("week", at, weeks) + timedelta(
+            days=(WEEKDAYS.index(name) - weeks.first_day) % 7
+        )
         return write(datetime.combine(day, at.time()), "")
     period: Period = next(period for period in PERIODS if period == name)
     return write(datetime.combine(start_of(period, at.date(), weeks), at.time()), rule.format)
@@ -126,7 +138,8 @@ def _value(found: re.Match[str], variables: Variables, rule: PeriodRule, at: dat
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The note that a template is for, as it is before the template goes in; times are local and without a zone."""
+    """The note that a template is for, as it is before the template goes in; times are local and
+    without a zone."""
 
     path: str
     now: datetime
@@ -144,8 +157,8 @@ class Target:
 
 
 class Surroundings(NamedTuple):
-    """What commands may ask of the vault. `include` gives the text of a link such as `[[Note#Heading]]`, of a whole
-    note with its properties; None where there is none."""
+    """What commands may ask of the vault. `include` gives the text of a link such as
+    `[[Note#Heading]]`, of a whole note with its properties; None where there is none."""
 
     exists: Callable[[str], bool] = lambda _: False
     include: Callable[[str], str | None] = lambda _: None
@@ -153,7 +166,8 @@ class Surroundings(NamedTuple):
 
 
 class Rendered(NamedTuple):
-    """A template that has run. Places of the cursor are still in `text`; `take_cursor` takes them out."""
+    """A template that has run. Places of the cursor are still in `text`; `take_cursor` takes them
+    out."""
 
     text: str
     warnings: tuple[str, ...] = ()
@@ -176,7 +190,8 @@ class _Run:
     """Includes and characters so far, of the template and of all that it includes."""
 
     def count(self, what: str, number: int, most: int) -> None:
-        """Raises: TemplateFailed where there are too many, OperationTimeout when the call's time is over."""
+        """Raises: TemplateFailed where there are too many, OperationTimeout when the call's time is
+        over."""
         checkpoint()
         self.counts[what] += number
         if self.counts[what] > most:
@@ -184,7 +199,9 @@ class _Run:
 
     def failure(self, problem: str) -> TemplateFailed:
         line = self.command.line if self.command else 1
-        return TemplateFailed(f'Template "{self.template}" line {line}: {problem}', template=self.template, line=line)
+        return TemplateFailed(
+            f'Template "{self.template}" line {line}: {problem}', template=self.template, line=line
+        )
 
 
 def has_commands(text: str) -> bool:
@@ -193,7 +210,8 @@ def has_commands(text: str) -> bool:
 
 
 def render(name: str, text: str, target: Target, surroundings: Surroundings) -> Rendered:
-    """Run the commands of a template. Raises: TemplateFailed for what only the app can run, and bad arguments."""
+    """Run the commands of a template. Raises: TemplateFailed for what only the app can run, and bad
+    arguments."""
     run = _Run(target, surroundings, name)
     rendered = _render(text, run)
     for block in run.included:
@@ -214,7 +232,8 @@ def _with_properties(text: str, block: str, run: _Run) -> str:
 
 
 def take_cursor(text: str) -> tuple[str, tuple[int, int] | None]:
-    """Return a text without the places of the cursor, and the line and column of the lowest, counted from 1."""
+    """Return a text without the places of the cursor, and the line and column of the lowest,
+    counted from 1."""
     parts = _CURSOR.split(text)
     kept = "".join(parts[::2])
     places = zip(map(int, parts[1::2]), accumulate(map(len, parts[::2])), strict=False)
@@ -225,7 +244,9 @@ def take_cursor(text: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _render(text: str, run: _Run) -> str:
-    parts = list(read(text, run.template, _is_known))  # the whole template is read before any of it runs
+    parts = list(
+        read(text, run.template, _is_known)
+    )  # the whole template is read before any of it runs
     written = []
     for part in parts:
         written.append(part if isinstance(part, str) else _evaluate(part, run))
@@ -244,7 +265,9 @@ def _evaluate(command: Command, run: _Run) -> str:
             result = _write(result) + _write(found)
             run.count("characters", len(result), MAX_CHARACTERS)
         else:
-            raise run.failure(f"{command.source} calculates: only Templater in the app can run that.")
+            raise run.failure(
+                f"{command.source} calculates: only Templater in the app can run that."
+            )
     return _write(result if result is not None else "")
 
 
@@ -291,9 +314,13 @@ def _reference(run: _Run, reference: _Result | None, pattern: _Result | None) ->
         form = _text(run, pattern, "the format of the reference date")
         today = run.target.now.date()
         locale = run.surroundings.locale
-        found = parse_moment(text, form, locale, today=today) or search_moment(text, form, locale, today=today)
+        found = parse_moment(text, form, locale, today=today) or search_moment(
+            text, form, locale, today=today
+        )
     if found is None:
-        raise run.failure(f"{text!r} cannot be read as a date{f' of the form {pattern}' if pattern else ''}.")
+        raise run.failure(
+            f"{text!r} cannot be read as a date{f' of the form {pattern}' if pattern else ''}."
+        )
     return found
 
 
@@ -310,7 +337,9 @@ def _move(run: _Run, when: datetime, offset: _Result) -> datetime:
             return when
     except (ValueError, OverflowError):
         pass
-    raise run.failure(f"{_write(offset)!r} is no offset: expected days, or a duration such as P-1M, P1Y, PT2H.")
+    raise run.failure(
+        f"{_write(offset)!r} is no offset: expected days, or a duration such as P-1M, P1Y, PT2H."
+    )
 
 
 def _format(run: _Run, when: datetime, pattern: _Result) -> str:
@@ -318,7 +347,8 @@ def _format(run: _Run, when: datetime, pattern: _Result) -> str:
 
 
 def _date_command(begin: Callable[[_Run, datetime], datetime]) -> Callable[..., str]:
-    """A function that writes a date, moved by an offset from what `begin` makes of the reference."""
+    """A function that writes a date, moved by an offset from what `begin` makes of the
+    reference."""
 
     def write_date(
         run: _Run,
@@ -327,7 +357,9 @@ def _date_command(begin: Callable[[_Run, datetime], datetime]) -> Callable[..., 
         reference: _Result | None = None,
         form: _Result | None = None,
     ) -> str:
-        return _format(run, _move(run, begin(run, _reference(run, reference, form)), offset), pattern)
+        return _format(
+            run, _move(run, begin(run, _reference(run, reference, form)), offset), pattern
+        )
 
     return write_date
 
@@ -352,7 +384,9 @@ def _include(run: _Run, link: _Result) -> str:
     text = run.surroundings.include(target)
     if text is None:
         raise run.failure(f"{written}, which it includes, is not in the vault.")
-    rendered = _render(text, replace(run, template=target, including=(*run.including, target), command=None))
+    rendered = _render(
+        text, replace(run, template=target, including=(*run.including, target), command=None)
+    )
     properties = frontmatter.read(rendered)
     if properties is not None and properties.error:
         raise run.failure(f"the properties of {written} cannot be read. {properties.error}")
@@ -373,14 +407,22 @@ _FUNCTIONS: Mapping[str, Callable[..., _Result]] = {
     "tp.date.tomorrow": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, 1.0),
     "tp.date.yesterday": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, -1.0),
     "tp.date.weekday": _date_command(
-        lambda run, when: datetime.combine(start_of("week", when.date(), run.surroundings.locale), when.time())
+        lambda run, when: datetime.combine(
+            start_of("week", when.date(), run.surroundings.locale), when.time()
+        )
     ),
     "tp.file.folder": lambda run, absolute=False: (
-        parent(run.target.path) or "/" if absolute is True else parent(run.target.path).rpartition("/")[2]
+        parent(run.target.path) or "/"
+        if absolute is True
+        else parent(run.target.path).rpartition("/")[2]
     ),
-    "tp.file.path": lambda run, relative=False: run.target.path if relative is True else run.target.system_path,
+    "tp.file.path": lambda run, relative=False: (
+        run.target.path if relative is True else run.target.system_path
+    ),
     "tp.file.creation_date": lambda run, pattern=_TIME: _format(run, run.target.created, pattern),
-    "tp.file.last_modified_date": lambda run, pattern=_TIME: _format(run, run.target.modified, pattern),
+    "tp.file.last_modified_date": lambda run, pattern=_TIME: _format(
+        run, run.target.modified, pattern
+    ),
     "tp.file.exists": lambda run, path: run.surroundings.exists(_text(run, path, "a path")),
     "tp.file.cursor": _cursor,
     "tp.file.include": _include,

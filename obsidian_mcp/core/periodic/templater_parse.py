@@ -12,7 +12,8 @@ from obsidian_mcp.errors import TemplateFailed
 MAX_DEPTH = 50
 """Calls inside each other in one command."""
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])"""
+    r"""\s*(?:(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+    r"""|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])"""
     r"""|(?P<mark>[()\[\],+]|[_-]?%>)|(?P<name>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*))"""
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
@@ -37,7 +38,8 @@ IsKnown = Callable[[Call], bool]
 
 
 def read(text: str, template: str, is_known: IsKnown) -> Iterator[str | Command]:
-    """Yield the literal parts, cut as commands ask, and the commands of a template. Raises: TemplateFailed."""
+    """Yield the literal parts, cut as commands ask, and the commands of a template. Raises:
+    TemplateFailed."""
     position = counted = 0
     line = 1
     cut = ""
@@ -65,7 +67,9 @@ def _cut_end(text: str, mark: str) -> str:
     return re.sub(r"\r?\n\Z", "", text) if mark == "-" else text
 
 
-def _read_command(text: str, start: int, line: int, template: str, is_known: IsKnown) -> tuple[Command, int, str]:
+def _read_command(
+    text: str, start: int, line: int, template: str, is_known: IsKnown
+) -> tuple[Command, int, str]:
     body = start + 2 + (text[start + 2 : start + 3] in ("_", "-"))
     reader = _Reader(text, body, is_known)
     try:

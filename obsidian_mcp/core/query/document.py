@@ -1,5 +1,5 @@
-"""What a search can read of one file, and its parts that `line:`, `block:`, `section:` and `task:` search (QUERY-40 to
-QUERY-44)."""
+"""What a search can read of one file, and its parts that `line:`, `block:`, `section:` and `task:`
+search (QUERY-40 to QUERY-44)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ class Parts(NamedTuple):
 
 
 class Structure:
-    """Where the parts of one text are, in code points; the index stores it as bytes: the length of the text, the counts
-    of blocks, headings and tasks, then their columns, starts and ends of blocks first."""
+    """Where the parts of one text are, in code points; the index stores it as bytes: the length of
+    the text, the counts of blocks, headings and tasks, then their columns, starts and ends of
+    blocks first."""
 
     __slots__ = ("_numbers", "_parts")
 
@@ -51,9 +52,10 @@ class Structure:
         self._parts: dict[Scope, Parts] = {}
 
     def _column(self, kind: int, n: int) -> array[int]:
-        """A column: starts (0) and ends (1) of top-level blocks and of list items, each item without the items below it
-        (kind 0, QUERY-41); starts and levels of the headings that begin sections (1); marks (code points), starts and
-        ends of task items, without the items below them (2, QUERY-43)."""
+        """A column: starts (0) and ends (1) of top-level blocks and of list items, each item
+        without the items below it (kind 0, QUERY-41); starts and levels of the headings that begin
+        sections (1); marks (code points), starts and ends of task items, without the items below
+        them (2, QUERY-43)."""
         numbers = self._numbers
         size = numbers[kind + 1]
         first = 4 + 2 * sum(numbers[1 : kind + 1]) + n * size
@@ -67,7 +69,9 @@ class Structure:
         """Return the parts of one kind (QUERY-41 to QUERY-43)."""
         if scope not in self._parts:
             starts, ends = self._edges(scope)
-            self._parts[scope] = Parts(starts, ends, ends if scope == "section" else list(accumulate(ends, max)))
+            self._parts[scope] = Parts(
+                starts, ends, ends if scope == "section" else list(accumulate(ends, max))
+            )
         return self._parts[scope]
 
     def _edges(self, scope: Scope) -> Sequence[Sequence[int]]:
@@ -95,12 +99,15 @@ class Structure:
         return starts, ends
 
     def _section_trees(self) -> tuple[array[int], array[int]]:
-        """The sections with those below them: each ends at the next heading that is not below its own (QUERY-42)."""
+        """The sections with those below them: each ends at the next heading that is not below its
+        own (QUERY-42)."""
         starts, ends = self._sections()
         levels = self._column(_HEADINGS, 1)
         if len(levels) < len(starts):
             levels = _LOWEST + levels
-        open_headings: list[tuple[int, int]] = []  # level and start of later headings that can end a section
+        open_headings: list[
+            tuple[int, int]
+        ] = []  # level and start of later headings that can end a section
         for n in range(len(starts) - 1, -1, -1):
             while open_headings and open_headings[-1][0] > levels[n]:
                 open_headings.pop()
@@ -121,7 +128,9 @@ def structure_of(note: Note) -> Structure:
         [item.span.start for item in tasks],
         [item.span.end for item in tasks],
     )
-    return Structure(array("I", [len(note.body), len(blocks), len(headings), len(tasks), *chain(*columns)]))
+    return Structure(
+        array("I", [len(note.body), len(blocks), len(headings), len(tasks), *chain(*columns)])
+    )
 
 
 def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
@@ -146,9 +155,11 @@ def _blocks(note: Note) -> list[Span]:
     return found
 
 
-def parts_within(parts: Parts, start: int, end: int, text: str, must: First, place: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the parts in which `must` begins, as far as they lie in `text[start:end]`, without their
-    line ends; `place` is where it begins first."""
+def parts_within(
+    parts: Parts, start: int, end: int, text: str, must: First, place: int
+) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the parts in which `must` begins, as far as they lie in
+    `text[start:end]`, without their line ends; `place` is where it begins first."""
     starts, ends, reach = parts
     if not text and starts:
         yield 0, 0
@@ -165,9 +176,11 @@ def parts_within(parts: Parts, start: int, end: int, text: str, must: First, pla
         at = at + 1 if place < high else max(at + 1, bisect_right(reach, place))
 
 
-def lines_within(start: int, end: int, text: str, must: First, place: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the lines of `text[start:end]` in which `must` begins, without their line ends; `place` is
-    where it begins first (QUERY-40)."""
+def lines_within(
+    start: int, end: int, text: str, must: First, place: int
+) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the lines of `text[start:end]` in which `must` begins, without their
+    line ends; `place` is where it begins first (QUERY-40)."""
     while place >= 0:
         start = max(start, text.rfind("\n", start, place) + 1)
         stop = text.find("\n", place, end)
@@ -188,12 +201,14 @@ def without_line_end(text: str, start: int, end: int) -> int:
 
 @dataclass(eq=False)
 class Document:
-    """One file, parsed from its text. A matcher reads only the attributes that the query needs, the text last."""
+    """One file, parsed from its text. A matcher reads only the attributes that the query needs, the
+    text last."""
 
     path: str
     """From the root of the vault, NFC."""
     text: str
-    """The body with its frontmatter; of a canvas the text of its cards. Spans count its code points."""
+    """The body with its frontmatter; of a canvas the text of its cards. Spans count its code
+    points."""
     kind: Kind = "note"
     """An `other` file has only a path: its text is never read."""
 

@@ -1,4 +1,5 @@
-"""Decide whether a file matches a query, and find where (semantics 5.2 to 5.4; QUERY-10 to QUERY-55)."""
+"""Decide whether a file matches a query, and find where (semantics 5.2 to 5.4; QUERY-10 to
+QUERY-55)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,19 @@ from obsidian_mcp.core.text.vault_path import basename
 
 from . import nodes
 from .document import Document, First, Scope, lines_within, parts_within
-from .nodes import And, Node, Not, Or, Phrase, Property, Regex, ScopedQuery, SearchField, Word, has_scope
+from .nodes import (
+    And,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Property,
+    Regex,
+    ScopedQuery,
+    SearchField,
+    Word,
+    has_scope,
+)
 from .regexp import END, translate
 
 MAX_SPANS = 100_000
@@ -40,13 +53,18 @@ class Matcher:
         """Return whether the file matches."""
         checkpoint()
         place = Place(subject)
-        return self._test.holds(place) and (place.has_content or next(self._test.places(place), None) is not None)
+        return self._test.holds(place) and (
+            place.has_content or next(self._test.places(place), None) is not None
+        )
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
-        """The places to show of a note, in order and each once, none if its path matched; None without a match."""
+        """The places to show of a note, in order and each once, none if its path matched; None
+        without a match."""
         if not self.matches(subject):
             return None
-        return tuple(sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end")))[:MAX_SPANS]
+        return tuple(
+            sorted(set(self._test.places(Place(subject))), key=attrgetter("start", "end"))
+        )[:MAX_SPANS]
 
     def places(self, subject: Document) -> list[Iterator[Span]]:
         """Return where the content of a matching file satisfies each part of the query, lazily."""
@@ -56,7 +74,8 @@ class Matcher:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Place:
-    """The content of a file, whole or from `start` to `end`; no named tuple, which takes twice the time to make."""
+    """The content of a file, whole or from `start` to `end`; no named tuple, which takes twice the
+    time to make."""
 
     subject: Document
     start: int = 0
@@ -86,8 +105,8 @@ class Condition(Protocol):
         """Whether it is fulfilled."""
 
     def places(self, place: Place) -> Iterator[Span]:  # noqa: ARG002
-        """Yield where it holds in the content, if anywhere, or of a file without text once if it holds because of the
-        path (semantics 5.6 row 27); called only if it holds."""
+        """Yield where it holds in the content, if anywhere, or of a file without text once if it
+        holds because of the path (semantics 5.6 row 27); called only if it holds."""
         return iter(())
 
 
@@ -104,8 +123,9 @@ class Finder(Protocol):
 
 
 class LiteralFinder(NamedTuple):
-    """A word or phrase. A search is not concurrent, which is said by place because it takes 1 µs for 2 KB: thousands
-    would all wait for the interpreter's lock while another thread works (five times the time during a checkout)."""
+    """A word or phrase. A search is not concurrent, which is said by place because it takes 1 µs
+    for 2 KB: thousands would all wait for the interpreter's lock while another thread works (five
+    times the time during a checkout)."""
 
     pattern: regex.Pattern[str]
 
@@ -120,11 +140,16 @@ class LiteralFinder(NamedTuple):
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         # the empty phrase matches every text, at no place of it
-        return (found.span() for found in self.pattern.finditer(text) if found.end() > found.start())
+        return (
+            found.span() for found in self.pattern.finditer(text) if found.end() > found.start()
+        )
 
 
-def _finder(leaf: Word | Phrase | Regex, match_case: bool | None, *, in_path: bool = False) -> Finder:
-    """Return what finds a leaf. `match_case` None: the default; `in_path`: in paths, which are NFC."""
+def _finder(
+    leaf: Word | Phrase | Regex, match_case: bool | None, *, in_path: bool = False
+) -> Finder:
+    """Return what finds a leaf. `match_case` None: the default; `in_path`: in paths, which are
+    NFC."""
     if isinstance(leaf, Regex):
         return translate(leaf.source, match_case=bool(match_case))
     text = unicodedata.normalize("NFC", leaf.text) if in_path else leaf.text
@@ -166,7 +191,9 @@ class _Anyplace(_InContent):
     path: _InPath
 
     def holds(self, place: Place) -> bool:
-        return place.has_content and (self.path.finder.found(place.subject.path) or self.finder.found(place.text))
+        return place.has_content and (
+            self.path.finder.found(place.subject.path) or self.finder.found(place.text)
+        )
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -192,8 +219,9 @@ class _Tagged(Condition):
 
 
 def tag_test(leaf: Word | Phrase | Regex) -> tuple[str, Callable[[str], bool]]:
-    """Return which tag a leaf names, folded, empty for an expression and where every tag is meant; and the test for a
-    tag without `#`: the tag itself or one below it, in any case (semantics 3.4; QUERY-13)."""
+    """Return which tag a leaf names, folded, empty for an expression and where every tag is meant;
+    and the test for a tag without `#`: the tag itself or one below it, in any case (semantics 3.4;
+    QUERY-13)."""
     if isinstance(leaf, Regex):
         searched = translate(leaf.source)
         return "", lambda tag: searched.found(tag) or searched.found(f"#{tag}")
@@ -226,7 +254,10 @@ class _AnyOf(Condition):
         return any(part.holds(place) for part in self.parts)
 
     def places(self, place: Place) -> Iterator[Span]:
-        return merge(*(part.places(place) for part in self.parts if part.holds(place)), key=attrgetter("start"))
+        return merge(
+            *(part.places(place) for part in self.parts if part.holds(place)),
+            key=attrgetter("start"),
+        )
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -269,7 +300,9 @@ class _InPart:
         if self.scope == "line":
             parts = lines_within(start, end, text, self.must, first)
         else:
-            parts = parts_within(subject.structure.parts(self.scope), start, end, text, self.must, first)
+            parts = parts_within(
+                subject.structure.parts(self.scope), start, end, text, self.must, first
+            )
         for low, high in parts:
             checkpoint()
             part = Place(subject, low, high)
@@ -286,7 +319,10 @@ class _WithProperty:
     cost: int = 3
 
     def holds(self, place: Place) -> bool:
-        return any(self.names(name) and self.values(value) for name, value in place.subject.properties.items())
+        return any(
+            self.names(name) and self.values(value)
+            for name, value in place.subject.properties.items()
+        )
 
     def places(self, place: Place) -> Iterator[Span]:
         for name, value, span in place.subject.property_places if place.is_whole else ():
@@ -316,7 +352,8 @@ def name_test(key: Node) -> Callable[[str], bool]:
 
 
 def value_test(node: Node | None, match_case: bool | None) -> Callable[[object], bool]:
-    """Return a test of property values. A term is true of a list if it is true of one item (QUERY-51 to QUERY-55)."""
+    """Return a test of property values. A term is true of a list if it is true of one item
+    (QUERY-51 to QUERY-55)."""
     match node:
         case None:
             return lambda _: True
@@ -343,10 +380,14 @@ def _item_test(node: nodes.Constant | nodes.Compare) -> Callable[[object], bool]
         return lambda item: item is node.value
     compare = operator.gt if node.sign == ">" else operator.lt
     if (limit := nodes.number(node.scalar)) is not None:
-        return lambda item: isinstance(item, int | float) and not isinstance(item, bool) and compare(item, limit)
+        return lambda item: (
+            isinstance(item, int | float) and not isinstance(item, bool) and compare(item, limit)
+        )
     time = nodes.moment(node.scalar) or ""
     return lambda item: (
-        isinstance(item, str) and (other := nodes.moment(item.strip())) is not None and compare(other, time)
+        isinstance(item, str)
+        and (other := nodes.moment(item.strip())) is not None
+        and compare(other, time)
     )
 
 
@@ -399,7 +440,10 @@ def _compile(node: Node, field: SearchField, *, negated: bool = False) -> Condit
     test: Condition
     match node:
         case And() | Or():
-            parts = sorted((_compile(part, field, negated=negated) for part in node.parts), key=lambda test: test.cost)
+            parts = sorted(
+                (_compile(part, field, negated=negated) for part in node.parts),
+                key=lambda test: test.cost,
+            )
             combine = _All if isinstance(node, And) != negated else _AnyOf
             return combine(tuple(parts), parts[-1].cost)
         case ScopedQuery():
@@ -411,7 +455,11 @@ def _compile(node: Node, field: SearchField, *, negated: bool = False) -> Condit
         case Word() | Phrase() | Regex():
             is_regex = isinstance(node, Regex)
             content = _InContent(_finder(node, field.match_case), 20 if is_regex else 10)
-            path = _InPath(_finder(node, field.match_case, in_path=True), field.where == "file", 1 if is_regex else 0)
+            path = _InPath(
+                _finder(node, field.match_case, in_path=True),
+                field.where == "file",
+                1 if is_regex else 0,
+            )
             test = content if field.where == "content" else path
             if field.where == "anyplace":
                 test = _Anyplace(content.finder, content.cost, path)
@@ -423,8 +471,12 @@ def _compile(node: Node, field: SearchField, *, negated: bool = False) -> Condit
 def _in_part(node: ScopedQuery, field: SearchField, *, tree: bool | None = None) -> Condition:
     if tree is None:
         tree = has_scope(node.part, "section")
-    if isinstance(node.part, Or):  # a line has a or b if it has a, or if it has b; each is found faster
-        parts = tuple(_in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts)
+    if isinstance(
+        node.part, Or
+    ):  # a line has a or b if it has a, or if it has b; each is found faster
+        parts = tuple(
+            _in_part(replace(node, part=part), field, tree=tree) for part in node.part.parts
+        )
         return _AnyOf(parts, max(part.cost for part in parts))
     test = _compile(node.part, field._replace(where="content"))
     longest = next(iter(required(node.part)), "")
@@ -439,7 +491,8 @@ def _in_part(node: ScopedQuery, field: SearchField, *, tree: bool | None = None)
 
 
 def required(node: Node) -> tuple[str, ...]:
-    """Return folded texts that all content contains which satisfies the operand of a scope, the longest first."""
+    """Return folded texts that all content contains which satisfies the operand of a scope, the
+    longest first."""
     return tuple(sorted(set(_required(node)), key=lambda text: (-len(text), text)))
 
 

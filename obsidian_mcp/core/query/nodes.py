@@ -1,4 +1,5 @@
-"""The tree of a query with spans, which equality ignores (QUERY-09). Frozen nodes would cost a search 3 ms."""
+"""The tree of a query with spans, which equality ignores (QUERY-09). Frozen nodes would cost a
+search 3 ms."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Phrase:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Regex:
-    """A JavaScript regular expression, as it stands between the slashes; `regexp.translate` accepts it."""
+    """A JavaScript regular expression, as it stands between the slashes; `regexp.translate` accepts
+    it."""
 
     source: str
     span: Span = field(default=_NOWHERE, compare=False)
@@ -84,7 +86,8 @@ class Constant:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Compare:
-    """`>5` or `<2024-01-31` as the value of a property; `scalar` is a number or a date for `number` or `moment`."""
+    """`>5` or `<2024-01-31` as the value of a property; `scalar` is a number or a date for `number`
+    or `moment`."""
 
     sign: Literal["<", ">"]
     scalar: str
@@ -93,7 +96,8 @@ class Compare:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Property:
-    """`[key]` or `[key:value]`. A key is made of Word, Phrase, Regex and Or; a value also of And, Not and constants."""
+    """`[key]` or `[key:value]`. A key is made of Word, Phrase, Regex and Or; a value also of And,
+    Not and constants."""
 
     key: Node
     value: Node | None
@@ -119,7 +123,8 @@ NARROWING: Mapping[Operator, Mapping[str, Any]] = {
     "content": {"where": "content"},
     "tag": {"where": "tag"},
 }
-"""What operators change of the SearchField of their parts. Parts of the text satisfy the others by themselves."""
+"""What operators change of the SearchField of their parts. Parts of the text satisfy the others by
+themselves."""
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -155,6 +160,11 @@ def number(text: str) -> float | None:
 
 
 def moment(text: str) -> str | None:
-    """Return a date, or a date and time, as a text that sorts by time; None for anything else. Zones are ignored."""
+    """Return a date, or a date and time, as a text that sorts by time; None for anything else.
+    Zones are ignored."""
     found = iso.read(text)
-    return f"{found.day}T{found.hour or '00'}:{found.minute or '00'}:{found.second or '00'}" if found else None
+    return (
+        f"{found.day}T{found.hour or '00'}:{found.minute or '00'}:{found.second or '00'}"
+        if found
+        else None
+    )

@@ -20,7 +20,8 @@ MAX_DEPTH = 50
 """Groups, operators and hyphens inside one another."""
 
 MAX_TERM = 500
-"""Code points of one word or phrase: the time to find it grows with its length, and the search cannot be stopped."""
+"""Code points of one word or phrase: the time to find it grows with its length, and the search
+cannot be stopped."""
 MAX_LENGTH = 10_000
 """Characters of a query."""
 
@@ -38,8 +39,8 @@ def parse(text: str) -> Node:
 
 
 def with_days(query: str, today: Callable[[], date]) -> str:
-    """Return a query in which days in words have become dates: behind `>` and `<`, and as values of properties, which
-    are those words or dates then (QUERY-56). Raises: QueryInvalid."""
+    """Return a query in which days in words have become dates: behind `>` and `<`, and as values of
+    properties, which are those words or dates then (QUERY-56). Raises: QueryInvalid."""
     if _HAS_VALUE.search(query) is None:
         return query
     found, written, done, seen, in_value = _tokens(query), "", 0, 0, False
@@ -50,18 +51,23 @@ def with_days(query: str, today: Callable[[], date]) -> str:
         sign = found[place - 1].text if found[place - 1].kind == "compare" else ""
         words = list(takewhile(lambda other: other.kind == "word", found[place:])) or [token]
         start, seen = token.span.start, words[-1].span.end
-        if named := _days_named(token.text if token.kind == "phrase" else query[start:seen], today, sign):
+        if named := _days_named(
+            token.text if token.kind == "phrase" else query[start:seen], today, sign
+        ):
             written += query[done:start] + named.format(query[start:seen])
             done = seen
     return written + query[done:]
 
 
 def _days_named(text: str, today: Callable[[], date], sign: str) -> str | None:
-    """Return what stands in a query for days in words, `{}` for those words; None for other texts."""
+    """Return what stands in a query for days in words, `{}` for those words; None for other
+    texts."""
     is_named = sign or " " in text or text.lower() in ("today", "yesterday", "tomorrow")
     if not is_named or number(text) is not None or moment(text) is not None:
         return None
-    from obsidian_mcp.core.calendar.days import read_days  # with all expressions of words: few searches need them
+    from obsidian_mcp.core.calendar.days import (
+        read_days,
+    )  # with all expressions of words: few searches need them
 
     if (days := read_days(text, today())) is None:
         return None
@@ -84,7 +90,9 @@ _Kind = Literal[
 _Mode = Literal["query", "key", "value"]
 
 _HAS_VALUE = re.compile(r"\[[^\[\]]+:")
-_OPERATOR = re.compile(rf"({'|'.join(sorted(nodes.OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII)
+_OPERATOR = re.compile(
+    rf"({'|'.join(sorted(nodes.OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII
+)
 _FLAGS = re.compile(r"(?!\w*(\w)\w*\1)[dgimsuvy]+(?=[\s()\]]|\Z)")
 """The flags of a regular expression in JavaScript, each once."""
 _FLAGS_TAKEN = frozenset("giu")
@@ -95,7 +103,8 @@ _ENDS: dict[_Mode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
 
 
 class _Token(NamedTuple):
-    """`text` is its meaning: a phrase without its quotes, an operator in lower case and without its colon."""
+    """`text` is its meaning: a phrase without its quotes, an operator in lower case and without its
+    colon."""
 
     kind: _Kind
     text: str
@@ -105,7 +114,9 @@ class _Token(NamedTuple):
 def _tokens(query: str) -> list[_Token]:
     """Return the tokens of a query, the last of kind `end`. Raises: QueryInvalid."""
     if len(query) > MAX_LENGTH:
-        raise QueryInvalid(f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1)
+        raise QueryInvalid(
+            f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1
+        )
     lexer = _Lexer(query)
     found = [lexer.token()]
     while found[-1].kind != "end":
@@ -114,14 +125,16 @@ def _tokens(query: str) -> list[_Token]:
 
 
 def _fail(at: int, expected: str, found: str, hint: str = "") -> NoReturn:
-    """Raise QueryInvalid for the character at index `at` of the query; its `column` counts from 1."""
+    """Raise QueryInvalid for the character at index `at` of the query; its `column` counts from
+    1."""
     column = at + 1
     sentence = f"The query cannot be read at column {column}: expected {expected}, found {found}."
     raise QueryInvalid(f"{sentence} {hint}".rstrip(), column=column)
 
 
 class _Lexer:
-    """One pass over the query. What characters mean depends on the mode: outside, in a property's key or its value."""
+    """One pass over the query. What characters mean depends on the mode: outside, in a property's
+    key or its value."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -195,13 +208,20 @@ class _Lexer:
             flags = _FLAGS.match(self.text, end + 1)
             if flags is not None and not _FLAGS_TAKEN.issuperset(flags[0]):
                 hint = "Quote the text to search for it as it stands."
-                _fail(end + 1, "no flag behind a regular expression but g, i and u", repr(flags[0]), hint)
+                _fail(
+                    end + 1,
+                    "no flag behind a regular expression but g, i and u",
+                    repr(flags[0]),
+                    hint,
+                )
             length = (flags.end() if flags is not None else end + 1) - self.at
             return self._take("regex", length, self.text[self.at + 1 : end])
-        return None  # `//` begins no expression in JavaScript, and a `/` without a second one is a character
+        # `//` begins no expression in JavaScript, and a `/` without a second one is a character.
+        return None
 
     def _slash(self, *, classes: bool) -> int:
-        """Return the index of the slash that closes a regular expression, -1 without one. A slash in `[…]` does not."""
+        """Return the index of the slash that closes a regular expression, -1 without one. A slash
+        in `[…]` does not."""
         at = self.at + 1
         in_class = False
         while at < len(self.text):
@@ -213,7 +233,8 @@ class _Lexer:
         return -1
 
     def _word(self) -> _Token:
-        """A run up to white space or a special character. A wikilink, `[[My Note]]`, and `()` are units in it."""
+        """A run up to white space or a special character. A wikilink, `[[My Note]]`, and `()` are
+        units in it."""
         at = self.at
         ends = _ENDS[self.mode]
         while at < len(self.text) and not self.text[at].isspace():
@@ -222,7 +243,11 @@ class _Lexer:
                 continue
             if self.text[at] in ends:
                 break
-            close = self.text.find("]]", at + 2) if self.mode != "key" and self.text.startswith("[[", at) else -1
+            close = (
+                self.text.find("]]", at + 2)
+                if self.mode != "key" and self.text.startswith("[[", at)
+                else -1
+            )
             at = close + 2 if close >= 0 else at + 1
         kind: _Kind = "or" if self.text[self.at : at] == "OR" else "word"
         return self._take(kind, at - self.at)
@@ -231,7 +256,9 @@ class _Lexer:
 # Grammar
 
 _TERM = "a word, a quoted phrase, /regex/, an operator, [property] or '('"
-_VALUE = "a word, a quoted text, /regex/, null, true, false, '>' or '<' with a number or date, or '('"
+_VALUE = (
+    "a word, a quoted text, /regex/, null, true, false, '>' or '<' with a number or date, or '('"
+)
 _KEY = "the name of a property, a quoted name or /regex/"
 _STARTS = {
     "query": {"word", "phrase", "regex", "operator", "not", "(", "["},
@@ -266,7 +293,8 @@ class _Parser:
         token = self.token
         if self.depth == MAX_DEPTH:
             raise QueryInvalid(
-                f"The query is nested more than {MAX_DEPTH} deep at column {token.span.start + 1}. Write it flatter.",
+                f"The query is nested more than {MAX_DEPTH} deep at column "
+                f"{token.span.start + 1}. Write it flatter.",
                 column=token.span.start + 1,
             )
         if token.kind not in _STARTS[self.mode]:
@@ -302,7 +330,8 @@ class _Parser:
         if len(token.text) > MAX_TERM:
             column = token.span.start + 1
             raise QueryInvalid(
-                f"The word or phrase at column {column} is longer than {MAX_TERM} characters. Search for a part of it.",
+                f"The word or phrase at column {column} is longer than {MAX_TERM} characters. "
+                "Search for a part of it.",
                 column=column,
             )
         return (nodes.Phrase if token.kind == "phrase" else Word)(token.text, token.span)
@@ -313,8 +342,8 @@ class _Parser:
         except InvalidRegExp as problem:
             column = token.span.start + 2 + problem.at
             raise QueryInvalid(
-                f"The regular expression cannot be read at column {column} of the query: {problem.problem}. "
-                "Correct it, or quote the text to search for it as it stands.",
+                f"The regular expression cannot be read at column {column} of the query: "
+                f"{problem.problem}. Correct it, or quote the text to search for it as it stands.",
                 column=column,
             ) from None
 
@@ -356,7 +385,11 @@ class _Parser:
         if token.kind == "(":
             self.depth += 1
             if self.depth > MAX_DEPTH:
-                _fail(token.span.start, "fewer parentheses", f"more than {MAX_DEPTH} inside one another")
+                _fail(
+                    token.span.start,
+                    "fewer parentheses",
+                    f"more than {MAX_DEPTH} inside one another",
+                )
             node = self.close(token, self.key_any_of())
             self.depth -= 1
             return node
@@ -365,21 +398,29 @@ class _Parser:
         words = [token]
         while self.token.kind == "word":  # `[due date]`: a name may hold spaces
             words.append(self.next())
-        return Word(" ".join(word.text for word in words), Span(token.span.start, words[-1].span.end))
+        return Word(
+            " ".join(word.text for word in words), Span(token.span.start, words[-1].span.end)
+        )
 
     def comparison(self, token: _Token) -> Compare:
         scalar = self.token
-        if scalar.kind not in {"word", "phrase"} or (number(scalar.text) is None and moment(scalar.text) is None):
+        if scalar.kind not in {"word", "phrase"} or (
+            number(scalar.text) is None and moment(scalar.text) is None
+        ):
             hint = "There are only > and <." if scalar.text.startswith("=") else ""
             self.unexpected(f"a number or a date such as 2024-01-31 after '{token.text}'", hint)
         self.next()
-        return Compare("<" if token.text == "<" else ">", scalar.text, Span(token.span.start, scalar.span.end))
+        return Compare(
+            "<" if token.text == "<" else ">", scalar.text, Span(token.span.start, scalar.span.end)
+        )
 
     def unexpected(self, expected: str, hint: str = "") -> NoReturn:
         token = self.token
         source = token.span.slice(self.text)
         found = (
-            "the end of the query" if token.kind == "end" else repr(source if len(source) < 50 else f"{source[:49]}…")
+            "the end of the query"
+            if token.kind == "end"
+            else repr(source if len(source) < 50 else f"{source[:49]}…")
         )
         _fail(token.span.start, expected, found, hint)
 

@@ -1,4 +1,5 @@
-"""Regular expressions of JavaScript, translated for the `regex` module (semantics 5.3; QUERY-30 to QUERY-34)."""
+"""Regular expressions of JavaScript, translated for the `regex` module (semantics 5.3; QUERY-30 to
+QUERY-34)."""
 
 from __future__ import annotations
 
@@ -26,15 +27,18 @@ END = 2**31 - 1
 Found = TypeVar("Found")
 
 _IN_WORDS = (
-    rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9]|\\[wd])+\]"
+    rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]"
+    r"|\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[A-Za-z0-9]|\\[wd])+\]"
     r"|\((?:\?:)?|\)|\||[*+?]|\{[0-9]+(?:,[0-9]*)?\})+"
 )
-"""Sources made only of letters, digits and classes of them, groups and repeats; compiled by the first such query."""
+"""Sources made only of letters, digits and classes of them, groups and repeats; compiled by the
+first such query."""
 
 
 def limited(attempt: Callable[..., Found]) -> Found:
-    """Return the result of a search, which gets the seconds it may take. The clock of `regex` runs ahead where threads
-    are busy, so one that it stops too early begins again. Raises: TimeoutError after SECONDS, OperationTimeout."""
+    """Return the result of a search, which gets the seconds it may take. The clock of `regex` runs
+    ahead where threads are busy, so one that it stops too early begins again. Raises: TimeoutError
+    after SECONDS, OperationTimeout."""
     end = time.monotonic() + SECONDS
     while True:
         limit = current_call.get().limit
@@ -44,7 +48,9 @@ def limited(attempt: Callable[..., Found]) -> Found:
         if left <= 0:
             raise TimeoutError
         try:
-            return attempt(timeout=left if limit is None else max(min(left, limit.remaining), LEAST_SECONDS))
+            return attempt(
+                timeout=left if limit is None else max(min(left, limit.remaining), LEAST_SECONDS)
+            )
         except TimeoutError:
             continue
 
@@ -61,16 +67,21 @@ class RegExp(NamedTuple):
 
     @property
     def in_words(self) -> bool:
-        """Whether it can only match letters and digits that are parts of one word, or `_` between them."""
-        return regex.fullmatch(_IN_WORDS, self.source) is not None and self.pattern.search("") is None
+        """Whether it can only match letters and digits that are parts of one word, or `_` between
+        them."""
+        return (
+            regex.fullmatch(_IN_WORDS, self.source) is not None and self.pattern.search("") is None
+        )
 
     @property
     def sees_underscores(self) -> bool:
-        """Whether an underscore beside or in a word matters; for an expression that is `in_words`."""
+        """Whether an underscore beside or in a word matters; for an expression that is
+        `in_words`."""
         return "\\w" in self.source or "\\b" in self.source
 
     def first(self, text: str, start: int, end: int) -> int:
-        """Return where the first match in `text[start:end]` begins, -1 without one. Raises: OperationTimeout."""
+        """Return where the first match in `text[start:end]` begins, -1 without one. Raises:
+        OperationTimeout."""
         try:
             found = limited(partial(self.pattern.search, text, start, end))
         except TimeoutError:
@@ -107,16 +118,20 @@ class RegExp(NamedTuple):
     def _timeout(self) -> OperationTimeout:
         shown = self.source if len(self.source) < 100 else f"{self.source[:99]}…"
         return OperationTimeout(
-            f"The regular expression /{shown}/ ran for more than {SECONDS:g} s on one file and was stopped. "
-            "Make it simpler: a repeat inside a repeat, as in (a+)+, is the usual cause.",
+            f"The regular expression /{shown}/ ran for more than {SECONDS:g} s on one file and "
+            "was stopped. Make it simpler: a repeat inside a repeat, as in (a+)+, is the usual "
+            "cause.",
             regex=self.source,
             seconds=SECONDS,
         )
 
 
 @lru_cache(maxsize=256)
-def translate(source: str, *, match_case: bool = False, multiline: bool = True, dot_all: bool = False) -> RegExp:
-    """Translate a source. `multiline` and `dot_all` are JavaScript's flags `m` and `s`. Raises: InvalidRegExp."""
+def translate(
+    source: str, *, match_case: bool = False, multiline: bool = True, dot_all: bool = False
+) -> RegExp:
+    """Translate a source. `multiline` and `dot_all` are JavaScript's flags `m` and `s`. Raises:
+    InvalidRegExp."""
     reader = RegExpReader(source, match_case=match_case, multiline=multiline, dot_all=dot_all)
     whole = reader.whole()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
@@ -124,5 +139,7 @@ def translate(source: str, *, match_case: bool = False, multiline: bool = True, 
         pattern = regex.compile("".join(reader.out), flags)
     except regex.error as problem:
         at = getattr(problem, "pos", None) or 0  # the stubs do not know these two
-        raise InvalidRegExp(reader.place(at), getattr(problem, "msg", "it cannot be read")) from None
+        raise InvalidRegExp(
+            reader.place(at), getattr(problem, "msg", "it cannot be read")
+        ) from None
     return RegExp(source, pattern, whole.clauses, reader.groups)

@@ -1,5 +1,5 @@
-"""Read a JavaScript regular expression and write it for `regex` (QUERY-30 to QUERY-34), with the flags `u` for escapes,
-though lenient as without it, and `m` for anchors, at LF or CRLF."""
+"""Read a JavaScript regular expression and write it for `regex` (QUERY-30 to QUERY-34), with the
+flags `u` for escapes, though lenient as without it, and `m` for anchors, at LF or CRLF."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ MAX_SIZE = 100_000
 Clause = tuple[str, ...]
 """Folded strings of which every matching text contains at least one."""
 
-CLASSES = {"d": "0-9", "w": "0-9A-Za-z_", "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"}
+CLASSES = {
+    "d": "0-9",
+    "w": "0-9A-Za-z_",
+    "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
+}
 _CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _CODE = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]+)\}|c([A-Za-z])")
 _SURROGATES = re.compile(r"u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
@@ -44,7 +48,8 @@ _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
 
 
 class InvalidRegExp(ValueError):
-    """The source cannot be read. `at` is the index of the character in it; `problem` says what is wrong there."""
+    """The source cannot be read. `at` is the index of the character in it; `problem` says what is
+    wrong there."""
 
     def __init__(self, at: int, problem: str) -> None:
         super().__init__(problem)
@@ -53,7 +58,8 @@ class InvalidRegExp(ValueError):
 
 
 class _Element(NamedTuple):
-    """One element or several: the folded letter if it is one, what a match requires, and the size."""
+    """One element or several: the folded letter if it is one, what a match requires, and the
+    size."""
 
     letter: str | None = None
     clauses: tuple[Clause, ...] = ()
@@ -67,7 +73,8 @@ _CLASS = _Element()
 
 
 class RegExpReader:
-    """Reads a JavaScript source from left to right, and writes the source for the `regex` module to `out`."""
+    """Reads a JavaScript source from left to right, and writes the source for the `regex` module to
+    `out`."""
 
     def __init__(self, source: str, *, match_case: bool, multiline: bool, dot_all: bool) -> None:
         self.source = source
@@ -82,8 +89,12 @@ class RegExpReader:
         self._depth = 0
         self._opened = 0
         self._open: set[int] = set()
-        captures = [capture.start() for capture in _CAPTURES.finditer(source) if capture.group()[0] == "("]
-        self.groups = tuple(named[1] if (named := _NAMED.match(source, start)) else None for start in captures)
+        captures = [
+            capture.start() for capture in _CAPTURES.finditer(source) if capture.group()[0] == "("
+        ]
+        self.groups = tuple(
+            named[1] if (named := _NAMED.match(source, start)) else None for start in captures
+        )
         """Names of the capturing groups in their order."""
 
     def whole(self) -> _Element:
@@ -118,7 +129,9 @@ class RegExpReader:
         clauses: tuple[Clause, ...] = ()
         if all(branch.clauses for branch in branches):
             # One string of each branch: the longest excludes the most texts.
-            best = [max(branch.clauses, key=lambda clause: min(map(len, clause))) for branch in branches]
+            best = [
+                max(branch.clauses, key=lambda clause: min(map(len, clause))) for branch in branches
+            ]
             clauses = (tuple(sorted({part for clause in best for part in clause})),)
         return _Element(clauses=clauses, size=sum(branch.size for branch in branches))
 
@@ -207,7 +220,9 @@ class RegExpReader:
         self.at = named.end() if named else start + len(opening)
         if opening == "(" and not named and self._peek() == "?":
             raise InvalidRegExp(
-                start, "JavaScript knows no such group; it has (?:…), (?<name>…), (?=…), (?!…), (?<=…) and (?<!…)"
+                start,
+                "JavaScript knows no such group; it has (?:…), (?<name>…), (?=…), (?!…), (?<=…) "
+                "and (?<!…)",
             )
         outer = self._match_case
         if opening in {"(?i:", "(?-i:"}:
@@ -268,7 +283,8 @@ class RegExpReader:
             self.at = named.end()
             number = self.groups.index(named.group(1)) + 1
         self.caseless = False
-        # In JavaScript a group that did not take part, or is not closed yet, matches the empty text.
+        # In JavaScript a group that did not take part, or is not closed yet, matches the empty
+        # text.
         self._write("(?:)" if number in self._open else f"(?({number})\\{number}|)", start)
         return _CLASS
 
@@ -305,14 +321,21 @@ class RegExpReader:
                 elif last < first:
                     raise InvalidRegExp(place, "the range is out of order")
             cased = cased or not is_caseless_range(first, last)
-            members.append(write_member(first) if first == last else f"{write_member(first)}-{write_member(last)}")
+            members.append(
+                write_member(first)
+                if first == last
+                else f"{write_member(first)}-{write_member(last)}"
+            )
         self.at += 1
         self.caseless = self.caseless and not cased
-        self._write(write_class("".join(members), words, others, negated=negated, cased=cased), start)
+        self._write(
+            write_class("".join(members), words, others, negated=negated, cased=cased), start
+        )
         return _CLASS
 
     def _member(self) -> str:
-        """One character, or the inside of a class (longer than one character; `[^` first for a complement)."""
+        """One character, or the inside of a class (longer than one character; `[^` first for a
+        complement)."""
         start = self.at
         char = self._peek()
         self.at += 1
@@ -339,7 +362,8 @@ class RegExpReader:
 
 
 def read_character(source: str, start: int, at: int) -> tuple[str, int]:
-    """The character of the escape from `start` on, and its end; `at` is behind the backslash. Raises: InvalidRegExp."""
+    """The character of the escape from `start` on, and its end; `at` is behind the backslash.
+    Raises: InvalidRegExp."""
     if found := _SURROGATES.match(source, at):
         high, low = (int(code, 16) for code in found.groups())
         return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), found.end()
@@ -367,12 +391,14 @@ def is_caseless_range(first: str, last: str) -> bool:
 
 
 def without(members: str) -> str:
-    """Any character but some: with IGNORECASE the `regex` module loses `ı` and the like in `a*(?-i:[^A-Za-z])`."""
+    """Any character but some: with IGNORECASE the `regex` module loses `ı` and the like in
+    `a*(?-i:[^A-Za-z])`."""
     return rf"(?-i:(?![{members}])[\s\S])"
 
 
 def write_class(members: str, words: str, others: list[str], *, negated: bool, cased: bool) -> str:
-    """A class of the `regex` module. `\\w` and complements must not meet the case flag, which would widen them."""
+    """A class of the `regex` module. `\\w` and complements must not meet the case flag, which would
+    widen them."""
     if words and not cased:
         members += words
         words = ""

@@ -83,7 +83,7 @@ def _beginnings(choice: Choice, languages: Sequence[str]) -> list[bytes]:
         word
         for part in choice
         if isinstance(part, Word)
-        for word in analysis.wanted(bare(part)).words
+        for word in analysis.parse_sought_words(bare(part)).words
     ]
     return [
         analysis.Family(word, languages).beginning.encode()

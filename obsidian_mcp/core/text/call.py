@@ -1,4 +1,8 @@
-"""The record of the current call in one context variable: how long it may take, whose it is, and what it may do."""
+"""The record of the current call: how long it may take, whose it is, and what it may do.
+
+A front sets the record where a call begins, and the layers below read the part that they need. One
+context variable holds it, so a new fact about a call needs no new argument on the way down.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,20 @@ from typing import Any, NamedTuple
 from obsidian_mcp.errors import OperationTimeout
 
 ProgressReport = Callable[[int, int, str], None]
-"""Receives the number of steps done, their total, and the current activity; called often, see `throttle`."""
+"""Receives the number of steps done, their total, and the current activity.
+
+It is called often; `throttle` limits how many of these calls reach the client.
+"""
 REPORT_SECONDS = 0.2
 """Shortest time between two reports about one call to its client."""
 
 
 class Client(NamedTuple):
-    """The client of a call: the name it gave, and the session that tells it apart where one process serves several."""
+    """The client of a call.
+
+    `name` is the name under which it introduced itself. Where one process serves several clients at
+    once, `session` tells them apart.
+    """
 
     name: str = ""
     session: str = ""
@@ -29,8 +40,13 @@ UNNAMED = Client()
 
 
 class Deadline:
-    """A limit in seconds from now on, also cancelled when the client gives up; for all threads. A call and its front
-    agree here: it is stopped before its commit begins, or the commit begins and the front waits for its answer."""
+    """A limit in seconds from now on; also cancelled when the client gives up. Safe between
+    threads.
+
+    The call's thread and the front that waits for it agree here on one outcome: either the call is
+    stopped before its commit begins, or the commit begins and the front waits for its answer.
+    Otherwise a client could be told that nothing changed while its change is being written.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -39,14 +55,20 @@ class Deadline:
         self._lock = threading.Lock()
 
     def cancel(self) -> bool:
-        """Stop the call at its next checkpoint; False once its commit has begun, because it is then finished."""
+        """Stop the call at its next checkpoint.
+
+        Return False once its commit has begun, because the call is then finished.
+        """
         with self._lock:
             if not self._committing:
                 self._stops_at = -math.inf
             return not self._committing
 
     def begin_commit(self) -> None:
-        """Enter the commit phase: from now on nothing stops the call. Raises: OperationTimeout when time is over."""
+        """Enter the commit phase: from now on nothing stops the call.
+
+        Raises: OperationTimeout when the time is over.
+        """
         with self._lock:
             if self.passed:
                 raise self.error()
@@ -64,46 +86,56 @@ class Deadline:
 
     @property
     def overrun(self) -> float:
-        """Return the seconds by which a committing call exceeds its limit; 0 for all other calls."""
+        """Return the seconds by which a committing call exceeds its limit; 0 for all other
+        calls."""
         return max(time.monotonic() - self._end, 0.0) if self._committing else 0.0
 
     @property
     def late_note(self) -> str | None:
-        """Return the sentence for the answer of a call that committed after its limit; None for all other calls."""
+        """Return the sentence for the answer of a call that committed after its limit, else
+        None."""
         if not self.overrun:
             return None
         return (
-            f"This took {self.seconds + self.overrun:.1f} s, longer than the limit of {self.seconds:g} s: the change "
-            "had begun when the limit was reached, so it was finished. It is complete."
+            f"This took {self.seconds + self.overrun:.1f} s, longer than the limit of "
+            f"{self.seconds:g} s: the change had begun when the limit was reached, so it was "
+            "finished. It is complete."
         )
 
     def error(self) -> OperationTimeout:
         return OperationTimeout(
-            f"The operation took longer than {self.seconds:g} s and was stopped before it changed anything. "
-            "Try again, with a narrower question or fewer notes if you can. Where a call needs longer each time, the "
-            "user can raise the limit: OBSIDIAN_MCP_TIMEOUT, in seconds.",
+            f"The operation took longer than {self.seconds:g} s and was stopped before it changed "
+            "anything. Try again, with a narrower question or fewer notes if you can. Where a "
+            "call needs longer each time, the user can raise the limit: OBSIDIAN_MCP_TIMEOUT, in "
+            "seconds.",
             seconds=self.seconds,
         )
 
 
 def throttle(report: ProgressReport, deadline: Deadline) -> ProgressReport:
-    """Return `report` limited to growing values, one each REPORT_SECONDS, and none after the deadline (TOOL-10)."""
+    """Return `report` limited to growing values, one per REPORT_SECONDS, none after the deadline.
+
+    The protocol wants values of progress that only grow (TOOL-10).
+    """
     latest = 0.0
     highest = -1
 
-    def limit(done: int, total: int, activity: str) -> None:
+    def limit(steps: int, total: int, activity: str) -> None:
         nonlocal latest, highest
         now = time.monotonic()
-        if now - latest < REPORT_SECONDS or done <= highest or deadline.passed:
+        if now - latest < REPORT_SECONDS or steps <= highest or deadline.passed:
             return
-        latest, highest = now, done
-        report(done, total, activity)
+        latest, highest = now, steps
+        report(steps, total, activity)
 
     return limit
 
 
 class CallRecord(NamedTuple):
-    """What the layers below a front know of a call. The defaults are those of a call by nobody, without limits."""
+    """What the layers below a front know of a call.
+
+    The defaults are those of a call by nobody, without limits.
+    """
 
     limit: Deadline | None = None
     """When the call has to stop."""
@@ -116,16 +148,20 @@ class CallRecord(NamedTuple):
     has_consent: bool = False
     """A person has agreed to the call's change (POL-04)."""
     hidden_text: Callable[[], str] = str
-    """Returns the path of a note with hidden text that the client has read; empty where it has read none (POL-13)."""
+    """Returns the path of a note with hidden text that the client has read; empty where it has read
+    none (POL-13)."""
     is_planning: bool = False
     """The call only plans its change: a commit raises `Planned` in place of writing."""
     made: list[Any] | None = None
-    """Receives every change that the call has made (`Committed` of core/vault/changes.py)."""
+    """Collects every change that the call has made (`Committed` of core/vault/changes.py)."""
     wants_all: bool = False
     """A person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
 
 
-current_call: ContextVar[CallRecord] = ContextVar("call", default=CallRecord())  # noqa: B039  named tuples do not change
+current_call: ContextVar[CallRecord] = ContextVar(
+    "call",
+    default=CallRecord(),  # noqa: B039 - named tuples do not change
+)
 """The record of the current call."""
 
 
@@ -145,21 +181,27 @@ def call_with(**changes: Any) -> Iterator[None]:
 
 
 @contextmanager
-def limited_to(seconds: float) -> Iterator[None]:
+def limit_call(seconds: float) -> Iterator[None]:
     """Give a call without a limit this one inside the block; a call with a limit keeps its own."""
     with call_with(limit=current_call.get().limit or Deadline(seconds)):
         yield
 
 
 def checkpoint() -> None:
-    """Check the limit; call this in loops. Raises: OperationTimeout when the call's time is over before it commits."""
+    """Check the limit. Long loops call this.
+
+    Raises: OperationTimeout when the call's time is over before it commits.
+    """
     limit = current_call.get().limit
     if limit is not None and limit.passed:
         raise limit.error()
 
 
-def report_progress(done: int, total: int, activity: str) -> None:
-    """Report progress from a long loop; also a checkpoint. Raises: OperationTimeout when the call's time is over."""
+def report_progress(steps: int, total: int, activity: str) -> None:
+    """Report progress from a long loop; also a checkpoint.
+
+    Raises: OperationTimeout when the call's time is over.
+    """
     checkpoint()
     if (report := current_call.get().progress) is not None:
-        report(done, total, activity)
+        report(steps, total, activity)

@@ -1,4 +1,7 @@
-"""The unified diff of two texts, and the three-way merge (SAFE-07)."""
+"""The unified diff of two texts, and the three-way merge (SAFE-07).
+
+Which lines differ is worked out by `line_matcher`, in a time that a person waits for.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,35 @@ from .line_matcher import LineMatcher
 from .text import split_lines
 
 CONTEXT_LINES = 2
-DIFF_IN_ERROR = 5_000
+"""Unchanged lines that a diff has before and after each change."""
+CHARACTERS_IN_ERROR = 5_000
+"""Maximum length of a diff in an error's message."""
 
 
 def diff(path: str, before: str, after: str, context: int = CONTEXT_LINES) -> str:
-    """Return the unified diff, with so many lines around each change; a missing last newline is said as by diff(1)."""
+    """Return the unified diff of two texts; "" if they are equal.
+
+    `context` is the number of unchanged lines around each change. A last line without a line end is
+    marked as diff(1) marks it.
+    """
     old, new = split_lines(before), split_lines(after)
     parts = [f"--- a/{path}\n+++ b/{path}\n"]
     for hunk in _hunks(old, new, context):
-        counts = [sum(line[0] != other for line in hunk.lines) for other in "+-"]
-        ranges = [_range(first, count) for first, count in zip((hunk.old, hunk.new), counts, strict=True)]
+        counts = [sum(line[0] != absent for line in hunk.lines) for absent in "+-"]
+        ranges = [
+            _range(first, count) for first, count in zip((hunk.old, hunk.new), counts, strict=True)
+        ]
         parts += [f"@@ -{ranges[0]} +{ranges[1]} @@\n", *hunk.lines]
-    shown = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts]
-    return "".join(shown) if len(shown) > 1 else ""
+    marked_lines = [
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts
+    ]
+    return "".join(marked_lines) if len(marked_lines) > 1 else ""
 
 
 def short_diff(path: str, before: str, after: str) -> str:
-    """Return `diff` for an error, which shows at most `DIFF_IN_ERROR` characters of it."""
-    shown = diff(path, before, after)
-    return shown if len(shown) <= DIFF_IN_ERROR else f"{shown[:DIFF_IN_ERROR]}\n… (cut)\n"
+    """Return `diff` for an error's message, cut to CHARACTERS_IN_ERROR."""
+    text = diff(path, before, after)
+    return text if len(text) <= CHARACTERS_IN_ERROR else f"{text[:CHARACTERS_IN_ERROR]}\n… (cut)\n"
 
 
 def _range(first: int, count: int) -> str:
@@ -37,7 +50,10 @@ def _range(first: int, count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines of a file that change, with those around them. `old` and `new` number the first line, from 1."""
+    """Lines of a file that change, with those around them.
+
+    `old` and `new` number the first line in either text, from 1.
+    """
 
     old: int
     new: int
@@ -47,8 +63,11 @@ class Hunk:
 
 def hunks(before: str, after: str) -> list[Hunk]:
     """Return what `diff` shows, as lines without line ends."""
-    found = _hunks(split_lines(before), split_lines(after), CONTEXT_LINES)
-    return [Hunk(hunk.old, hunk.new, [line.removesuffix("\n") for line in hunk.lines]) for hunk in found]
+    changed = _hunks(split_lines(before), split_lines(after), CONTEXT_LINES)
+    return [
+        Hunk(hunk.old, hunk.new, [line.removesuffix("\n") for line in hunk.lines])
+        for hunk in changed
+    ]
 
 
 def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hunk]:
@@ -75,33 +94,39 @@ def count_differences(old: str, new: str) -> int:
 
 # Merging
 
-Change = tuple[int, int, tuple[str, ...]]
-"""Lines of the base, from the first number to before the second, and what they became."""
+LineChange = tuple[int, int, tuple[str, ...]]
+"""Lines of the base, from the first number to before the second, and the lines in their place."""
 
 
-def changes(base: list[str], other: list[str]) -> list[Change]:
-    """Return the changed regions from `base` to `other`, in order."""
+def changes(base: list[str], revised: list[str]) -> list[LineChange]:
+    """Return the changed regions from `base` to `revised`, in order."""
     return [
-        (start, end, tuple(other[other_start:other_end]))
-        for kind, start, end, other_start, other_end in LineMatcher(base, other).get_opcodes()
+        (start, end, tuple(revised[new_start:new_end]))
+        for kind, start, end, new_start, new_end in LineMatcher(base, revised).get_opcodes()
         if kind != "equal"
     ]
 
 
-def merge(base: str, ours: str, theirs: str, *, neighbours: bool = False) -> str | None:
-    """The text with both changes; None where different ones are on the same or neighbouring lines, so that a person
-    looks at them; with `neighbours` only on the same lines."""
-    if ours == theirs or theirs == base:
-        return ours
-    if ours == base:
-        return theirs
+def merge(base: str, first: str, second: str, *, neighbours: bool = False) -> str | None:
+    """Return the text with both changes; None where they touch each other and are not the same.
+
+    Changes touch when they are on the same or on neighbouring lines, so that the program decides
+    nothing that a person would want to look at. With `neighbours`, changes on neighbouring lines
+    are merged, too.
+    """
+    if first == second or second == base:
+        return first
+    if first == base:
+        return second
     lines = split_lines(base)
-    mine = changes(lines, split_lines(ours))
-    other = changes(lines, split_lines(theirs))
-    hunks = sorted(dict.fromkeys([*mine, *other]), key=itemgetter(0, 1))  # ours before theirs
+    first_changes = changes(lines, split_lines(first))
+    second_changes = changes(lines, split_lines(second))
+    changes_in_order = sorted(
+        dict.fromkeys([*first_changes, *second_changes]), key=itemgetter(0, 1)
+    )  # the first text's before the second's
     result: list[str] = []
     at = 0
-    for number, (start, end, new) in enumerate(hunks):
+    for number, (start, end, new) in enumerate(changes_in_order):
         if number and (start < at or (start == at and not neighbours)):
             return None
         result += [*lines[at:start], *new]

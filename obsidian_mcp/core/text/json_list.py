@@ -1,4 +1,5 @@
-"""A list of objects in a JSON text, rewritten so that what does not change keeps every byte (CANVAS-2)."""
+"""A list of objects in a JSON text, rewritten so that what does not change keeps every byte
+(CANVAS-2)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from .json_text import JsonNode
 
 
-class Layout(NamedTuple):
+class ListLayout(NamedTuple):
     """How the objects of a list are laid out: the blanks around the items, and inside an object."""
 
     lead: str
@@ -33,7 +34,9 @@ class Layout(NamedTuple):
             inner = self.opening.rpartition("\n")[2]
             outer = self.closing.rpartition("\n")[2]
             unit = inner[len(outer) :] or "  "
-            return json.dumps(value, ensure_ascii=self.ascii_only, indent=unit).replace("\n", "\n" + inner)
+            return json.dumps(value, ensure_ascii=self.ascii_only, indent=unit).replace(
+                "\n", "\n" + inner
+            )
         separators = (",", self.colon) if "\n" in self.comma else (self.comma, self.colon)
         return json.dumps(value, ensure_ascii=self.ascii_only, separators=separators)
 
@@ -46,14 +49,14 @@ class Layout(NamedTuple):
 
 
 class JsonItem(NamedTuple):
-    """An object as it is to be: `node` is where it stands already, None for a new one."""
+    """An object of the new list. `node` is its place in the old list; None for a new object."""
 
     values: Mapping[str, Any]
     node: JsonNode | None = None
 
 
-def layout_of(text: str, array: JsonNode, default: Layout) -> Layout:
-    """Return the layout of a list by its first two items; `default` where it has none."""
+def layout_of(text: str, array: JsonNode, default: ListLayout) -> ListLayout:
+    """Return the layout of a list by its first two items; `default` for an empty list."""
     if not array.items:
         return default
     first, last = array.items[0], array.items[-1]
@@ -63,8 +66,8 @@ def layout_of(text: str, array: JsonNode, default: Layout) -> Layout:
     members = first.members
     ascii_only = text.isascii() and "\\u" in text
     if not members:
-        return Layout(lead, gap, tail, ascii_only=ascii_only)
-    return Layout(
+        return ListLayout(lead, gap, tail, ascii_only=ascii_only)
+    return ListLayout(
         lead,
         gap,
         tail,
@@ -77,35 +80,56 @@ def layout_of(text: str, array: JsonNode, default: Layout) -> Layout:
 
 
 def rewrite_list(
-    text: str, array: JsonNode, items: Sequence[JsonItem], layout: Layout, order: Sequence[str] = ()
+    text: str,
+    array: JsonNode,
+    items: Sequence[JsonItem],
+    layout: ListLayout,
+    order: Sequence[str] = (),
 ) -> str:
-    """Return the text of a list with these items, in this order; what does not change keeps its bytes and blanks.
-    `order` says after which keys a new member is put."""
+    """Return the text of a list with these items, in this order.
+
+    Items that do not change keep their bytes, and so do the blanks between them. `order` is the
+    order of an object's keys: it says behind which of them a new member is put.
+    """
     if not items:
         return text[array.start : array.end] if not array.items else "[]"
-    before = {id(item): text[array.items[k - 1].end : item.start] for k, item in enumerate(array.items) if k}
+    before = {
+        id(item): text[array.items[k - 1].end : item.start]
+        for k, item in enumerate(array.items)
+        if k
+    }
     written = []
     for place, item in enumerate(items):
         if place:
             written.append(before.get(id(item.node), layout.gap))
         node, values = item.node, item.values
-        written.append(layout.object(values) if node is None else _object(text, node, values, layout, order))
+        written.append(
+            layout.object(values) if node is None else _object(text, node, values, layout, order)
+        )
     return f"[{layout.lead}{''.join(written)}{layout.tail}]"
 
 
-def _object(text: str, node: JsonNode, values: Mapping[str, Any], layout: Layout, order: Sequence[str]) -> str:
-    """An object that stands in the text, with other values of its members."""
+def _object(
+    text: str, node: JsonNode, values: Mapping[str, Any], layout: ListLayout, order: Sequence[str]
+) -> str:
+    """Return the text of an object of the list with other values of its members."""
     if node.value == values:
         return text[node.start : node.end]
-    kept = [member for member in node.members if member.key in values]
+    remaining = [member for member in node.members if member.key in values]
     parts: list[tuple[str, str]] = []
     """Key and text of every member, in order."""
-    for member in kept:
+    for member in remaining:
         same = values[member.key] == node.value[member.key]
         head = text[member.start : member.node.start]
-        body = text[member.node.start : member.node.end] if same else layout.value(values[member.key])
+        body = (
+            text[member.node.start : member.node.end] if same else layout.value(values[member.key])
+        )
         parts.append((member.key, head + body))
-    gaps = {member.key: text[node.members[k - 1].node.end : member.start] for k, member in enumerate(node.members) if k}
+    gaps = {
+        member.key: text[node.members[k - 1].node.end : member.start]
+        for k, member in enumerate(node.members)
+        if k
+    }
     new = [key for key in values if node.member(key) is None]
     for key in new:
         at = _place(key, [present for present, _ in parts], order)
@@ -113,13 +137,18 @@ def _object(text: str, node: JsonNode, values: Mapping[str, Any], layout: Layout
     opening = text[node.start + 1 : node.members[0].start] if node.members else layout.opening
     closing = text[node.members[-1].node.end : node.end - 1] if node.members else layout.closing
     comma = next(iter(gaps.values()), layout.comma)
-    inside = "".join((gaps.get(key, comma) if k else "") + part for k, (key, part) in enumerate(parts))
+    inside = "".join(
+        (gaps.get(key, comma) if k else "") + part for k, (key, part) in enumerate(parts)
+    )
     return "{" + opening + inside + closing + "}" if parts else "{}"
 
 
 def _place(key: str, present: Sequence[str], order: Sequence[str]) -> int:
-    """Where a new member goes: behind the members that come before it in `order`, else last."""
+    """Return where a new member goes: behind the members that come before it in `order`, else
+    last."""
     if key not in order:
         return len(present)
     earlier = set(order[: order.index(key)])
-    return max((k + 1 for k, other in enumerate(present) if other in earlier), default=0)
+    return max(
+        (k + 1 for k, present_key in enumerate(present) if present_key in earlier), default=0
+    )

@@ -1,4 +1,8 @@
-"""JSON text, also with comments and trailing commas, with the places of values; edits keep all other bytes."""
+"""JSON text with the places of its values, and edits that keep all other bytes (specs/install.md).
+
+Reads strict JSON and JSON with comments and trailing commas. `put` and `remove` keep everything
+that they do not change: order, indentation, comments, line ends.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +42,17 @@ class JsonNode(NamedTuple):
     start: int
     end: int
     value: Any
-    members: tuple[Member, ...] = ()
-    """Of an object."""
+    members: tuple[JsonMember, ...] = ()
+    """The members of an object, in order."""
     items: tuple[JsonNode, ...] = ()
-    """Of an array."""
+    """The items of an array."""
 
-    def member(self, key: str) -> Member | None:
+    def member(self, key: str) -> JsonMember | None:
         """Return the member of this name; of duplicates the last one, as in JavaScript."""
         return next((member for member in reversed(self.members) if member.key == key), None)
 
 
-class Member(NamedTuple):
+class JsonMember(NamedTuple):
     key: str
     start: int
     node: JsonNode
@@ -62,31 +66,44 @@ class JsonDocument(NamedTuple):
     """The first construct that strict JSON does not allow, and its offset."""
 
 
-@lru_cache(maxsize=2)  # a change reads the text before and after it, several times; one of Claude Code's can have 5 MB
+# A change reads the text before and after it several times, and Claude Code's settings can have 5
+# MB.
+@lru_cache(maxsize=2)
 def parse(text: str) -> JsonDocument:
-    """Return the parsed text. Its values are shared and must not be changed. Raises: Unreadable."""
+    """Return the parsed text. Its values are shared and must not be changed.
+
+    Raises: Unreadable.
+    """
     return _Reader(text).document()
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """Return the text, empty or not, with `value` at a path of member names, missing ones created. Raises: Unreadable;
-    ValueError when the path leads through something that is no object."""
+    """Return the text with `value` at a path of member names; missing members are created.
+
+    A text without any value counts as an empty object. Raises: Unreadable; ValueError when the path
+    leads through a value that is no object.
+    """
     if _end_of_blank(text) == len(text):
         gap = "\n" if text and not text.endswith("\n") else ""
         return text + gap + json.dumps(_nest(path, value), indent=2, ensure_ascii=False) + "\n"
     node = parse(text).root
-    for done, key in enumerate(path):
+    for depth, key in enumerate(path):
         if not isinstance(node.value, dict):
-            raise ValueError(f"{'.'.join(path[:done]) or 'the file'} is not an object")
+            raise ValueError(f"{'.'.join(path[:depth]) or 'the file'} is not an object")
         member = node.member(key)
         if member is None:
-            return _insert(text, node, key, _nest(path[done + 1 :], value))
+            return _insert(text, node, key, _nest(path[depth + 1 :], value))
         node = member.node
-    return text[: node.start] + _Style(text).value(value, _indent(text, node.start)) + text[node.end :]
+    return (
+        text[: node.start] + _Style(text).value(value, _indent(text, node.start)) + text[node.end :]
+    )
 
 
 def remove(text: str, path: Sequence[str]) -> str:
-    """Return the text without the member at a path, including duplicates. Raises: Unreadable."""
+    """Return the text without the member at a path.
+
+    All duplicates of it go, because else an earlier one would count again. Raises: Unreadable.
+    """
     while True:
         node = parse(text).root
         for key in path[:-1]:
@@ -106,13 +123,20 @@ def _nest(path: Sequence[str], value: Any) -> Any:
     return value
 
 
+# Writing
+
+
 class _Style:
+    """The layout of a text: its line end, indentation and separators."""
+
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
         self.lines = "\n" in text.strip()
-        found = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
-        self.unit = found[1] if found else "  "
-        self.comma, self.colon = (", ", ": ") if self.lines or '": ' in text or '":' not in text else (",", ":")
+        indented = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
+        self.unit = indented[1] if indented else "  "
+        self.comma, self.colon = (
+            (", ", ": ") if self.lines or '": ' in text or '":' not in text else (",", ":")
+        )
 
     def value(self, value: Any, indent: str) -> str:
         if not self.lines:
@@ -125,13 +149,15 @@ class _Style:
 
 
 def _insert(text: str, node: JsonNode, key: str, value: Any) -> str:
+    """Return the text with a member added at the end of an object."""
     style = _Style(text)
     outer = _indent(text, node.start)
     inner = outer + style.unit
     if not node.members:
         inside = text[node.start + 1 : node.end - 1].rstrip()
         if not style.lines and text[: node.start].strip():  # inside a document that is one line
-            return f"{text[: node.start + 1]}{inside}{style.member(key, value, '')}{text[node.end - 1 :]}"
+            member = style.member(key, value, "")
+            return f"{text[: node.start + 1]}{inside}{member}{text[node.end - 1 :]}"
         style.lines = True
         line = style.newline + inner + style.member(key, value, inner)
         return f"{text[: node.start + 1]}{inside}{line}{style.newline}{outer}{text[node.end - 1 :]}"
@@ -141,7 +167,9 @@ def _insert(text: str, node: JsonNode, key: str, value: Any) -> str:
         style.lines = False
         if last.comma >= 0:  # a trailing comma: ours gets one too
             behind = last.comma + 1
-            return text[:behind] + style.comma[1:] + style.member(key, value, "") + "," + text[behind:]
+            return (
+                text[:behind] + style.comma[1:] + style.member(key, value, "") + "," + text[behind:]
+            )
         return text[:behind] + style.comma + style.member(key, value, "") + text[behind:]
     inner = _indent(text, last.start)
     line = style.newline + inner + style.member(key, value, inner)
@@ -152,8 +180,9 @@ def _insert(text: str, node: JsonNode, key: str, value: Any) -> str:
     return text[:behind] + "," + text[behind:anchor] + line + text[anchor:]
 
 
-def _cut(text: str, node: JsonNode, doomed: Member) -> str:
-    """Return the text without one member: the reverse of `_insert` where nothing has changed since."""
+def _cut(text: str, node: JsonNode, doomed: JsonMember) -> str:
+    """Return the text without one member: the reverse of `_insert` where nothing has changed
+    since."""
     index = node.members.index(doomed)
     end = doomed.node.end if doomed.comma < 0 else doomed.comma + 1
     if len(node.members) == 1:
@@ -179,17 +208,27 @@ def _indent(text: str, offset: int) -> str:
 
 
 def _line_end(text: str, offset: int) -> int:
-    """Return the end of the line if only blanks and comments follow `offset` on it, else `offset`."""
+    """Return the end of the line if only blanks and comments follow `offset` on it, else
+    `offset`."""
     match = _REST_OF_LINE.match(text, offset)
     return match.end() if match else offset
 
 
 def _end_of_blank(text: str, offset: int = 0) -> int:
+    """Return the end of the blanks and comments that start at `offset`."""
     match = _BLANK.match(text, offset)
     return match.end() if match else offset
 
 
+# Reading
+
+
 class _Reader:
+    """Reads a text once, from its start; `at` is the offset of the next character.
+
+    `beyond` is the first construct that strict JSON does not allow.
+    """
+
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -227,7 +266,12 @@ class _Reader:
             return self.array(depth)
         match = (_STRING if opening == '"' else _SCALAR).match(self.text, start)
         if match is None:
-            raise Unreadable("a string that does not end" if opening == '"' else self.unexpected("a value"), start)
+            raise Unreadable(
+                "a string that does not end"
+                if opening == '"'
+                else self.describe_unexpected("a value"),
+                start,
+            )
         self.at = match.end()
         if opening == '"' and "\\" not in match[0]:
             return JsonNode(start, self.at, match[0][1:-1])
@@ -236,26 +280,30 @@ class _Reader:
         except ValueError as error:
             raise Unreadable(f"{match[0][:40]} is no JSON value", start) from error
 
-    def unexpected(self, expected: str) -> str:
-        return f"{expected} is expected, but " + (f"{self.peek()!r} came" if self.peek() else "the file ends")
+    def describe_unexpected(self, expected: str) -> str:
+        return f"{expected} is expected, but " + (
+            f"{self.peek()!r} came" if self.peek() else "the file ends"
+        )
 
     def object(self, depth: int) -> JsonNode:
         start = self.at
-        members: list[Member] = []
+        members: list[JsonMember] = []
         self.at += 1
         while self.more("}", bool(members) and members[-1].comma < 0):
             at = self.at
             if self.peek() != '"':
-                raise Unreadable(self.unexpected('a name in "quotes"'), at)
+                raise Unreadable(self.describe_unexpected('a name in "quotes"'), at)
             key = self.value(depth).value
             self.skip()
             if self.peek() != ":":
-                raise Unreadable(self.unexpected("':'"), self.at)
+                raise Unreadable(self.describe_unexpected("':'"), self.at)
             self.at += 1
             self.skip()
             node = self.value(depth + 1)
-            members.append(Member(key, at, node, self.comma("}")))
-        return JsonNode(start, self.at, {member.key: member.node.value for member in members}, tuple(members))
+            members.append(JsonMember(key, at, node, self.comma("}")))
+        return JsonNode(
+            start, self.at, {member.key: member.node.value for member in members}, tuple(members)
+        )
 
     def array(self, depth: int) -> JsonNode:
         start = self.at
@@ -274,7 +322,7 @@ class _Reader:
             self.at += 1
             return False
         if complete:
-            raise Unreadable(self.unexpected(f"',' or '{closing}'"), self.at)
+            raise Unreadable(self.describe_unexpected(f"',' or '{closing}'"), self.at)
         return True
 
     def comma(self, closing: str) -> int:
@@ -282,9 +330,9 @@ class _Reader:
         self.skip()
         if self.peek() != ",":
             return -1
-        found = self.at
+        offset = self.at
         self.at += 1
         self.skip()
         if self.peek() == closing:
-            self.note("a trailing comma", found)
-        return found
+            self.note("a trailing comma", offset)
+        return offset

@@ -15,8 +15,10 @@ from .call import checkpoint
 Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
 
 MOST_COMPARISONS = 5_000_000
-"""Comparisons of lines for one pair of texts, beside a few for each of their lines; about so many
-are made in a second."""
+"""Comparisons of lines for one pair of texts, beside COMPARISONS_PER_LINE for each of their lines.
+
+They take about a second.
+"""
 COMPARISONS_PER_LINE = 4
 MOST_LINES_SEARCHED = 10_000
 """Lines of both texts in which the longest equal runs are looked for."""
@@ -25,12 +27,11 @@ MOST_CHANGES = 300
 
 
 def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Return how many lines two texts have in common at their start and, of the others, at their
-    end."""
-    most = min(len(old), len(new))
-    head = next((at for at in range(most) if old[at] != new[at]), most)
-    most -= head
-    return head, next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    """Return how many lines two texts have in common at their start and then at their end."""
+    shorter = min(len(old), len(new))
+    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    remaining = shorter - head
+    return head, next((at for at in range(remaining) if old[-1 - at] != new[-1 - at]), remaining)
 
 
 class LineMatcher(SequenceMatcher[str]):
@@ -54,7 +55,7 @@ class LineMatcher(SequenceMatcher[str]):
         opcodes: list[Opcode] = []
         old_at = new_at = 0
         end = EqualRun(len(self._old), len(self._new), 0)
-        for block in [*_joined(_Comparison(self._old, self._new).blocks()), end]:
+        for block in [*_join_adjacent(_Comparison(self._old, self._new).blocks()), end]:
             if old_at < block.old or new_at < block.new:
                 opcodes.append((_kind(old_at, new_at, block), old_at, block.old, new_at, block.new))
             old_at, new_at = block.old + block.size, block.new + block.size
@@ -87,7 +88,7 @@ def _kind(old_at: int, new_at: int, block: EqualRun) -> Literal["replace", "dele
     return "insert" if old_at == block.old else "replace"
 
 
-def _joined(blocks: Sequence[EqualRun]) -> Iterator[EqualRun]:
+def _join_adjacent(blocks: Sequence[EqualRun]) -> Iterator[EqualRun]:
     """Yield blocks in their order, those as one that follow each other in both texts."""
     last = EqualRun(0, 0, 0)
     for block in sorted(blocks):
@@ -238,8 +239,10 @@ def _line_by_line(old: Sequence[str], new: Sequence[str]) -> Iterator[EqualRun]:
 
 
 def _pairs_in_order(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where the same lines stand in both, in the same order: the rarest of those that stand
-    as often in the old text as in the new one."""
+    """Return where the same lines stand in both texts, in the same order.
+
+    They are the rarest of the lines that stand as often in the old text as in the new one.
+    """
     old_counts, new_counts = Counter(old), Counter(new)
     equal = {line: count for line, count in old_counts.items() if new_counts.get(line) == count}
     rarest = min(equal.values(), default=0)

@@ -7,23 +7,32 @@ from collections.abc import Iterable
 from itertools import islice
 
 LEAST_NEARNESS = 0.6
-"""Likeness from which a text is near, between 0 and 1: one wrong letter in five still is."""
+"""Likeness from which a text is near, between 0 and 1: one wrong letter in five is near."""
 MOST_SEARCHED = 20_000
-"""Most texts that are compared by pairs of letters; one takes 1 µs."""
+"""Maximum number of texts that are compared by pairs of letters; a comparison takes 1 µs."""
 MOST_COMPARED = 50
-"""Most of them that are compared letter by letter; one takes 20 µs, of repeated letters 8 ms."""
+"""Maximum number of texts that are compared letter by letter.
+
+A comparison takes 20 µs, and 8 ms where letters repeat.
+"""
 COMPARED_CHARACTERS = 100
-"""Of longer texts the beginnings count: comparing takes the square of the length."""
+"""Of a longer text only the beginning is compared: the time grows with the square of the length."""
 
 
-def nearest(text: str, others: Iterable[str], most: int) -> list[str]:
-    """Return similar texts, the nearest first, of those that share most pairs of letters."""
-    import difflib
+def nearest(text: str, candidates: Iterable[str], count: int) -> list[str]:
+    """Return up to `count` similar texts, the nearest first.
 
-    wanted = text[:COMPARED_CHARACTERS]
-    pairs = {wanted[at : at + 2] for at in range(len(wanted) - 1)} or {wanted}
+    Comparing letter by letter is slow, so only the texts that share most pairs of letters get
+    there.
+    """
+    import difflib  # loaded here: only errors and suggestions need it
+
+    beginning = text[:COMPARED_CHARACTERS]
+    pairs = {beginning[at : at + 2] for at in range(len(beginning) - 1)} or {beginning}
     whole: dict[str, str] = {}
-    for other in islice(others, MOST_SEARCHED):
-        whole.setdefault(other[:COMPARED_CHARACTERS], other)
-    alike = heapq.nlargest(MOST_COMPARED, whole, lambda beginning: sum(pair in beginning for pair in pairs))
-    return [whole[near] for near in difflib.get_close_matches(wanted, alike, most, LEAST_NEARNESS)]
+    for candidate in islice(candidates, MOST_SEARCHED):
+        whole.setdefault(candidate[:COMPARED_CHARACTERS], candidate)
+    alike = heapq.nlargest(MOST_COMPARED, whole, lambda start: sum(pair in start for pair in pairs))
+    return [
+        whole[match] for match in difflib.get_close_matches(beginning, alike, count, LEAST_NEARNESS)
+    ]

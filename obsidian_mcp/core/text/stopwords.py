@@ -12,7 +12,9 @@ def _words(lines: list[str]) -> tuple[str, ...]:
     return tuple(" ".join(lines).split())
 
 
-STOP_WORDS = {language: frozenset(_words(lines)) for language, lines in _WORDS["stop_words"].items()}
+STOP_WORDS = {
+    language: frozenset(_words(lines)) for language, lines in _WORDS["stop_words"].items()
+}
 """Words of a language that are not searched for unless the query contains no other words."""
 ASKING = frozenset(_words(_WORDS["asking"]))
 """Optional words: notes that contain them are ranked first."""

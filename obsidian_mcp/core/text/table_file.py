@@ -1,4 +1,5 @@
-"""Tables that stand as files beside the modules that read them: a row a line, tabs between columns."""
+"""Tables that stand as files beside the modules that read them: a row a line, tabs between
+columns."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ from pathlib import Path
 
 
 def read_rows(module: str, name: str) -> Iterator[list[str]]:
-    """Yield the columns of each line of the file `name.tsv` beside a module, which gives its own `__file__`."""
+    """Yield the columns of each line of the file `name.tsv` beside a module.
+
+    `module` is the module's own `__file__`.
+    """
     lines = (Path(module).parent / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     return (line.split("\t") for line in lines)

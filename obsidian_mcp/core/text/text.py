@@ -1,5 +1,9 @@
-"""A note's text: bytes to str and back without loss, lines, UTF-16 positions (semantics 0.4), hidden text (SAFE-30). A
-position counts code points after the BOM; only Dataview's of list items are UTF-16 code units."""
+"""A note's text: bytes to str and back without loss, lines, UTF-16 positions, hidden text.
+
+Inside the program a position is an index into the Python string (code points) of the text *after*
+the byte order mark. Only Dataview's positions of list items are in UTF-16 code units, as the app
+counts. (semantics 0.4; hidden text: SAFE-30)
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,19 @@ from obsidian_mcp.errors import StorageFailed
 
 BOM = "\ufeff"
 UNREADABLE = "\ufffd"
-"""Stands for a byte that is not UTF-8, and for half of a character, wherever a text is shown."""
+"""Replaces a byte that is not UTF-8, and half of a surrogate pair, wherever a text is shown."""
 MAX_FILE_BYTES = 64 * 2**20
-"""Largest file that is read at once, and so the largest that is written."""
+"""Largest file that is read at once, and so the largest that is written: 64 MiB."""
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LINE_END = re.compile("\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """Return a text of the same length with U+FFFD for bytes that are not UTF-8 and for halves of characters."""
+    """Return a text that every encoder accepts, of the same length.
+
+    U+FFFD takes the place of bytes that are not UTF-8 and of halves of surrogate pairs.
+    """
     return text if text.isascii() else _SURROGATE.sub(UNREADABLE, text)
 
 
@@ -48,19 +55,25 @@ class Span(NamedTuple):
 
 
 def check_size(size: int, path: str = "") -> None:
-    """Check the size of a file that is about to be made, in bytes or in characters. Raises: StorageFailed."""
+    """Check the size of a file that is about to be written, in bytes or in characters.
+
+    A file above MAX_FILE_BYTES could be written but not read back. Raises: StorageFailed.
+    """
     if size > MAX_FILE_BYTES:
-        named = repr(printable(path)) if path else "The file"
+        subject = repr(printable(path)) if path else "The file"
         raise StorageFailed(
-            f"{named} would be larger than {MAX_FILE_BYTES:,} bytes, the most that can be read back. Write less, "
-            "or into several files.",
+            f"{subject} would be larger than {MAX_FILE_BYTES:,} bytes, the most that can be read "
+            "back. Write less, or into several files.",
             **({"path": printable(path)} if path else {}),
         )
 
 
 class Text(NamedTuple):
-    """The content of a text file: `body` without a leading BOM, line ends as stored, bytes that are not UTF-8 as lone
-    surrogates (`surrogateescape`), so that `encode` gives back every byte."""
+    """The content of a text file, from which `encode` gives back every byte.
+
+    `body` is the text without a leading byte order mark, with line ends as stored. Bytes that are
+    not UTF-8 are lone surrogates in it (`surrogateescape`).
+    """
 
     body: str
     bom: bool = False
@@ -89,13 +102,17 @@ class Text(NamedTuple):
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text with their ends. Only LF ends a line: `str.splitlines` also breaks at U+2028 and others."""
+    """Return the lines of a text with their ends.
+
+    Only LF ends a line: `str.splitlines` also breaks at U+2028 and others, which the app does not.
+    """
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 class Lines:
-    """Line numbers (0-based) and UTF-16 columns of code-point offsets in one text. A line ends at LF."""
+    """Line numbers (0-based) and UTF-16 columns of code-point offsets in one text. LF ends a
+    line."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -103,8 +120,13 @@ class Lines:
 
     @cached_property
     def _astral(self) -> list[int]:
-        """Return the offsets of characters of two UTF-16 units, in which Dataview counts columns."""
-        return [] if self._text.isascii() else [found.start() for found in _ASTRAL.finditer(self._text)]
+        """Return the offsets of characters of two UTF-16 units, in which Dataview counts
+        columns."""
+        return (
+            []
+            if self._text.isascii()
+            else [character.start() for character in _ASTRAL.finditer(self._text)]
+        )
 
     def line(self, offset: int) -> int:
         """Return the 0-based line that contains the code point at `offset`."""
@@ -120,7 +142,8 @@ class Lines:
 
 
 def line_count(text: str) -> int:
-    """Return the number of lines, at least 1; what stands behind the last LF is one if it is not empty."""
+    """Return the number of lines, at least 1. Text behind the last LF is a line if it is not
+    empty."""
     return text.count("\n") + (not text.endswith("\n"))
 
 
@@ -130,6 +153,7 @@ def etag_of(data: bytes) -> str:
 
 
 _LINES_SHOWN = 5
+"""Numbers of lines that a warning lists; it counts the others."""
 
 _HIDDEN_KINDS = {
     "invisible": "zero-width characters",
@@ -146,26 +170,36 @@ _HIDDEN = re.compile(
     f"|(?P<direction>[{_DIRECTION}])"
     f"|(?P<tags>(?<![\U0001f3f4\U000e0020-\U000e007f])[{_TAGS}])"
     "|(?P<comment><!--)"
-    r"|(?P<style><[^<>\n]*\b(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|hidden[\s>]))",
+    r"|(?P<style><[^<>\n]*\b(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0"
+    r"|hidden[\s>]))",
     re.IGNORECASE,
 )
 _SUSPECT = re.compile(f"[<{_INVISIBLE}{_DIRECTION}{_TAGS}]")
-"""What each kind begins with: a search for one set of characters is four times as fast as one for the kinds."""
+"""A character with which hidden text begins.
+
+A search for one set of characters is four times as fast as a search for `_HIDDEN`.
+"""
 _MARKUP = re.compile("<")
-"""The same in ASCII, six times as fast."""
+"""The only such character in ASCII text: a search for it is six times as fast."""
 
 
 def hidden_text_warnings(text: str, path: str, note: Callable[[str], None]) -> list[str]:
-    """Return a sentence for each kind of text that a model sees and a person does not, with its first lines; joiners
-    inside emoji and words are none (SAFE-30). Where there is any, `note` is called with `path` (POL-13)."""
+    """Return a sentence for each kind of text that a model sees and a person does not (SAFE-30).
+
+    A sentence names the first lines with that kind of text. Joiners inside emoji and words are no
+    hidden text, nor is a byte order mark at the beginning.
+
+    `note` is called with `path` if the text has any hidden text, because the user's policy may then
+    ask for a person's consent to later changes (POL-13).
+    """
     lines: dict[str, dict[int, None]] = {}
     line, counted = 1, 0
     suspects = _MARKUP if text.isascii() else _SUSPECT
     for suspect in suspects.finditer(text, 1 if text.startswith("\ufeff") else 0):
-        if found := _HIDDEN.match(text, suspect.start()):
-            line += text.count("\n", counted, found.start())
-            counted = found.start()
-            lines.setdefault(found.lastgroup or "", {})[line] = None
+        if hidden := _HIDDEN.match(text, suspect.start()):
+            line += text.count("\n", counted, hidden.start())
+            counted = hidden.start()
+            lines.setdefault(hidden.lastgroup or "", {})[line] = None
     if lines:
         note(path)
     return [
@@ -176,6 +210,6 @@ def hidden_text_warnings(text: str, path: str, note: Callable[[str], None]) -> l
 
 
 def _list_lines(numbers: list[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_LINES_SHOWN]))
+    first_numbers = ", ".join(map(str, numbers[:_LINES_SHOWN]))
     more = f" and {len(numbers) - _LINES_SHOWN} more" if len(numbers) > _LINES_SHOWN else ""
-    return f"line{'s' if len(numbers) > 1 else ''} {shown}{more}"
+    return f"line{'s' if len(numbers) > 1 else ''} {first_numbers}{more}"

@@ -1,4 +1,8 @@
-"""Words of scripts without spaces, without a dictionary: whole, in runs of a kind of letters, in pairs (SEARCH-54)."""
+"""Word segmentation for scripts without spaces between words (SEARCH-54).
+
+There is no dictionary: a search looks for the text as it stands, then for its runs of one kind of
+letters, then for its pairs of letters.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +16,26 @@ from .stopwords import ASKING_UNSPACED, JOSA, PARTICLES, SPLITTING
 
 _KATAKANA_TO_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _HIRAGANA_TO_KATAKANA = {code - 0x60: code for code in range(0x30A1, 0x30F7)}
-_HALF_WIDTH = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFF9E)}
+_HALF_WIDTH = {
+    unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0xFF61, 0xFF9E)
+}
 _HALF_WIDTH |= {"\u3099": "\uff9e", "\u309a": "\uff9f"}
 _ASKING = re.compile("|".join(ASKING_UNSPACED))
 SHORTEST_SPLIT = 4
 """Minimum length of a run, in letters, that may consist of several words."""
 
-Run = tuple[str, ...]
+Letters = tuple[str, ...]
+"""Letters that follow each other; a word of a script with spaces is one of them."""
 
 
 def spellings(text: str) -> Iterator[str]:
-    """Other spellings of a folded text: kana of the other kind or of half the width, a Korean word without its end."""
-    for other in (text.translate(_HIRAGANA_TO_KATAKANA), text.translate(_KATAKANA_TO_HIRAGANA)):
-        if other != text:
-            yield other
+    """Yield other spellings of a folded text.
+
+    They are kana of the other kind or of half the width, and a Korean word without its ending.
+    """
+    for kana in (text.translate(_HIRAGANA_TO_KATAKANA), text.translate(_KATAKANA_TO_HIRAGANA)):
+        if kana != text:
+            yield kana
     if any("\u30a1" <= char <= "\u30fa" for char in text):
         parts = (part for char in text for part in unicodedata.normalize("NFD", char))
         yield "".join(_HALF_WIDTH.get(part, part) for part in parts)
@@ -43,13 +53,16 @@ def without_josa(word: str) -> str:
     return word
 
 
-def runs(letters: Run) -> list[Run]:
-    """The words that letters without spaces may be, never none: runs of one kind of letters, without what only asks."""
-    found = list(_runs(letters))
-    return found or [letters]
+def runs(letters: Letters) -> list[Letters]:
+    """Return the words that letters without spaces between them may be; never none.
+
+    A word is a run of one kind of letters, without words that only ask. A word of a script with
+    spaces is one of `letters`, and a run by itself.
+    """
+    return list(_runs(letters)) or [letters]
 
 
-def _runs(letters: Run) -> Iterator[Run]:
+def _runs(letters: Letters) -> Iterator[Letters]:
     has_kana = any(_kind(letter) in {"hiragana", "katakana"} for letter in letters)
     for pieces in _pieces(letters):
         for kind, run in ((kind, tuple(run)) for kind, run in groupby(pieces, _kind)):
@@ -60,23 +73,25 @@ def _runs(letters: Run) -> Iterator[Run]:
             elif kind == "hangul":
                 yield tuple(without_josa("".join(run)))
             elif kind == "han" and not has_kana and len(run) >= SHORTEST_SPLIT:
-                yield from (tuple(part) for part in re.split(f"[{SPLITTING}]", "".join(run)) if part)
+                yield from (
+                    tuple(part) for part in re.split(f"[{SPLITTING}]", "".join(run)) if part
+                )
             else:
                 yield run
 
 
-def _pieces(letters: Run) -> Iterator[Run]:
+def _pieces(letters: Letters) -> Iterator[Letters]:
     """Yield the parts of a text between question words."""
     text = "".join(letter if len(letter) == 1 else "\0" for letter in letters)
     start = 0
-    for found in _ASKING.finditer(text):
-        if found.end() - found.start() < len(text):
-            yield letters[start : found.start()]
-            start = found.end()
+    for question in _ASKING.finditer(text):
+        if question.end() - question.start() < len(text):
+            yield letters[start : question.start()]
+            start = question.end()
     yield letters[start:]
 
 
-def _without_particles(run: Run, *, alone: bool) -> Iterator[Run]:
+def _without_particles(run: Letters, *, alone: bool) -> Iterator[Letters]:
     text = "".join(run)
     if not alone:
         while start := next((particle for particle in PARTICLES if text.startswith(particle)), ""):
@@ -87,8 +102,8 @@ def _without_particles(run: Run, *, alone: bool) -> Iterator[Run]:
         yield tuple(text)
 
 
-def pairs(run: Run) -> list[Run]:
-    """A run in overlapping pairs of letters."""
+def pairs(run: Letters) -> list[Letters]:
+    """Return a run in overlapping pairs of letters."""
     return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 

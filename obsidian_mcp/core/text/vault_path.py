@@ -1,5 +1,8 @@
-"""Paths inside a vault: normal form, comparison key, and what may be created (semantics 0.4, 8.2, 12). Only `parse`
-makes a `VaultPath`, so none leads out of the vault; symbolic links are the disk adapter's part."""
+"""Paths inside a vault: normal form, comparison key, and what may be created.
+
+Only `parse` makes a `VaultPath`, so a function that receives one cannot receive a path that leads
+out of the vault. Symbolic links are the disk adapter's part. (semantics 0.4, 8.2, 12)
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,11 @@ COMPONENT_BYTES = 255
 """Longest file name, in bytes of UTF-8, that all common file systems accept (ext4)."""
 
 _FORBIDDEN = re.compile(r'[*"<>:|?\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
-"""Also line ends of Unicode and characters that reverse the direction of writing: a name with them shows as another."""
+"""Characters of which at least one common system refuses a file name.
+
+Line ends of Unicode and characters that reverse the direction of writing are among them: a name
+with one of them looks like another name.
+"""
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$")
 _LINK_BREAKING = re.compile(r"[#^\[\]|]|%%")
 _DRIVE = re.compile(r"^[A-Za-z]:")
@@ -31,70 +38,102 @@ _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
 
 def name_key(name: str) -> str:
-    """The form in which the app compares names: NFC, lower case, final sigma as sigma, plain spaces (semantics 1.4)."""
+    """Return the form in which the app compares names (semantics 1.4).
+
+    That is NFC, lower case, with a final sigma as sigma and plain spaces.
+    """
     if name.isascii():
         return name.lower()
     return unicodedata.normalize("NFC", name.translate(_SPACES)).lower().replace("ς", "σ")
 
 
 def parse(raw: str, *, subject: str = "name") -> VaultPath:
-    """Return the normal form of a path as a person writes it. Raises: PermissionDenied for one that leads outside the
-    vault or into a hidden folder, InvalidName for an empty one."""
+    """Return the normal form of a path as a person writes it.
+
+    `subject` says in messages what the path is of. Raises: PermissionDenied for a path that leads
+    outside the vault or into a hidden folder, InvalidName for an empty one.
+    """
     if "\0" in raw:
-        raise PermissionDenied(f"The {subject} holds a NUL character, which no file name may have.", path=raw)
+        raise PermissionDenied(
+            f"The {subject} holds a NUL character, which no file name may have.", path=raw
+        )
     path = unicodedata.normalize("NFC", raw.translate(_SPACES)).replace("\\", "/").strip()
     if path.startswith("/") or _DRIVE.match(path):
         raise PermissionDenied(
-            f"{path!r} is an absolute path or begins with a drive letter. Give the path inside the vault, for example "
-            "'Projects/Alpha.md'.",
+            f"{path!r} is an absolute path or begins with a drive letter. Give the path inside "
+            "the vault, for example 'Projects/Alpha.md'.",
             path=raw,
         )
     parts = [part for part in path.split("/") if part not in ("", ".")]
     for part in parts:
         if part == "..":
-            raise PermissionDenied(f"{raw!r} leads out of the vault ('..'). Give the path inside the vault.", path=raw)
+            raise PermissionDenied(
+                f"{raw!r} leads out of the vault ('..'). Give the path inside the vault.", path=raw
+            )
         if part.startswith("."):
             raise PermissionDenied(
-                f"{raw!r} is hidden: names that begin with a dot are not part of the vault.", path=raw
+                f"{raw!r} is hidden: names that begin with a dot are not part of the vault.",
+                path=raw,
             )
     if not parts:
-        raise InvalidName(f"The {subject} is empty. Give a note name or a path inside the vault.", path=raw)
+        raise InvalidName(
+            f"The {subject} is empty. Give a note name or a path inside the vault.", path=raw
+        )
     return VaultPath("/".join(parts))
 
 
 def parse_folder(raw: str) -> VaultPath | None:
-    """Return the normal form of a folder as a person writes it; None for the vault's root (`""`, `/`, `.`)."""
+    """Return the normal form of a folder as a person writes it; None for the vault's root (`""`,
+    `/`, `.`)."""
     if raw.strip() in ("", "/", ".", "./"):
         return None
-    return parse(raw.strip().removeprefix("/") if not raw.strip().startswith("//") else raw, subject="folder")
+    return parse(
+        raw.strip().removeprefix("/") if not raw.strip().startswith("//") else raw, subject="folder"
+    )
 
 
-def check_creatable(path: VaultPath, known: str = "") -> None:
-    """Refuse names that not every system holds, but for parts of `known`, a path that exists (semantics 12). Raises:
-    InvalidName."""
+def check_creatable(path: VaultPath, existing: str = "") -> None:
+    """Refuse names that not every system can hold, so that a synced vault stays readable.
+
+    `existing` is a path whose parts exist already, so they may stay as they are (semantics 12).
+    Raises: InvalidName.
+    """
     for part in path.split("/"):
-        if part in known.split("/"):
+        if part in existing.split("/"):
             continue
         stem = part.removesuffix(NOTE_EXTENSION)
-        if bad := _FORBIDDEN.search(part):
+        if forbidden := _FORBIDDEN.search(part):
             raise InvalidName(
-                f"{part!r} cannot be a file name: {bad.group()!r} is not allowed on every system. Leave it out.",
+                f"{part!r} cannot be a file name: {forbidden.group()!r} is not allowed on every "
+                "system. Leave it out.",
                 path=path,
             )
         if _RESERVED.match(part):
-            raise InvalidName(f"{part!r} is a reserved device name on Windows. Choose another name.", path=path)
+            raise InvalidName(
+                f"{part!r} is a reserved device name on Windows. Choose another name.", path=path
+            )
         if part.endswith((" ", ".")) or stem.endswith((" ", ".")) or part.startswith(" "):
-            raise InvalidName(f"{part!r} begins or ends with a space or a dot. Remove it.", path=path)
+            raise InvalidName(
+                f"{part!r} begins or ends with a space or a dot. Remove it.", path=path
+            )
         if len(part.encode()) > COMPONENT_BYTES:
             raise InvalidName(
-                f"The name is {len(part.encode())} bytes long; {COMPONENT_BYTES} is the most a disk takes. Shorten it.",
+                f"The name is {len(part.encode())} bytes long; {COMPONENT_BYTES} is the most a "
+                "disk takes. Shorten it.",
                 path=path,
             )
 
 
 def file_name_of(text: str) -> str:
-    """Return a text as a file name that every system holds and links reach: what cannot be in one becomes a space."""
-    return " ".join(_LINK_BREAKING.sub(" ", _FORBIDDEN.sub(" ", text.replace("/", " "))).split()).rstrip(".").strip()
+    """Return a text as a file name that every system can hold and that links can reach.
+
+    Characters that cannot stand in such a name become a space.
+    """
+    return (
+        " ".join(_LINK_BREAKING.sub(" ", _FORBIDDEN.sub(" ", text.replace("/", " "))).split())
+        .rstrip(".")
+        .strip()
+    )
 
 
 def link_warning(path: VaultPath) -> str | None:
@@ -127,7 +166,8 @@ def parent(path: str) -> str:
 
 
 def indexable(path: str) -> bool:
-    """Return whether the index stores a file's contents, as of notes, canvases and drawings (INDEX-07)."""
+    """Return whether the index stores a file's contents, as of notes, canvases and drawings
+    (INDEX-07)."""
     return path.lower().endswith((NOTE_EXTENSION, CANVAS_EXTENSION, DRAWING_EXTENSION))
 
 

@@ -22,7 +22,7 @@ from obsidian_mcp.core.note.canvas_edits import (
     RemoveCard,
     edit,
 )
-from obsidian_mcp.core.text.call import current_call, limited_to
+from obsidian_mcp.core.text.call import current_call, limit_call
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments, OperationTimeout
 
 
@@ -413,7 +413,7 @@ def test_very_many_operations_end_with_the_time_of_the_call() -> None:
         limit.cancel()
         return begun[-1]
 
-    with limited_to(60.0), pytest.raises(OperationTimeout):
+    with limit_call(60.0), pytest.raises(OperationTimeout):
         edit("", [text_card("a"), text_card("b"), text_card("c")], stopped)
     assert len(begun) == 1
 

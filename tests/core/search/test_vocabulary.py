@@ -73,11 +73,11 @@ def test_one_mistake_is_a_letter_more_less_or_other_or_two_exchanged(one: str, o
 
 def test_a_text_is_the_words_in_it() -> None:
     """SEARCH-21 to 25: words are folded, gaps are words, and the ends of a searched text may lie inside of words."""
-    assert analysis.wanted("node.js").words == ("node", analysis.GAP, "js")  # SEARCH-22
-    assert analysis.wanted("tower clock").words == ("tower", "clock")
-    assert analysis.wanted("東京 tower").words == ("東", "京", analysis.GAP, "tower")
+    assert analysis.parse_sought_words("node.js").words == ("node", analysis.GAP, "js")  # SEARCH-22
+    assert analysis.parse_sought_words("tower clock").words == ("tower", "clock")
+    assert analysis.parse_sought_words("東京 tower").words == ("東", "京", analysis.GAP, "tower")
     assert analysis.words(analysis.spread("ÉCOLE Straße")) == ["école".encode(), "straße".encode()]  # SEARCH-21
-    wanted, bounded = analysis.wanted("wer clo"), analysis.wanted("wer clo", bounded=True)
+    wanted, bounded = analysis.parse_sought_words("wer clo"), analysis.parse_sought_words("wer clo", bounded=True)
     assert (wanted.open_start, wanted.open_end) == (True, True)  # SEARCH-24
     assert (bounded.open_start, bounded.open_end) == (False, False)
     assert [analysis.plain(word) for word in ("é", "ß", "ａｂ")] == ["e", "ss", "ab"]  # SEARCH-25
