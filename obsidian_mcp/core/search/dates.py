@@ -58,7 +58,7 @@ class DatePattern(NamedTuple):
         if self.is_month_alone:
             return {(analysis.GAP, f"{self.month:02}", analysis.GAP): None}
         return dict.fromkeys(
-            analysis.wanted(spelling).words for spelling in self._spellings(is_known)
+            analysis.parse_sought_words(spelling).words for spelling in self._spellings(is_known)
         )
 
     def _spellings(self, is_known: Callable[[str], bool]) -> Iterator[str]:

@@ -141,7 +141,7 @@ def _group(query: Node, languages: Sequence[str]) -> PlanAlternative:
         word
         for part in parts
         if isinstance(part, Word)
-        for word in without_gaps(analysis.wanted(bare(part)).words)
+        for word in without_gaps(analysis.parse_sought_words(bare(part)).words)
     ]
     exact = _all([*strict, *symbols])
     return PlanAlternative(
@@ -311,7 +311,7 @@ def _missing(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]
     for word in (
         word for group in read for choice in group.loose if (word := _single(choice)) is not None
     ):
-        parts = without_gaps(analysis.wanted(bare(word)).words)
+        parts = without_gaps(analysis.parse_sought_words(bare(word)).words)
         if len(parts) == 1 and analysis.is_spaced(parts[0][0]) and not lexicon.variants(parts[0]):
             yield word.text.strip(_SENTENCE_MARKS)
 
@@ -357,7 +357,7 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
     """The terms for a word, all needed. `wide`: parts of words count, and near words for one that
     no note has."""
     text = bare(word)
-    sought = analysis.wanted(text).words
+    sought = analysis.parse_sought_words(text).words
     parts = without_gaps(sought)
     if len(parts) == 1 and analysis.is_spaced(parts[0][0]):
         variants = lexicon.variants(parts[0])
@@ -380,7 +380,7 @@ def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
 def _joined(text: str, sought: tuple[str, ...], lexicon: Lexicon) -> Term:
     """Words with something between that is no space (SEARCH-55)."""
     parts = without_gaps(sought)
-    usual = analysis.wanted(_usual_width(text)).words
+    usual = analysis.parse_sought_words(_usual_width(text)).words
     words = _without_articles(text, parts)
     variants = lexicon.variants(words[0]) if len(words) == 1 else {}  # `l'école`, `Anna's`
     return Term(text, variants, dict.fromkeys((sought, parts, ("".join(parts),), usual), SAME))
@@ -414,12 +414,14 @@ def _unspaced(text: str, sought: tuple[str, ...], lexicon: Lexicon, wide: bool) 
     parts = without_gaps(sought)
     if not wide:
         usual = _usual_width(text)
-        phrases = dict.fromkeys((sought, parts, analysis.wanted(usual).words), SAME)
+        phrases = dict.fromkeys((sought, parts, analysis.parse_sought_words(usual).words), SAME)
         for spelling in unspaced_scripts.spellings(usual):
-            phrases.setdefault(analysis.wanted(spelling).words, ACCENTS)
+            phrases.setdefault(analysis.parse_sought_words(spelling).words, ACCENTS)
         return [Term(text, {}, phrases)]
     terms: list[Term] = []
-    for run in unspaced_scripts.runs(without_gaps(analysis.wanted(_usual_width(text)).words)):
+    for run in unspaced_scripts.runs(
+        without_gaps(analysis.parse_sought_words(_usual_width(text)).words)
+    ):
         if len(run) == 1 and analysis.is_spaced(run[0][0]):
             terms.append(Term(run[0], lexicon.variants(run[0])))
         else:
@@ -459,7 +461,7 @@ def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:
 
 def _literal(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
     text = analysis.fold(leaf.text)
-    sought = analysis.wanted(text, bounded=isinstance(leaf, Phrase))
+    sought = analysis.parse_sought_words(text, bounded=isinstance(leaf, Phrase))
     if len(sought.words) != 1:
         return Term(text, {}, {sought.words: SAME} if sought.words else {})
     (word,) = sought.words

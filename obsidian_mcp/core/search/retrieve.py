@@ -201,7 +201,7 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
     """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42
     to 44)."""
     result = Bounds.exact(NOTHING)
-    sought = analysis.wanted(text, bounded=bounded)
+    sought = analysis.parse_sought_words(text, bounded=bounded)
     if where != "path" and not sought.words:
         result = Bounds(NOTHING, snapshot.table.files)
     elif where != "path":
@@ -254,7 +254,7 @@ def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
     return Bounds.exact(files)
 
 
-def _phrase(snapshot: Snapshot, sought: analysis.Wanted, columns: str) -> Bounds:
+def _phrase(snapshot: Snapshot, sought: analysis.SoughtWords, columns: str) -> Bounds:
     first, *following = sought.words
     firsts: Sequence[str] = [first]
     prefix = sought.open_end

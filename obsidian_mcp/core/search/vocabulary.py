@@ -12,7 +12,7 @@ import regex
 
 from obsidian_mcp.core.index.full_text import FullText
 from obsidian_mcp.core.query.regexp import RegExp
-from obsidian_mcp.core.text.analysis import GAP, Family, is_spaced, plain, stems, written_out
+from obsidian_mcp.core.text.analysis import GAP, Family, is_spaced, plain, stems, write_out_umlauts
 
 MAX_VARIANTS = 300
 """Words of the vocabulary that stand for one word of the query."""
@@ -317,7 +317,7 @@ class Lexicon:
     def _umlauts(self, word: str, bare: str) -> list[str]:
         """`mueller` for `müller`, and the other way round."""
         spellings: list[str] = []
-        written = written_out(word)
+        written = write_out_umlauts(word)
         if written is not None:
             spellings += self.vocabulary.plainly_containing(written)
         if re.search("[aou]e", bare):
@@ -325,7 +325,7 @@ class Lexicon:
             spellings += [
                 candidate
                 for candidate in self.vocabulary.accented_containing(shorter)
-                if written_out(candidate) == bare
+                if write_out_umlauts(candidate) == bare
             ]
         return spellings
 
