@@ -138,9 +138,9 @@ def base_mistakes(path: str, text: str) -> list[str]:
     """What is wrong with a base, with line and column; nothing for other files (BASE-09)."""
     if not path.lower().endswith(".base"):
         return []
-    from obsidian_mcp.core.bases.base_file import validate  # loaded when it is needed
+    from obsidian_mcp.core.bases.validation import validate_base  # loaded when it is needed
 
-    return [str(mistake) for mistake in validate(text)[:MISTAKES_SHOWN]]
+    return [str(mistake) for mistake in validate_base(text)[:MISTAKES_SHOWN]]
 
 
 def _read_date(vault: Vault, date: str, template: str) -> Date | None:

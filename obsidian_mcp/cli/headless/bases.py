@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from obsidian_mcp.core.bases.base_file import Base, View, read
+from obsidian_mcp.core.bases.base_file import Base, View
+from obsidian_mcp.core.bases.base_reader import read_base
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.note.query_blocks import BASE_EXTENSION
 from obsidian_mcp.core.text.vault_path import extension
@@ -30,7 +31,7 @@ def _view(base: Base, call: DropInCall) -> View:
 
 def base_views(call: DropInCall) -> str:
     return call.join_lines(
-        [f"{view.name}\t{view.type}" for view in read(call.body(call.find_kind(BASE_EXTENSION, "base"))).views]
+        [f"{view.name}\t{view.type}" for view in read_base(call.body(call.find_kind(BASE_EXTENSION, "base"))).views]
     )
 
 
@@ -42,7 +43,7 @@ def base_query(call: DropInCall) -> str:
 
     entry = call.find_kind(BASE_EXTENSION, "base")
     body = call.body(entry)
-    view = _view(read(body), call).name
+    view = _view(read_base(body), call).name
     now = call.vault.calendar.now()
     result = run_query(call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path))
     assert isinstance(result, IndexAnswer)  # noqa: S101  a base answers with rows
@@ -62,10 +63,10 @@ def base_query(call: DropInCall) -> str:
 
 def base_create(call: DropInCall) -> str:
     """Make a note that a view lists, with its content below the properties that the filters want."""
-    from obsidian_mcp.core.bases.new_item import new_item
+    from obsidian_mcp.core.bases.new_item import describe_new_item
 
-    base = read(call.body(call.find_kind(BASE_EXTENSION, "base", status=1)))
-    item = new_item(base, _view(base, call))
+    base = read_base(call.body(call.find_kind(BASE_EXTENSION, "base", status=1)))
+    item = describe_new_item(base, _view(base, call))
     name = call.text("name") or "Untitled"
     check_name(name)
     path = parsed_path(f"{f'{item.folder}/' if item.folder else new_notes_folder(call)}{name.removesuffix('.md')}.md")

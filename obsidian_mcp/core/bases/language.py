@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from obsidian_mcp.core.expressions.evaluate import (
@@ -32,35 +33,14 @@ from obsidian_mcp.core.expressions.values import (
     Value,
 )
 
-from .functions import (
-    ANY,
-    FILE_FIELDS,
-    FILES,
-    GLOBALS,
-    LINKS,
-    TAGS,
-    Method,
-    body_of,
-    check,
-    find,
-    properties,
-)
-from .methods import (
-    DATE_FIELDS,
-    DATES,
-    DURATION_FIELDS,
-    LIST,
-    LIST_FIELDS,
-    NUMBERS,
-    OBJECT,
-    REGEXPS,
-    TEXT,
-    TEXT_FIELDS,
-)
+from .date_methods import DATE_FIELDS, DATES, DURATION_FIELDS
+from .file_methods import FILE_FIELDS, FILES, LINKS, TAGS, properties
+from .globals import ANY, GLOBALS
+from .list_methods import LIST, LIST_FIELDS, OBJECT
+from .method import Method, bind_body, check_arguments, find_entry
+from .operators import BINARY, LAZY, UNARY
+from .text_methods import NUMBERS, REGEXPS, TEXT, TEXT_FIELDS
 from .values import (
-    BINARY,
-    LAZY,
-    UNARY,
     Html,
     Icon,
     Image,
@@ -73,16 +53,16 @@ from .values import (
 
 
 def _on_target(method: Method) -> Method:
-    """A method of texts for links, which count as texts by their target."""
+    """Return a method of texts for links, which count as texts by their target."""
     run = method.run
-    return method._replace(run=lambda scope, link, *arguments: run(scope, link.target, *arguments))
+    return replace(method, run=lambda scope, link, *arguments: run(scope, link.target, *arguments))
 
 
 METHODS: Mapping[type, Mapping[str, Method]] = {
     type(None): ANY,
     bool: ANY,
     float: {**ANY, **NUMBERS},
-    **{kind: {**ANY, **TEXT} for kind in (str, RelativeTime, Html, Icon, Image)},
+    **{text_type: {**ANY, **TEXT} for text_type in (str, RelativeTime, Html, Icon, Image)},
     TagValue: {**ANY, **TEXT, **TAGS},
     Date: {**ANY, **DATES},
     Duration: ANY,
@@ -107,7 +87,7 @@ BODIES: Mapping[str, frozenset[str]] = {
 """Methods whose first argument is evaluated for each item, and the names that it may see."""
 
 INFINITE_LOOP = ExpressionError("Infinite loop detected in formula")
-"""What a formula is while it is computed."""
+"""The value of a formula while it is computed: who asks for it then is part of a circle."""
 
 
 class BaseRow:
@@ -121,27 +101,35 @@ class BaseRow:
         self.properties: dict[str, Value] = {}
         """Properties by name in lower case, once they were asked for."""
         self.results: dict[str, Value | ExpressionError] = {}
-        """Formulas by name, once they were asked for; while one is computed, the error of a circle."""
+        """Formulas by name, once they were asked for; while one is computed, the error of a circle.
+        """
 
 
 def note_property(name: str) -> Evaluate:
-    """A property of the row's note, its name in any case; null without it."""
+    """Return the function of a property of the row's note, its name in any case.
+
+    It is null for a note without the property.
+    """
     key = name.lower()
 
-    def read(scope: Scope) -> Value:
+    def read_once(scope: Scope) -> Value:
         row: BaseRow = scope.row
         value = row.properties.get(key, _UNKNOWN)
         if value is _UNKNOWN:
             value = row.properties[key] = _read_property(scope, row.file.path, key)
         return value
 
-    return read
+    return read_once
 
 
 def formula_value(name: str) -> Evaluate:
-    """A formula of the base, computed once per row; null for an unknown one. A circle is an error."""
+    """Return the function of a formula of the base; it is null for an unknown one.
 
-    def read(scope: Scope) -> Value:
+    A formula is computed once per row, without the variables of the expression that uses it. One
+    that uses itself is an error.
+    """
+
+    def compute_once(scope: Scope) -> Value:
         row: BaseRow = scope.row
         result = row.results.get(name, _UNKNOWN)
         if result is _UNKNOWN:
@@ -160,31 +148,31 @@ def formula_value(name: str) -> Evaluate:
             raise ExpressionError(result.message)
         return result
 
-    return read
+    return compute_once
 
 
 _UNKNOWN = object()
 
 
 def file_field(name: str) -> Evaluate:
-    """A field of the row's file; an unknown one is an error."""
+    """Return the function of a field of the row's file; an unknown one is an error."""
     get = FILE_FIELDS.get(name)
     if get is None:
-        return lambda scope: field(scope.row.file, name, scope)
+        return lambda scope: field_of(scope.row.file, name, scope)
     return lambda scope: get(scope.row.file, scope)
 
 
 def _this_field(name: str) -> Evaluate:
-    """`this.file`, or a property of `this`."""
+    """Return the function of `this.file`, or of a property of `this`."""
     key = name.lower()
 
-    def read(scope: Scope) -> Value:
+    def read_this(scope: Scope) -> Value:
         this = scope.context.this
         if not isinstance(this, File):
             return None
         return this if name == "file" else _read_property(scope, this.path, key)
 
-    return read
+    return read_this
 
 
 def _read_property(scope: Scope, path: str, key: str) -> Value:
@@ -200,7 +188,7 @@ _ROOTS: Mapping[str, Callable[[str], Evaluate]] = {
 
 
 def _name(name: str) -> Evaluate:
-    """What a bare name means."""
+    """Return the function of a bare name."""
     match name:
         case "file":
             return lambda scope: scope.row.file
@@ -214,7 +202,10 @@ def _name(name: str) -> Evaluate:
 
 
 def _access(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | None:
-    """`file.name`, `note["key"]`, `formula.x`, `this.y` without the object in between."""
+    """Return the function of `file.name`, `note["key"]`, `formula.x` or `this.y`; else None.
+
+    Without it, an access to one property would first make an object of all of them.
+    """
     match node:
         case FieldAccess(Name(root), name) if root in _ROOTS and root not in compiler.parameters:
             return _ROOTS[root](name)
@@ -223,8 +214,11 @@ def _access(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | N
     return None
 
 
-def field(value: Value, name: str, scope: Scope) -> Value:
-    """`value.name`"""
+def field_of(value: Value, name: str, scope: Scope) -> Value:
+    """Return `value.name`.
+
+    Raises: ExpressionError for a field that no value of this type has.
+    """
     if value is None:
         return None
     if type(value) is dict:
@@ -235,8 +229,11 @@ def field(value: Value, name: str, scope: Scope) -> Value:
     return get(value, scope)
 
 
-def index(value: Value, key: Value, _: Scope) -> Value:
-    """`value[key]`: an item, a letter, or the value of a key; null where there is none."""
+def item_of(value: Value, key: Value, _: Scope) -> Value:
+    """Return `value[key]`: an item, a letter, or the value of a key; null where there is none.
+
+    Raises: ExpressionError for other types.
+    """
     if value is None:
         return None
     if isinstance(value, list | str) and isinstance(key, float):
@@ -244,8 +241,8 @@ def index(value: Value, key: Value, _: Scope) -> Value:
         return value[place] if place is not None and place < len(value) else None
     if isinstance(value, dict) and isinstance(key, str):
         return value.get(key)
-    wanted = f'"{key}"' if isinstance(key, str) else f"an item by {type_name(key)}"
-    raise ExpressionError(f"Cannot find {wanted} on type {type_name(value)}")
+    subject = f'"{key}"' if isinstance(key, str) else f"an item by {type_name(key)}"
+    raise ExpressionError(f"Cannot find {subject} on type {type_name(value)}")
 
 
 def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
@@ -267,13 +264,13 @@ def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
 def _if(name: str, arguments: list[Evaluate]) -> Evaluate:
     if not 2 <= len(arguments) <= 3:
         return fail_with(f'"{name}" expects 2 to 3 arguments, given {len(arguments)}.')
-    condition, then, *rest = arguments
-    otherwise = rest[0] if rest else lambda _: None
+    condition, then = arguments[:2]
+    otherwise = arguments[2] if len(arguments) > 2 else lambda _: None
     return lambda scope: then(scope) if is_true(condition(scope)) else otherwise(scope)
 
 
 def fail_with(message: str) -> Evaluate:
-    """An expression that has no value for any row."""
+    """Return an expression that has no value for any row."""
 
     def fail(_: Scope) -> Value:
         raise ExpressionError(message)
@@ -284,24 +281,27 @@ def fail_with(message: str) -> Evaluate:
 def _function(
     receiver: Evaluate | None, name: str, nodes: tuple[Node, ...], compiler: Compiler
 ) -> Evaluate:
-    """A method, or a global function, which has no receiver."""
-    variables = find(BODIES, name) if receiver else None
+    """Return the call of a method, or of a global function, which has no receiver.
+
+    Which method it is depends on the type of the receiver, so it is found for every row.
+    """
+    variables = find_entry(BODIES, name) if receiver else None
     body = compiler.compile(nodes[0], variables) if variables is not None and nodes else None
     arguments = [compiler.compile(node) for node in (nodes if body is None else nodes[1:])]
 
     def call(scope: Scope) -> Value:
         value = receiver(scope) if receiver else None
-        method: Method | None = find(METHODS[type(value)] if receiver else GLOBALS, name)
+        method: Method | None = find_entry(METHODS[type(value)] if receiver else GLOBALS, name)
         if receiver and value is None and (method is None or not method.takes_null):
             return None
         if method is None:
             on_type = f" on type {type_name(value)}" if receiver else ""
             raise ExpressionError(f'Cannot find function "{name}"{on_type}')
-        given = [argument(scope) for argument in arguments]
+        argument_values = [argument(scope) for argument in arguments]
         if body is not None:
-            given.insert(0, body_of(body, scope))
-        taken = check(name, method, given)
-        return None if taken is None else method.run(scope, value, *taken)
+            argument_values.insert(0, bind_body(body, scope))
+        accepted = check_arguments(name, method, argument_values)
+        return None if accepted is None else method.run(scope, value, *accepted)
 
     return call
 
@@ -311,8 +311,8 @@ BASES = Language(
     unary=UNARY,
     lazy=LAZY,
     name_of=_name,
-    field=field,
-    index=index,
+    field=field_of,
+    index=item_of,
     call=_call,
     compile_field=_access,
 )

@@ -16,7 +16,7 @@ from obsidian_mcp.core.expressions.syntax import (
 )
 from obsidian_mcp.core.frontmatter import yaml12
 
-from .base_file import Base, Filter, FilterStatement, Junction, View
+from .base_file import Base, BaseFilter, FilterStatement, Junction, View
 from .parser import parse_or_problem
 
 
@@ -29,33 +29,31 @@ class NewItem:
     properties: dict[str, yaml12.Value] = field(default_factory=dict)
 
 
-def new_item(base: Base, view: View) -> NewItem:
-    """Return what `newItemFolder` and the filters that must all hold say of a new note (BASE-92)."""
+def describe_new_item(base: Base, view: View) -> NewItem:
+    """Return what `newItemFolder` and the filters that must all hold say of a new note (BASE-92).
+
+    Such filters are `property == value`, `property.contains(link("c"))`, `file.hasTag("a")`,
+    `tags.contains("a")`, `file.inFolder("b")`.
+    """
     item, tags = NewItem(base.new_item_folder), list[str]()
     links: dict[str, list[yaml12.Value]] = {}
     for statement in (*_list_required(base.filters), *_list_required(view.filters)):
         match parse_or_problem(statement.text):
-            case Binary("==", left, right) if (name := _property(left)) and (
-                value := _write_value(right)
-            ) is not None:
-                item.properties.setdefault(name, value)
+            case Binary("==", left, right):
+                name, value = _property(left), _write_value(right)
+                if name and value is not None:
+                    item.properties.setdefault(name, value)
             case FunctionCall(
                 FieldAccess(FieldAccess(Name("file"), "tags") | Name("tags"), "contains"),
                 (Literal(str() as tag),),
             ):
                 tags.append(tag.removeprefix("#"))
-            case FunctionCall(FieldAccess(of, "contains"), (FunctionCall() as link,)) if (
-                name := _property(of)
-            ) and (value := _write_value(link)):
-                links.setdefault(name, []).append(value)
+            case FunctionCall(FieldAccess(of, "contains"), (FunctionCall() as link,)):
+                name, value = _property(of), _write_value(link)
+                if name and value:
+                    links.setdefault(name, []).append(value)
             case FunctionCall(FieldAccess(Name("file"), "hasTag"), arguments):
-                tags += [
-                    argument.value.removeprefix("#")
-                    for argument in arguments
-                    if isinstance(argument, Literal)
-                    and isinstance(argument.value, str)
-                    and argument.value
-                ]
+                tags += _tags(arguments)
             case FunctionCall(FieldAccess(Name("file"), "inFolder"), (Literal(str() as folder),)):
                 item.folder = item.folder or folder.strip("/")
     for name, values in links.items():
@@ -65,8 +63,16 @@ def new_item(base: Base, view: View) -> NewItem:
     return item
 
 
-def _list_required(part: Filter | None) -> Iterator[FilterStatement]:
-    """The statements that must hold for every row; an `or` of several requires none of them."""
+def _tags(arguments: tuple[Node, ...]) -> list[str]:
+    texts = [argument.value for argument in arguments if isinstance(argument, Literal)]
+    return [text.removeprefix("#") for text in texts if isinstance(text, str) and text]
+
+
+def _list_required(part: BaseFilter | None) -> Iterator[FilterStatement]:
+    """Yield the statements that must hold for every row.
+
+    An `or` of several requires none of them.
+    """
     match part:
         case FilterStatement():
             yield part
@@ -78,7 +84,7 @@ def _list_required(part: Filter | None) -> Iterator[FilterStatement]:
 
 
 def _write_value(node: Node) -> str | bool | float | None:
-    """The value of a literal or a link as a property has it; None for anything else."""
+    """Return the value of a literal or a link as a property has it; None for anything else."""
     match node:
         case Literal(str() | bool() | float() as value):
             return value
@@ -90,7 +96,10 @@ def _write_value(node: Node) -> str | bool | float | None:
 
 
 def _property(node: Node) -> str:
-    """The name of the note's property that an expression reads, also as `list(property)`; "" for anything else."""
+    """Return the name of the note's property that an expression reads, also as `list(property)`.
+
+    Empty for anything else.
+    """
     match node:
         case FunctionCall(Name("list"), (inner,)):
             return _property(inner)

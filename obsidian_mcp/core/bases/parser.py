@@ -48,7 +48,10 @@ _HINTS = dict(read_rows(__file__, "hints"))
 
 
 class _Token(NamedTuple):
+    """A part of the text; `end` is behind the white space, and of a quote before its text."""
+
     kind: str
+    """A group of _TOKEN."""
     text: str
     at: int
     end: int
@@ -56,22 +59,29 @@ class _Token(NamedTuple):
 
 @lru_cache(maxsize=256)
 def parse_or_problem(text: str) -> Node | SyntaxProblem:
-    """The node of a whole expression, or why it does not parse."""
+    """Return the node of a whole expression, or why it does not parse."""
     if len(text) > MAX_LENGTH:
         return SyntaxProblem(MAX_LENGTH, f"the expression is longer than {MAX_LENGTH:,} characters")
     try:
-        return _Parser(text).whole()
+        return _Parser(text).parse_whole()
     except SyntaxProblem as problem:
         return problem.with_traceback(None)
 
 
 class _Parser:
+    """Reads an expression from left to right, one token ahead, by the precedence of operators.
+
+    Every method reads one rule of the grammar.
+    Raises: SyntaxProblem.
+    """
+
     def __init__(self, text: str) -> None:
         self._text = text
         self._nesting = 0
         self._token = self._read(0)
 
-    def whole(self) -> Node:
+    def parse_whole(self) -> Node:
+        """Read the whole text."""
         if self._token.kind == "end":
             raise self._problem(self._token, "a value", "the expression is empty")
         node = self._expression()
@@ -80,34 +90,34 @@ class _Parser:
         return node
 
     def _read(self, at: int) -> _Token:
-        found = _TOKEN.match(self._text, at)
-        if found is None:
+        match = _TOKEN.match(self._text, at)
+        if match is None:
             start = len(self._text) - len(self._text[at:].lstrip())
             raise SyntaxProblem(start, f"the character {self._text[start]!r} has no meaning here")
-        kind = str(found.lastgroup)
-        return _Token(kind, found[kind], found.start(kind), found.end())
+        kind = str(match.lastgroup)
+        return _Token(kind, match[kind], match.start(kind), match.end())
 
     def _next(self) -> _Token:
         token = self._token
         self._token = self._read(token.end)
         return token
 
-    def _takes(self, operator: str) -> bool:
+    def _accept(self, operator: str) -> bool:
+        """Go past an operator; return whether it was the next token."""
         if self._token.kind == "operator" and self._token.text == operator:
             self._next()
             return True
         return False
 
     def _problem(self, token: _Token, expected: str, problem: str = "") -> SyntaxProblem:
-        if not problem:
-            problem = (
-                "the expression ends here"
-                if token.kind == "end"
-                else f'"{token.text}" cannot stand here'
-            )
+        if not problem and token.kind == "end":
+            problem = "the expression ends here"
+        elif not problem:
+            problem = f'"{token.text}" cannot stand here'
         return SyntaxProblem(token.at, problem, expected, _HINTS.get(token.text, ""))
 
     def _expression(self, least: int = 1) -> Node:
+        """Read operands joined by operators that are at least as strong as `least`."""
         left = self._unary()
         while self._token.kind == "operator":
             strength = PRECEDENCE.get(self._token.text, 0)
@@ -154,11 +164,9 @@ class _Parser:
                 return syntax.Literal(float(self._next().text))
             case "name":
                 self._next()
-                return (
-                    syntax.Literal(_CONSTANTS[token.text])
-                    if token.text in _CONSTANTS
-                    else syntax.Name(token.text)
-                )
+                if token.text in _CONSTANTS:
+                    return syntax.Literal(_CONSTANTS[token.text])
+                return syntax.Name(token.text)
             case "quote":
                 return syntax.Literal(self._string(token))
             case "operator" if token.text == "/":
@@ -170,51 +178,50 @@ class _Parser:
         raise self._problem(token, "a value")
 
     def _list(self, closing: str, opened: _Token) -> tuple[Node, ...]:
-        """Values with commas between them, and the closing bracket."""
-        return () if self._takes(closing) else self._inside(opened, closing, self._items)
+        """Read values with commas between them, and the closing bracket."""
+        return () if self._accept(closing) else self._inside(opened, closing, self._items)
 
     def _items(self) -> tuple[Node, ...]:
         items = [self._expression()]
-        while self._takes(","):
+        while self._accept(","):
             items.append(self._expression())
         return tuple(items)
 
-    def _inside(self, opened: _Token, closing: str, read: Callable[[], T]) -> T:
-        """What stands behind an open bracket, and the closing one."""
+    def _inside(self, opened: _Token, closing: str, read_content: Callable[[], T]) -> T:
+        """Read what stands behind an open bracket, and the closing one."""
         self._nesting += 1
         if self._nesting > MAX_NESTING:
             raise SyntaxProblem(opened.at, f"brackets are nested more than {MAX_NESTING} deep")
-        found = read()
+        content = read_content()
         self._nesting -= 1
-        if not self._takes(closing):
-            raise self._problem(
-                self._token, f'"{closing}" for the "{opened.text}" at column {opened.at + 1}'
-            )
-        return found
+        if not self._accept(closing):
+            opening = f'the "{opened.text}" at column {opened.at + 1}'
+            raise self._problem(self._token, f'"{closing}" for {opening}')
+        return content
 
     def _string(self, token: _Token) -> str:
-        found = _STRING[token.text].match(self._text, token.end)
-        if found is None:
+        match = _STRING[token.text].match(self._text, token.end)
+        if match is None:
             raise SyntaxProblem(token.at, "a quote is not closed", f"a second {token.text}")
-        self._token = self._read(found.end())
-        return _ESCAPE.sub(_unescape, found[1]) if "\\" in found[1] else found[1]
+        self._token = self._read(match.end())
+        return _ESCAPE.sub(_unescape, match[1]) if "\\" in match[1] else match[1]
 
     def _regexp(self, token: _Token) -> RegExpValue:
-        found = _REGEXP.match(self._text, token.at)
-        if found is None:
+        match = _REGEXP.match(self._text, token.at)
+        if match is None:
             raise self._problem(token, "a value, or a closed regular expression such as /a+/g")
-        if not _FLAGS.issuperset(found[2]) or len(set(found[2])) < len(found[2]):
+        if not _FLAGS.issuperset(match[2]) or len(set(match[2])) < len(match[2]):
             raise SyntaxProblem(
-                found.start(2), f'"{found[2]}" are no flags of a regular expression'
+                match.start(2), f'"{match[2]}" are no flags of a regular expression'
             )
         try:
-            expression = RegExpValue(found[1], found[2])
+            expression = RegExpValue(match[1], match[2])
         except ExpressionError as error:
             raise SyntaxProblem(token.at, error.message.rstrip(".")) from None
-        self._token = self._read(found.end())
+        self._token = self._read(match.end())
         return expression
 
 
-def _unescape(found: re.Match[str]) -> str:
-    escape = found[1]
+def _unescape(match: re.Match[str]) -> str:
+    escape = match[1]
     return chr(int(escape[1:], 16)) if len(escape) > 1 else _ESCAPED.get(escape, escape)

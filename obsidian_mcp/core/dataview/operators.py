@@ -69,13 +69,13 @@ _BY_TYPES: dict[tuple[str, str, str], Operate] = {
     ("string", "*", "number"): _repeat,
     ("number", "*", "string"): lambda left, right, context: _repeat(right, left, context),
     ("date", "-", "date"): lambda left, right, _: between(left, right),
-    ("date", "-", "duration"): lambda left, right, _: shift(left, right.scaled(-1.0), elapsed=True),
+    ("date", "-", "duration"): lambda left, right, _: shift(left, right.scale(-1.0), elapsed=True),
     ("date", "+", "duration"): lambda left, right, _: shift(left, right, elapsed=True),
     ("duration", "+", "date"): lambda left, right, _: shift(right, left, elapsed=True),
     ("duration", "+", "duration"): lambda left, right, _: normalized(left.plus(right)),
-    ("duration", "-", "duration"): lambda left, right, _: normalized(left.plus(right.scaled(-1.0))),
-    ("duration", "*", "number"): lambda left, right, _: normalized(left.scaled(right)),
-    ("number", "*", "duration"): lambda left, right, _: normalized(right.scaled(left)),
+    ("duration", "-", "duration"): lambda left, right, _: normalized(left.plus(right.scale(-1.0))),
+    ("duration", "*", "number"): lambda left, right, _: normalized(left.scale(right)),
+    ("number", "*", "duration"): lambda left, right, _: normalized(right.scale(left)),
     ("duration", "/", "number"): lambda left, right, _: normalized(
         Duration(*(javascript.divide(getattr(left, unit), right) for unit in UNITS))
     ),

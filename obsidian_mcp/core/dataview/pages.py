@@ -25,7 +25,7 @@ from obsidian_mcp.core.dataview.records import (
 )
 from obsidian_mcp.core.dataview.settings import Settings
 from obsidian_mcp.core.dataview.values import ExternalLink, duration_text, file_title, link_text
-from obsidian_mcp.core.expressions.answer import Cell, Cells, cell_of
+from obsidian_mcp.core.expressions.answer import Cell, CellWriters, cell_of
 from obsidian_mcp.core.expressions.evaluate import Context, Function
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import (
@@ -448,7 +448,7 @@ def _item(item: ItemRecord, context: Context) -> Cell:
     return cell
 
 
-CELLS: Cells = {
+CELLS: CellWriters = {
     Date: lambda date, context: _text(date_text(date), context),
     Duration: lambda duration, context: _text(duration_text(duration), context),
     LinkValue: lambda link, context: _text(link_text(link), context),

@@ -110,7 +110,7 @@ def _amount(number: float) -> str:
 def between(later: Date, earlier: Date) -> Duration:
     """`later - earlier`: the calendar difference, normalized (DV-70); negative where the first is the earlier one."""
     if later.milliseconds < earlier.milliseconds:
-        return normalized(_difference(later, earlier).scaled(-1.0))
+        return normalized(_difference(later, earlier).scale(-1.0))
     return normalized(_difference(earlier, later))
 
 

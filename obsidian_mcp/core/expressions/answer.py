@@ -16,7 +16,7 @@ T = TypeVar("T")
 Cell = Any
 """JSON: null, boolean, number, text, list, object."""
 
-Cells = Mapping[type, Callable[[Value, "Context"], Cell]]
+CellWriters = Mapping[type, Callable[[Value, "Context"], Cell]]
 """How a language shows a value in a cell, by the value's type; null, numbers, texts, lists, objects are shared."""
 
 
@@ -96,7 +96,7 @@ def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value is not None}
 
 
-def cell_of(value: Value, cells: Cells, context: Context, depth: int = 0) -> Cell:
+def cell_of(value: Value, cells: CellWriters, context: Context, depth: int = 0) -> Cell:
     """A value as JSON, an error as `{"error": message}` (EXPR-57). Raises: ExpressionError if too deep or large."""
     if (make := cells.get(type(value))) is not None:
         return make(value, context)

@@ -153,7 +153,7 @@ class Duration:
         days = self.years * YEAR_DAYS + self.months * MONTH_DAYS + self.weeks * 7 + self.days
         return days * DAY_MS + self.time_ms
 
-    def scaled(self, factor: float) -> Duration:
+    def scale(self, factor: float) -> Duration:
         return Duration(*(getattr(self, unit) * factor for unit in UNITS))
 
     def plus(self, other: Duration) -> Duration:

@@ -271,13 +271,13 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
     for entry in vault.entries():
         if extension(entry.path) != ".base":
             continue
-        from obsidian_mcp.core.bases.base_file import text_literals  # loaded when it is needed
+        from obsidian_mcp.core.bases.validation import find_texts  # loaded when it is needed
 
         try:
             text = vault.read_text(entry).text.body
         except errors.AppError:  # gone, or not downloaded
             continue
-        for line, literal in text_literals(text):
+        for line, literal in find_texts(text):
             if _is_lost(vault, entry.path, literal, files, folder):
                 places.append(f"{entry.path} line {line} ({literal!r})")
     marked = _bookmarked(vault, files, folder)

@@ -75,9 +75,9 @@ def view_type(vault: Vault, query: Query) -> str:
     query = _identify(vault, query)
     if query.language != "base":
         return ""
-    from obsidian_mcp.core.bases.base_file import read
+    from obsidian_mcp.core.bases.base_reader import read_base
 
-    return read(query.text).view(query.view or None).type
+    return read_base(query.text).view(query.view or None).type
 
 
 def _identify(vault: Vault, query: Query) -> Query:
@@ -141,15 +141,15 @@ def inline_prefix(vault: Vault) -> str:
 
 
 def _bases(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
-    from obsidian_mcp.core.bases.base_file import read  # loaded when it is needed
+    from obsidian_mcp.core.bases.base_reader import read_base  # loaded when it is needed
     from obsidian_mcp.core.bases.view import run_view
 
-    base = read(query.text)
+    base = read_base(query.text)
     return lambda moment: run_view(base, _context(vault, query, moment), query.page, query.view or None)
 
 
 def _table(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
-    from obsidian_mcp.core.bases.view import run_table  # loaded when it is needed
+    from obsidian_mcp.core.bases.table_rows import run_table  # loaded when it is needed
     from obsidian_mcp.core.note.table import locate
 
     if not query.this:
@@ -160,7 +160,7 @@ def _table(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     def run(moment: Moment) -> QueryAnswer:
         context = _context(vault, query, moment)
         context.this = context.this or File(note)
-        return run_table(query.text, context.this, located, context, query.page, query.view)
+        return run_table(query.text, context.this, located, context, query.page, view=query.view)
 
     return run
 

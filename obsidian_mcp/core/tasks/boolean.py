@@ -174,7 +174,7 @@ def _combine(
         if isinstance(part, _Operand):
             operand = _parse_operand(part, environment, depth)
             steps.append(operand)
-            explanations.append(operand.explained_in(part))
+            explanations.append(operand.explain_in(part))
         else:
             steps.append(part)
             operands = explanations[-1:] if part == "NOT" else explanations[-2:]

@@ -40,7 +40,7 @@ class Filter:
     path: Callable[[str], bool] | None = None
     """The whole filter, where it is about nothing but the path of the note."""
 
-    def explained_in(self, line: str) -> Explanation:
+    def explain_in(self, line: str) -> Explanation:
         """Return the explanation as part of a larger one, behind the line where they differ."""
         if str(self.explanation) == line:
             return self.explanation

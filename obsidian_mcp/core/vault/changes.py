@@ -216,9 +216,9 @@ def _problem(disk: str, data: bytes) -> str | None:
 
             return canvas.read(Text.decode(data).body).error
         case ".base":
-            from obsidian_mcp.core.bases.base_file import validate
+            from obsidian_mcp.core.bases.validation import validate_base
 
-            refused = [str(mistake) for mistake in validate(Text.decode(data).body) if mistake.refused]
+            refused = [str(mistake) for mistake in validate_base(Text.decode(data).body) if mistake.refused]
             if refused:
                 return f"The base is not readable: {'; '.join(refused[:MISTAKES_SHOWN])}"
     return None

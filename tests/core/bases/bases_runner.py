@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from obsidian_mcp.core.bases.base_file import read
+from obsidian_mcp.core.bases.base_reader import read_base
 from obsidian_mcp.core.bases.view import run_view
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context
@@ -30,7 +30,7 @@ def run(
 ) -> QueryAnswer:
     """A base as YAML or as its values; `this` is a path."""
     text = base if isinstance(base, str) else json.dumps(base)
-    return run_view(read(text), Context(vault, NOW, this=vault.file(this)), Page(100), view)
+    return run_view(read_base(text), Context(vault, NOW, this=vault.file(this)), Page(100), view)
 
 
 def view_of(**keys: Any) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.bases.base_file import read, validate
+from obsidian_mcp.core.bases.base_reader import read_base
 from obsidian_mcp.core.bases.parser import parse_or_problem
+from obsidian_mcp.core.bases.validation import validate_base
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
 from obsidian_mcp.errors import QueryInvalid
 
@@ -50,7 +51,7 @@ def test_a_key_of_the_wrong_form_refuses_the_base_with_its_place(
 ) -> None:
     """BASE-01 to BASE-04, BASE-09, BASE-13"""
     with pytest.raises(QueryInvalid) as refusal:
-        read(text)
+        read_base(text)
     assert refusal.value.message.startswith(message)
     assert refusal.value.data["line"] == line
     assert refusal.value.data.get("column") == column
@@ -71,12 +72,12 @@ def test_validation_lists_every_mistake_in_the_order_of_its_lines() -> None:
         "    name: V\n"
         "    filters: a and b\n"
     )
-    assert [(mistake.line, mistake.column, mistake.refused) for mistake in validate(text)] == [
+    assert [(mistake.line, mistake.column, mistake.refused) for mistake in validate_base(text)] == [
         (4, 15, False),
         (7, 15, False),
         (11, 16, False),
     ]
-    assert [mistake.message for mistake in validate(text)] == [
+    assert [mistake.message for mistake in validate_base(text)] == [
         'Filter: "=" cannot stand here. Expected an operator or the end. Write == to compare.',
         'Formula "bad": "*" cannot stand here. Expected a value.',
         'Filter of view 1: "and" cannot stand here. Expected an operator or the end. Write && for and.',
@@ -85,7 +86,7 @@ def test_validation_lists_every_mistake_in_the_order_of_its_lines() -> None:
 
 def test_a_sound_base_has_no_mistakes() -> None:
     """BASE-09"""
-    assert validate("formulas:\n  a: price\nviews:\n  - type: table\n    name: V\n") == []
+    assert validate_base("formulas:\n  a: price\nviews:\n  - type: table\n    name: V\n") == []
 
 
 def test_the_singular_of_a_key_is_warned_of_and_has_no_effect() -> None:
@@ -100,10 +101,10 @@ def test_a_filter_that_yaml_reads_as_a_tag_is_warned_of(filters: str) -> None:
     """BASE-02"""
     views = "\nviews:\n  - {type: table, name: V}\n"
 
-    assert "put it in quotes" in str(read(filters + views).warnings)
-    assert not read(filters.replace("!n.isEmpty()", "'!n.isEmpty()'") + views).warnings
+    assert "put it in quotes" in str(read_base(filters + views).warnings)
+    assert not read_base(filters.replace("!n.isEmpty()", "'!n.isEmpty()'") + views).warnings
     with pytest.raises(QueryInvalid, match="put it in quotes"):
-        read(filters.replace("isEmpty()", 'is("a b")') + views)
+        read_base(filters.replace("isEmpty()", 'is("a b")') + views)
 
 
 @pytest.mark.parametrize(

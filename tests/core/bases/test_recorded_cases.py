@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.bases.base_file import read
+from obsidian_mcp.core.bases.base_reader import read_base
 from obsidian_mcp.core.bases.view import run_view
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context
@@ -48,7 +48,7 @@ def evaluate(case: dict[str, Any]) -> QueryAnswer:
         "views": [{"type": "table", "name": "V", "order": ["formula.case"]}],
     }
     context = Context(vault, datetime.fromisoformat("2026-06-11T22:48:49"), this=vault.file(recorded["this"]))
-    return run_view(read(json.dumps(base)), context, Page(10))
+    return run_view(read_base(json.dumps(base)), context, Page(10))
 
 
 VAULTS = SHARED.parent / "vaults"
@@ -64,7 +64,7 @@ def test_every_view_of_real_bases_answers_without_a_warning(name: str) -> None:
     bases = [path for path in vault.texts if path.endswith(".base")]
     assert bases
     for path in bases:
-        base = read(vault.texts[path])
+        base = read_base(vault.texts[path])
         for view in base.views:
             context = Context(vault, datetime.fromisoformat("2026-06-11T22:48:49"), this=vault.file(path))
             answer = run_view(base, context, Page(1000), view.name)

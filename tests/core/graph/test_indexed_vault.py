@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.bases.base_file import read
+from obsidian_mcp.core.bases.base_reader import read_base
 from obsidian_mcp.core.bases.view import run_view
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context
@@ -53,7 +53,7 @@ def notes(count: int) -> dict[str, str]:
 def run(vault: MemoryVault, base: dict[str, Any]) -> QueryAnswer:
     def query(moment: Moment) -> QueryAnswer:
         view = IndexedVault(moment)
-        return run_view(read(json.dumps(base)), Context(view, datetime.fromisoformat("2025-01-01")), Page(1000))
+        return run_view(read_base(json.dumps(base)), Context(view, datetime.fromisoformat("2025-01-01")), Page(1000))
 
     return vault.graph.evaluate(query).value
 
@@ -72,7 +72,7 @@ def test_a_query_has_the_same_answer_over_the_index_and_over_the_texts(count: in
         vault.look()
     answer = run(vault, BASE)
     plain = TextVault(texts)
-    expected = run_view(read(json.dumps(BASE)), Context(plain, datetime.fromisoformat("2025-01-01")), Page(1000))
+    expected = run_view(read_base(json.dumps(BASE)), Context(plain, datetime.fromisoformat("2025-01-01")), Page(1000))
     canvas = next(place for place, row in enumerate(answer.rows) if row[0] == "c.canvas")
     links = answer.columns.index(next(column for column in answer.columns if column.id == "formula.links"))
     assert answer.rows[canvas][links] == ["[[f1/Note 1.md|f1/Note 1.md]]"]
