@@ -11,9 +11,9 @@ import pytest
 from obsidian_mcp.adapters import begun_steps
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.core.operations.undo import undo
-from obsidian_mcp.core.vault.operation import Create, Remove, Write
+from obsidian_mcp.core.vault.operation import Create, Move, Remove, Write
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NoteExists, StaleEtag
+from obsidian_mcp.errors import NoteExists, StaleEtag, StorageFailed, UndoConflict
 
 pytestmark = pytest.mark.usefixtures("disk_of_macos")
 
@@ -175,3 +175,58 @@ def test_a_half_written_record_of_begun_steps_counts_as_none(root: Path, opened:
         pass
 
     assert {(root / f"{number}.md").read_bytes() for number in range(4)} == {BEFORE}
+
+
+class Refusing(Disk):
+    """Another program rewrites a line of the first file, and then the second one is refused."""
+
+    def write(self, disk: str, data: bytes, expected: bytes | None = None) -> Any:
+        if disk == "1.md":
+            (self.root / "0.md").write_bytes(b"# Log\nours, and theirs\n")
+            append(self.root / disk)
+        return super().write(disk, data, expected)
+
+
+def test_what_cannot_be_told_apart_is_named_and_its_old_text_can_be_had_back(root: Path, opened: Opened) -> None:
+    """SAFE-22: "Nothing was written" would be untrue, and the old line would be nowhere."""
+    vault = opened(Refusing(root))
+
+    with pytest.raises(StorageFailed, match=r"'0\.md' had been written before") as raised:
+        vault.commit("replace", [Write("0.md", BEFORE, b"# Log\nours\n"), Write("1.md", BEFORE, AFTER)])
+
+    assert (root / "0.md").read_bytes() == b"# Log\nours, and theirs\n"
+    assert (root / "1.md").read_bytes() == BEFORE + FOREIGN
+    undo(opened(), raised.value.data["change"])
+    assert (root / "0.md").read_bytes() == BEFORE
+
+
+@pytest.mark.parametrize("by", ["a later change", "another program"])
+def test_the_undo_of_a_note_that_was_moved_since_is_refused_with_its_place(root: Path, opened: Opened, by: str) -> None:
+    """SAFE-06: the answer was "undone", and the note was still there."""
+    vault = opened()
+    vault.commit("create_note", [Create("F/New.md", b"new\n")])
+    if by == "a later change":
+        vault.commit("move_note", [Move("F", "G")])
+    else:
+        (root / "F").rename(root / "G")
+    vault.refresh()
+
+    with pytest.raises(UndoConflict, match=r"moved since, to 'G/New\.md'"):
+        undo(vault, 1)
+
+    assert (root / "G/New.md").read_bytes() == b"new\n"
+    _, done, left = undo(vault, 1, "current")
+    assert [step.disk for step in left] == ["F/New.md"]
+    assert done.change
+
+
+def test_the_undo_of_a_note_that_is_gone_is_done(root: Path, opened: Opened) -> None:
+    """SAFE-04."""
+    vault = opened()
+    vault.commit("create_note", [Create("New.md", b"new\n")])
+    (root / "New.md").unlink()
+    vault.refresh()
+
+    undo(vault, 1)
+
+    assert vault.journal.changes(None, 10, 0)[1] == 2

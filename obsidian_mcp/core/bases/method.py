@@ -101,7 +101,11 @@ def check_arguments(
 def _write_range(minimum: int, maximum: int | None) -> str:
     if maximum is None:
         return f"at least {write_count(minimum, 'argument')}"
-    return write_count(minimum, "argument") if minimum == maximum else f"{minimum} to {maximum} arguments"
+    return (
+        write_count(minimum, "argument")
+        if minimum == maximum
+        else f"{minimum} to {maximum} arguments"
+    )
 
 
 def find_entry(table: Mapping[str, Any], name: str) -> Any:

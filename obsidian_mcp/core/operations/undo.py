@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import accumulate
+from operator import attrgetter
 from typing import Literal
 
 from obsidian_mcp.core.files.catalog import normal_form
@@ -18,7 +19,7 @@ from obsidian_mcp.core.vault import changes
 from obsidian_mcp.core.vault.moves import Moves
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, RemoveFolder, Write
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import ChangeNotFound, NoteNotFound, UndoConflict
+from obsidian_mcp.errors import AppError, ChangeNotFound, NoteNotFound, UndoConflict
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
@@ -125,6 +126,8 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
             try:  # what was removed comes back after the moves
                 place = step.disk if kind == "remove" else moves.after(step.disk, earlier)
                 operation = _content(vault, step, place, wins, is_free=kind == "remove" and place in free)
+                if operation is None and kind == "create" and wins != "undo":
+                    _check_gone(vault, recorded, step, place)
             except UndoConflict:
                 if wins != "current":
                     raise
@@ -219,6 +222,33 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
     if wanted is None:
         return Remove(disk, permanent=vault.policy.permanent_delete, before=now)
     return Create(disk, wanted) if now is None else Write(disk, now, wanted)
+
+
+def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:
+    """Check that a file that is to be removed was not moved instead: it would stay, and the undo be called done.
+
+    Raises: UndoConflict with its place.
+    """
+    if vault.files.exists(disk):
+        return
+    later = sorted(vault.journal.since(recorded.number), key=attrgetter("number"))
+    moves = Moves(Move(one.disk, one.target) for change in later for one in change.steps if one.target is not None)
+    place = moves.after(disk)
+    if place == disk or not vault.files.exists(place):
+        namesakes = (vault.catalog[path].disk for path in vault.catalog.named(normal_form(disk.rpartition("/")[2])))
+        place = next((namesake for namesake in namesakes if _holds(vault, namesake, step.after)), "")
+    if place:
+        raise UndoConflict(
+            f"{normal_form(disk)!r} has been moved since, to {normal_form(place)!r}, so nothing was undone. Move it "
+            "back or delete it there, or choose with wins: 'current' leaves it.",
+            path=normal_form(place),
+        )
+
+
+def _holds(vault: Vault, disk: str, data: bytes | None) -> bool:
+    with suppress(AppError):
+        return vault.files.read(disk) == data
+    return False
 
 
 def _body(data: bytes | None) -> str:

@@ -17,6 +17,7 @@ from obsidian_mcp.core.files.ports import Author, Changer, Files, Journal, Step
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.diff import diff, merge, short_diff
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, check_size
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, VaultPath, extension, parent
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, NoteNotFound, StaleEtag, StorageFailed
@@ -276,10 +277,21 @@ class Changes:
         """Take back what died half done; what cannot be taken back now is tried again before the next change."""
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
-            lost = take_back(self._files, recorded.steps)
+            lost, mixed = take_back(self._files, recorded.steps)
             self._listing.look_at_all(recorded.steps)
             if not lost:
                 self._journal.discard(recorded.number)
+                self._keep_old_texts(recorded.tool, mixed)
+
+    def _keep_old_texts(self, tool: str, mixed: Sequence[Step]) -> int | None:
+        """Keep the old bytes of files that could not be taken back in a change of their own, which a person can undo;
+        return its number."""
+        kept = [step for step in mixed if step.before is not None]
+        if not kept:
+            return None
+        number = self._journal.begin(tool, kept)
+        self._journal.finish(number)
+        return number
 
     def _catch_up(self) -> None:
         """Look at the files that other processes have changed: the watcher may not have reported them yet (SAFE-09)."""
@@ -311,7 +323,7 @@ class Changes:
             self._moving = Moves(operation for operation in operations if isinstance(operation, Move))
             try:
                 with self._listing.frozen(steps):
-                    location = self._make(number, operations, recorded, [len(made) + 1 for made in folders])
+                    location = self._make(tool, number, operations, recorded, [len(made) + 1 for made in folders])
             finally:
                 self._moving = Moves()
             self._caught_up = number
@@ -328,7 +340,7 @@ class Changes:
                 _check_readable(operation)
 
     def _make(
-        self, number: int, operations: Sequence[Operation], steps: Sequence[Step], counts: Sequence[int]
+        self, tool: str, number: int, operations: Sequence[Operation], steps: Sequence[Step], counts: Sequence[int]
     ) -> str | None:
         """Make all operations or none; return the trash folder of a removed file. `counts`: how many of the steps
         belong to each operation, which is the last of them."""
@@ -345,16 +357,16 @@ class Changes:
                     raise
             self._journal.finish(number)
         except BaseException as error:
-            self._roll_back(number, steps[:begun], error)
+            self._roll_back(tool, number, steps[:begun], error)
             raise
         return location
 
-    def _roll_back(self, number: int, steps: Sequence[Step], error: BaseException) -> None:
+    def _roll_back(self, tool: str, number: int, steps: Sequence[Step], error: BaseException) -> None:
         """Take back the steps of a change that failed. Raises: StorageFailed naming the files that remain changed."""
-        lost = take_back(self._files, steps)
+        lost, mixed = take_back(self._files, steps)
+        reason = error.message if isinstance(error, AppError) else "The change was interrupted."
         if lost:
             shown = ", ".join(repr(normal_form(disk)) for disk in lost)
-            reason = error.message if isinstance(error, AppError) else "The change was interrupted."
             raise StorageFailed(
                 f"{reason} {shown} could not be brought back yet, because the disk refused. The old text is kept, and "
                 "the next change brings it back first.",
@@ -362,6 +374,9 @@ class Changes:
             ) from error
         with suppress(StorageFailed):  # the next change finds it, and nothing to take back
             self._journal.discard(number)
+        if mixed:
+            kept = self._keep_old_texts(tool, mixed)
+            raise _mixed_up(reason, mixed, kept) from error
 
     def _folders_made(self, operations: Sequence[Operation]) -> list[list[Step]]:
         """Return for each operation the folders that it makes on the way, outermost first, so that taking it back
@@ -492,6 +507,18 @@ class Changes:
 def _expecting(operation: Operation, step: Step) -> Operation:
     """Return a removal with the bytes that the journal has: the file must hold these in the last moment (SAFE-08)."""
     return operation._replace(before=step.before) if isinstance(operation, Remove) else operation
+
+
+def _mixed_up(reason: str, mixed: Sequence[Step], number: int | None) -> StorageFailed:
+    """Return the error for files that a change has written and another program has changed since on the same lines."""
+    paths = [normal_form(step.disk) for step in mixed]
+    old = f" The old text is in change {number} of the history, which can be undone." if number is not None else ""
+    return StorageFailed(
+        f"{reason} But {name_first(list(map(repr, paths)), MISTAKES_SHOWN)} had been written before, and another "
+        f"program has changed the same lines since: that stays as it is. All other files are as they were.{old}",
+        paths=paths,
+        change=number,
+    )
 
 
 def _is_refusal(error: AppError, step: Step) -> bool:

@@ -6,8 +6,9 @@ import logging
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
-from obsidian_mcp.core.files.ports import Files, Step
+from obsidian_mcp.core.files.ports import Files, Step, StepKind
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag
 
@@ -17,57 +18,82 @@ ATTEMPTS = 10
 """Times that a file is brought back while another program keeps changing it."""
 
 
-def take_back(files: Files, steps: Sequence[Step]) -> list[str]:
-    """Bring files back to their state before these steps, done or not; return those that could not be. Changes of other
-    programs since then stay; a file in which they cannot be told apart is left as it is."""
+class TakenBack(NamedTuple):
+    """What became of files that were to be as before a change."""
+
+    lost: list[str]
+    """Those that the disk refused to bring back."""
+    mixed: list[Step]
+    """Those that another program has changed so that its part and ours cannot be told apart. They are left as they are;
+    each step leads from the old bytes to those that are there now."""
+
+
+def take_back(files: Files, steps: Sequence[Step]) -> TakenBack:
+    """Bring files back to their state before these steps, done or not. Changes of other programs since then stay."""
     in_each_folder = {step.disk.rpartition("/")[0]: step.disk for step in steps}
     for disk in in_each_folder.values():  # first: a new folder is removed only when it is empty
         files.sweep(disk)
-    lost = []
+    lost: list[str] = []
+    mixed: list[Step] = []
     for step in reversed(steps):
         try:
-            _take_back_step(files, step)
+            present = _take_back_step(files, step)
         except AppError as error:
             log.error("%s could not be taken back: %s", step.disk, error.message)
             lost.append(step.disk)
-    return lost
+        else:
+            if present is not None:
+                kind: StepKind = "create" if step.before is None else "write"
+                mixed.append(Step(kind, step.disk, before=step.before, after=present))
+    return TakenBack(lost, mixed)
 
 
-def _take_back_step(files: Files, step: Step) -> None:
+def _take_back_step(files: Files, step: Step) -> bytes | None:
+    """Take back one step; return what the file holds where that is ours and another program's in one. Raises:
+    AppError."""
     if step.kind == "folder":
         files.remove_folder(step.disk)
-        return
+        return None
     if step.target is not None:
         with suppress(NoteExists, NoteNotFound):  # the move was not made, or another file has the old name since
             files.move(step.target, step.disk)
-        return
+        return None
     for left in reversed(range(ATTEMPTS)):
         now: bytes | None = None
         with suppress(NoteNotFound):  # also where a folder has the name
             now = files.read(step.disk, sys.maxsize)
-        wanted = _without(step, now)
-        if wanted == now:
-            return
+        restored = _without(step, now)
+        if isinstance(restored, _Mixed):
+            return now
+        if restored == now:
+            return None
         try:
-            if wanted is None:
-                files.delete(step.disk)
+            if restored is None:
+                files.delete(step.disk, now)
             elif now is None:
-                files.create(step.disk, wanted)
+                files.create(step.disk, restored)
             else:
-                files.write(step.disk, wanted, now)
+                files.write(step.disk, restored, now)
         except (StaleEtag, NoteExists):  # another program wrote in the last moment
             if not left:
                 raise
         else:
-            return
+            return None
+    return None
 
 
-def _without(step: Step, now: bytes | None) -> bytes | None:
+class _Mixed:
+    """In place of the content of a file in which our part cannot be told apart from another program's."""
+
+
+def _without(step: Step, now: bytes | None) -> bytes | _Mixed | None:
     """Return the content of a file that holds `now` after a step is taken back."""
     if now == step.after:
         return step.before
-    if now is None or step.before is None or step.after is None:
-        return now  # another program has deleted, edited or made the whole file since
+    if now is None or now == step.before:  # another program has deleted the file, or the step was not made
+        return now
+    if step.before is None or step.after is None:  # it has added to the new file, or made another one of the name
+        return _Mixed()
     from obsidian_mcp.core.text.diff import count_differences, merge
 
     before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
@@ -76,4 +102,4 @@ def _without(step: Step, now: bytes | None) -> bytes | None:
     if count_differences(before.body, present.body) < count_differences(after.body, present.body):
         return now
     merged = merge(after.body, before.body, present.body, neighbours=True)
-    return now if merged is None else Text(merged, present.bom).encode()
+    return _Mixed() if merged is None else Text(merged, present.bom).encode()
