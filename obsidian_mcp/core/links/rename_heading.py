@@ -1,5 +1,5 @@
 """The edits, here and in referrers, when a heading or block gets another name (RENAME-20 to
-RENAME-24)."""
+RENAME-23)."""
 
 from __future__ import annotations
 
