@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, ScopedQuery, Word
+from obsidian_mcp.core.query.nodes import And, Or, Phrase, QueryNode, ScopedQuery, Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Grouped, Hit, Hits
 from obsidian_mcp.core.text.analysis import fold
@@ -127,7 +127,7 @@ def _read_words(query: str) -> list[str]:
         return []
 
 
-def _texts(node: Node) -> Iterator[str]:
+def _texts(node: QueryNode) -> Iterator[str]:
     match node:
         case Word() | Phrase():
             yield node.text

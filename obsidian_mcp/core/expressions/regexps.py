@@ -85,7 +85,7 @@ class RegExpValue:
         # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
         while at <= len(text):
             try:
-                found = regexp.limited(partial(pattern.search, text, at))
+                found = regexp.search_within_limit(partial(pattern.search, text, at))
             except TimeoutError:
                 raise ExpressionError(
                     f"The regular expression /{self.source[:100]}/ ran for more than {regexp.SECONDS:g} s "

@@ -16,7 +16,7 @@ from obsidian_mcp.core.note import drawing, parser
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.note.subpath import heading_key
-from obsidian_mcp.core.query.parser import quoted
+from obsidian_mcp.core.query.parser import quote_phrase
 from obsidian_mcp.core.search.hits import Facet, Order, Request
 from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.text.analysis import phrase
@@ -69,7 +69,7 @@ def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int
     `offset` on, and how many files with one come after them."""
     if not names:
         return [], 0
-    query = f"content:({' OR '.join(map(quoted, names))})"
+    query = f"content:({' OR '.join(map(quote_phrase, names))})"
     by_path = Order(Facet("path"), descending=False)  # which stays while notes are changed
     found = vault.search.find(Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40))
     entries = [vault.catalog.get(hit.path) for hit in found.hits]

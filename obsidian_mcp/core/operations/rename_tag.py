@@ -12,7 +12,7 @@ from obsidian_mcp.core.frontmatter.edits import replace_tag
 from obsidian_mcp.core.note import canvas, parser
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.query_blocks import LANGUAGES, query_blocks
-from obsidian_mcp.core.query.parser import quoted
+from obsidian_mcp.core.query.parser import quote_phrase
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.call import checkpoint, report_progress
 from obsidian_mcp.core.text.tags import covers, key, part
@@ -83,7 +83,7 @@ def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
     prefix = inline_prefix(vault)
     starts = [f"{fence}{word}" for fence in ("```", "~~~") for word in LANGUAGES]
     starts += [f"`{blank}{mark}" for blank in ("", " ") for mark in (prefix, "$=")]
-    query = f'content:"{tag}" content:({" OR ".join(map(quoted, starts))})'
+    query = f'content:"{tag}" content:({" OR ".join(map(quote_phrase, starts))})'
     found = vault.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
     notes = sorted(hit.path for hit in found.hits if is_note(hit.path))
     for path in (*(entry.path for entry in vault.entries() if extension(entry.path) == ".base"), *notes):

@@ -1,5 +1,7 @@
-"""What a search can read of one file, and its parts that `line:`, `block:`, `section:` and `task:`
-search (QUERY-40 to QUERY-44)."""
+"""The parts of one file that a search can read (QUERY-40 to QUERY-44).
+
+`line:`, `block:`, `section:` and `task:` search parts of the text.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,20 @@ from obsidian_mcp.core.text.text import Span
 if TYPE_CHECKING:
     from obsidian_mcp.core.note.parser import Note
 
-Kind = Literal["note", "canvas", "other"]
-Scope = Literal["block", "section", "section-tree", "task", "task-todo", "task-done"]
+DocumentKind = Literal["note", "canvas", "other"]
+PartScope = Literal["block", "section", "section-tree", "task", "task-todo", "task-done"]
 """A kind of part. A `section-tree` includes the sections below it."""
 
+_LENGTH_AND_COUNTS = 4
+"""Numbers before the first column of a structure."""
 _BLOCKS, _HEADINGS, _TASKS = range(3)
 _OPEN = ord(" ")
 _NONE = array("I", [0])
 _LOWEST = array("I", [7])
 """Start and level of the text before the first heading."""
 
-First = Callable[[str, int, int], int]
-"""Finds where what a part must contain begins first in `text[start:end]`; -1 if it is not there."""
+FindFirst = Callable[[str, int, int], int]
+"""Finds where a text that a part must contain begins first in `text[start:end]`; -1 if nowhere."""
 
 
 class Parts(NamedTuple):
@@ -40,32 +44,39 @@ class Parts(NamedTuple):
 
 
 class Structure:
-    """Where the parts of one text are, in code points; the index stores it as bytes: the length of
-    the text, the counts of blocks, headings and tasks, then their columns, starts and ends of
-    blocks first."""
+    """Where the parts of one text are, in code points; the index stores it beside the text as
+    bytes.
+
+    The numbers are the length of the text, the counts of blocks, headings and tasks, and then,
+    column after column, the starts and ends of blocks, the starts and levels of headings, and the
+    marks, starts and ends of tasks.
+    """
 
     __slots__ = ("_numbers", "_parts")
 
     def __init__(self, numbers: array[int] | bytes) -> None:
         """`numbers` may be what `pack` returned."""
         self._numbers = array("I", numbers)
-        self._parts: dict[Scope, Parts] = {}
+        self._parts: dict[PartScope, Parts] = {}
 
     def _column(self, kind: int, n: int) -> array[int]:
-        """A column: starts (0) and ends (1) of top-level blocks and of list items, each item
-        without the items below it (kind 0, QUERY-41); starts and levels of the headings that begin
-        sections (1); marks (code points), starts and ends of task items, without the items below
-        them (2, QUERY-43)."""
+        """Return column `n` of one kind of parts.
+
+        Kind 0 has the starts (0) and ends (1) of top-level blocks and of list items, without the
+        items below them (QUERY-41). Kind 1 has the starts (0) and levels (1) of the headings that
+        begin sections. Kind 2 has the marks as code points (0), starts (1) and ends (2) of task
+        items, without the items below them (QUERY-43).
+        """
         numbers = self._numbers
         size = numbers[kind + 1]
-        first = 4 + 2 * sum(numbers[1 : kind + 1]) + n * size
+        first = _LENGTH_AND_COUNTS + 2 * sum(numbers[1 : kind + 1]) + n * size
         return numbers[first : first + size]
 
     def pack(self) -> bytes:
         """Return the structure as bytes."""
         return self._numbers.tobytes()
 
-    def parts(self, scope: Scope) -> Parts:
+    def parts(self, scope: PartScope) -> Parts:
         """Return the parts of one kind (QUERY-41 to QUERY-43)."""
         if scope not in self._parts:
             starts, ends = self._edges(scope)
@@ -74,7 +85,7 @@ class Structure:
             )
         return self._parts[scope]
 
-    def _edges(self, scope: Scope) -> Sequence[Sequence[int]]:
+    def _edges(self, scope: PartScope) -> Sequence[Sequence[int]]:
         match scope:
             case "block":
                 return self._column(_BLOCKS, 0), self._column(_BLOCKS, 1)
@@ -89,7 +100,8 @@ class Structure:
         return [list(compress(column, chosen)) for column in edges]
 
     def _sections(self) -> tuple[array[int], array[int]]:
-        """Starts and ends of the sections, each from a heading to the next one (QUERY-42)."""
+        """Return the starts and ends of the sections, each from a heading to the next one
+        (QUERY-42)."""
         starts = self._column(_HEADINGS, 0)
         if not starts or starts[0]:
             starts = _NONE + starts  # an empty text is one empty section, as it is one empty line
@@ -99,15 +111,16 @@ class Structure:
         return starts, ends
 
     def _section_trees(self) -> tuple[array[int], array[int]]:
-        """The sections with those below them: each ends at the next heading that is not below its
-        own (QUERY-42)."""
+        """Return the starts and ends of the sections with those below them (QUERY-42).
+
+        A section ends at the next heading that is not below its own.
+        """
         starts, ends = self._sections()
         levels = self._column(_HEADINGS, 1)
         if len(levels) < len(starts):
             levels = _LOWEST + levels
-        open_headings: list[
-            tuple[int, int]
-        ] = []  # level and start of later headings that can end a section
+        open_headings: list[tuple[int, int]] = []
+        """Level and start of later headings that can end a section."""
         for n in range(len(starts) - 1, -1, -1):
             while open_headings and open_headings[-1][0] > levels[n]:
                 open_headings.pop()
@@ -142,24 +155,29 @@ def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
 
 def _blocks(note: Note) -> list[Span]:
     items, at = note.list_items, 0
-    found = []
+    spans = []
     for section in note.sections:
         if section.kind != "list":
-            found.append(section.span)
+            spans.append(section.span)
             continue
         while at < len(items) and items[at].span.start < section.span.start:
             at += 1
         while at < len(items) and items[at].span.start < section.span.end:
-            found.append(items[at].span)
+            spans.append(items[at].span)
             at += 1
-    return found
+    return spans
 
 
 def parts_within(
-    parts: Parts, start: int, end: int, text: str, must: First, place: int
+    parts: Parts, text: str, within: tuple[int, int], must: FindFirst, place: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the parts in which `must` begins, as far as they lie in
-    `text[start:end]`, without their line ends; `place` is where it begins first."""
+    """Yield start and end of the parts in which `must` begins, as far as they lie `within` the
+    text.
+
+    Line ends are left out. `place` is where `must` begins first. The place of the next match tells
+    which part can be the next, so parts without a match are skipped at once.
+    """
+    start, end = within
     starts, ends, reach = parts
     if not text and starts:
         yield 0, 0
@@ -168,7 +186,7 @@ def parts_within(
     end = min(end, reach[-1]) if starts else start
     while at < len(starts) and starts[at] < end:
         low = max(starts[at], start)
-        high = without_line_end(text, low, min(ends[at], end))
+        high = trim_line_end(text, low, min(ends[at], end))
         if place < low and (place := must(text, low, end)) < 0:
             return
         if place < high:
@@ -177,20 +195,24 @@ def parts_within(
 
 
 def lines_within(
-    start: int, end: int, text: str, must: First, place: int
+    text: str, within: tuple[int, int], must: FindFirst, place: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the lines of `text[start:end]` in which `must` begins, without their
-    line ends; `place` is where it begins first (QUERY-40)."""
+    """Yield start and end of the lines in which `must` begins, as far as they lie `within` the
+    text.
+
+    Line ends are left out. `place` is where `must` begins first (QUERY-40).
+    """
+    start, end = within
     while place >= 0:
         start = max(start, text.rfind("\n", start, place) + 1)
         stop = text.find("\n", place, end)
         stop = end if stop < 0 else stop
-        yield start, without_line_end(text, start, stop)
+        yield start, trim_line_end(text, start, stop)
         start = stop + 1
         place = must(text, start, end) if start <= end else -1
 
 
-def without_line_end(text: str, start: int, end: int) -> int:
+def trim_line_end(text: str, start: int, end: int) -> int:
     """Return the end of `text[start:end]` without an LF or CRLF at its end."""
     if end > start and text[end - 1] == "\n":
         end -= 1
@@ -199,22 +221,30 @@ def without_line_end(text: str, start: int, end: int) -> int:
     return end
 
 
+# Files
+
+
 @dataclass(eq=False)
 class Document:
-    """One file, parsed from its text. A matcher reads only the attributes that the query needs, the
-    text last."""
+    """One file, parsed from its text.
+
+    A matcher reads only the attributes that the query needs, and the text last, because the index
+    can answer for the others without parsing.
+    """
 
     path: str
     """From the root of the vault, NFC."""
     text: str
     """The body with its frontmatter; of a canvas the text of its cards. Spans count its code
     points."""
-    kind: Kind = "note"
+    kind: DocumentKind = "note"
     """An `other` file has only a path: its text is never read."""
 
     @cached_property
     def note(self) -> Note:
-        from obsidian_mcp.core.note.parser import parse  # the index has what most searches need
+        """Return the parsed text."""
+        # Loaded here: the index answers most searches without the parser.
+        from obsidian_mcp.core.note.parser import parse
 
         return parse(self.text)
 

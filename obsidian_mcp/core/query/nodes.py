@@ -1,5 +1,8 @@
-"""The tree of a query with spans, which equality ignores (QUERY-09). Frozen nodes would cost a
-search 3 ms."""
+"""The tree of a query. Every node knows its span in the query; equality ignores spans (QUERY-09).
+
+Nodes are not changed once they are made. They are not frozen, because to make frozen classes would
+cost every search 3 ms.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from typing import Any, Literal, NamedTuple, get_args
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.text.text import Span
 
-Operator = Literal[
+SearchOperator = Literal[
     "file", "path", "content", "match-case", "ignore-case", "tag",
     "line", "block", "section", "task", "task-todo", "task-done",
 ]  # fmt: skip
-OPERATORS: tuple[Operator, ...] = get_args(Operator)
+OPERATORS: tuple[SearchOperator, ...] = get_args(SearchOperator)
 
 _NOWHERE = Span(0, 0)
 
@@ -38,8 +41,10 @@ class Phrase:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Regex:
-    """A JavaScript regular expression, as it stands between the slashes; `regexp.translate` accepts
-    it."""
+    """A JavaScript regular expression, as it stands between the slashes.
+
+    `regexp.translate` accepts it: the parser has tried.
+    """
 
     source: str
     span: Span = field(default=_NOWHERE, compare=False)
@@ -49,7 +54,7 @@ class Regex:
 class And:
     """All of two or more parts, none of them an And."""
 
-    parts: tuple[Node, ...]
+    parts: tuple[QueryNode, ...]
     span: Span = field(default=_NOWHERE, compare=False)
 
 
@@ -57,13 +62,13 @@ class And:
 class Or:
     """Any of two or more parts, none of them an Or."""
 
-    parts: tuple[Node, ...]
+    parts: tuple[QueryNode, ...]
     span: Span = field(default=_NOWHERE, compare=False)
 
 
 @dataclass(slots=True, unsafe_hash=True)
 class Not:
-    part: Node
+    part: QueryNode
     span: Span = field(default=_NOWHERE, compare=False)
 
 
@@ -71,8 +76,8 @@ class Not:
 class ScopedQuery:
     """An operator and its operand: `line:(a b)`."""
 
-    operator: Operator
-    part: Node
+    operator: SearchOperator
+    part: QueryNode
     span: Span = field(default=_NOWHERE, compare=False)
 
 
@@ -86,8 +91,10 @@ class Constant:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Compare:
-    """`>5` or `<2024-01-31` as the value of a property; `scalar` is a number or a date for `number`
-    or `moment`."""
+    """`>5` or `<2024-01-31` as the value of a property.
+
+    `scalar` is a number or a date, for `number` or `moment`.
+    """
 
     sign: Literal["<", ">"]
     scalar: str
@@ -96,15 +103,17 @@ class Compare:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Property:
-    """`[key]` or `[key:value]`. A key is made of Word, Phrase, Regex and Or; a value also of And,
-    Not and constants."""
+    """`[key]` or `[key:value]`.
 
-    key: Node
-    value: Node | None
+    A key is made of Word, Phrase, Regex and Or; a value also of And, Not, Constant and Compare.
+    """
+
+    key: QueryNode
+    value: QueryNode | None
     span: Span = field(default=_NOWHERE, compare=False)
 
 
-Node = Word | Phrase | Regex | And | Or | Not | ScopedQuery | Property | Constant | Compare
+QueryNode = Word | Phrase | Regex | And | Or | Not | ScopedQuery | Property | Constant | Compare
 
 
 class SearchField(NamedTuple):
@@ -115,7 +124,7 @@ class SearchField(NamedTuple):
     match_case: bool | None = None
 
 
-NARROWING: Mapping[Operator, Mapping[str, Any]] = {
+NARROWING: Mapping[SearchOperator, Mapping[str, Any]] = {
     "match-case": {"match_case": True},
     "ignore-case": {"match_case": False},
     "file": {"where": "file"},
@@ -123,12 +132,14 @@ NARROWING: Mapping[Operator, Mapping[str, Any]] = {
     "content": {"where": "content"},
     "tag": {"where": "tag"},
 }
-"""What operators change of the SearchField of their parts. Parts of the text satisfy the others by
-themselves."""
+"""Operators that change fields of the SearchField of their operand.
+
+The operands of the other operators are searched in parts of the text, one part at a time.
+"""
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and all that it is made of, but for the keys and values of properties."""
+def walk(node: QueryNode) -> Iterator[QueryNode]:
+    """Yield a node and all nodes in it, but for the keys and values of properties."""
     yield node
     match node:
         case And(parts=parts) | Or(parts=parts):
@@ -138,12 +149,12 @@ def walk(node: Node) -> Iterator[Node]:
             yield from walk(part)
 
 
-def has_scope(node: Node, *operators: Operator) -> bool:
-    """Whether one of these operators is somewhere in a query."""
+def has_scope(node: QueryNode, *operators: SearchOperator) -> bool:
+    """Return whether a query has one of these operators anywhere."""
     return any(isinstance(part, ScopedQuery) and part.operator in operators for part in walk(node))
 
 
-def property_names(node: Node) -> Iterator[str]:
+def property_names(node: QueryNode) -> Iterator[str]:
     """Yield the names of properties that a query names in full."""
     for part in walk(node):
         if isinstance(part, Property):
@@ -161,10 +172,10 @@ def number(text: str) -> float | None:
 
 def moment(text: str) -> str | None:
     """Return a date, or a date and time, as a text that sorts by time; None for anything else.
-    Zones are ignored."""
-    found = iso.read(text)
-    return (
-        f"{found.day}T{found.hour or '00'}:{found.minute or '00'}:{found.second or '00'}"
-        if found
-        else None
-    )
+
+    Zones are ignored.
+    """
+    time = iso.read(text)
+    if time is None:
+        return None
+    return f"{time.day}T{time.hour or '00'}:{time.minute or '00'}:{time.second or '00'}"

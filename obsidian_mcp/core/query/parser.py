@@ -7,250 +7,98 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from itertools import takewhile
-from typing import Literal, NamedTuple, NoReturn, cast
+from typing import Literal, NoReturn, cast
 
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import QueryInvalid
 
 from . import nodes
-from .nodes import And, Compare, Node, Or, Property, Word, moment, number
+from .lexer import QueryToken, fail_at, tokenize_query
+from .nodes import And, Compare, Or, Property, QueryNode, Word, moment, number
 from .regexp import InvalidRegExp, translate
 
 MAX_DEPTH = 50
-"""Groups, operators and hyphens inside one another."""
+"""Maximum depth of groups, operators and hyphens inside one another."""
 
+SOURCE_SHOWN = 49
+"""Code points of a token in a message."""
 MAX_TERM = 500
-"""Code points of one word or phrase: the time to find it grows with its length, and the search
-cannot be stopped."""
-MAX_LENGTH = 10_000
-"""Characters of a query."""
+"""Code points of one word or phrase.
+
+The time to find it grows with its length, and the search cannot be stopped.
+"""
+_HAS_VALUE = re.compile(r"\[[^\[\]]+:")
+"""A query without it has no value of a property."""
 
 
-def parse(text: str) -> Node:
-    """Parse a query. Raises: QueryInvalid with `column`, counted from 1 in code points."""
-    tokens = _tokens(text)
+def parse(text: str) -> QueryNode:
+    """Parse a query.
+
+    Raises: QueryInvalid with `column`, counted from 1 in code points.
+    """
+    tokens = tokenize_query(text)
     if len(tokens) == 1:
-        _fail(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
+        fail_at(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
     parser = _Parser(text, tokens)
     node = parser.any_of()
     if parser.token.kind != "end":
-        parser.unexpected(f"{_TERM} or the end of the query")
+        parser.fail(f"{_TERM} or the end of the query")
     return node
 
 
 def with_days(query: str, today: Callable[[], date]) -> str:
-    """Return a query in which days in words have become dates: behind `>` and `<`, and as values of
-    properties, which are those words or dates then (QUERY-56). Raises: QueryInvalid."""
+    """Return a query in which dates stand for days in words (QUERY-56).
+
+    Words behind `>` and `<` become dates. Words that are the value of a property become a choice:
+    the value is those words, or one of the dates. Raises: QueryInvalid.
+    """
     if _HAS_VALUE.search(query) is None:
         return query
-    found, written, done, seen, in_value = _tokens(query), "", 0, 0, False
-    for place, token in enumerate(found):
+    tokens = tokenize_query(query)
+    written = ""
+    copied_to = looked_to = 0
+    in_value = False
+    for place, token in enumerate(tokens):
         in_value = token.kind == ":" or (in_value and token.kind != "]")
-        if not in_value or token.kind not in ("word", "phrase") or token.span.start < seen:
+        if not in_value or token.kind not in ("word", "phrase") or token.span.start < looked_to:
             continue
-        sign = found[place - 1].text if found[place - 1].kind == "compare" else ""
-        words = list(takewhile(lambda other: other.kind == "word", found[place:])) or [token]
-        start, seen = token.span.start, words[-1].span.end
-        if named := _days_named(
-            token.text if token.kind == "phrase" else query[start:seen], today, sign
-        ):
-            written += query[done:start] + named.format(query[start:seen])
-            done = seen
-    return written + query[done:]
+        previous = tokens[place - 1]
+        sign = previous.text if previous.kind == "compare" else ""
+        words = list(takewhile(lambda token: token.kind == "word", tokens[place:])) or [token]
+        start, looked_to = token.span.start, words[-1].span.end
+        text = token.text if token.kind == "phrase" else query[start:looked_to]
+        days = _write_days(text, today, sign)
+        if days is not None:
+            written += query[copied_to:start] + days.format(query[start:looked_to])
+            copied_to = looked_to
+    return written + query[copied_to:]
 
 
-def _days_named(text: str, today: Callable[[], date], sign: str) -> str | None:
-    """Return what stands in a query for days in words, `{}` for those words; None for other
-    texts."""
+def _write_days(text: str, today: Callable[[], date], sign: str) -> str | None:
+    """Return the part of a query that stands for days in words, with `{}` for those words.
+
+    Return None for a text that names no days, or that can be compared as it is.
+    """
     is_named = sign or " " in text or text.lower() in ("today", "yesterday", "tomorrow")
     if not is_named or number(text) is not None or moment(text) is not None:
         return None
-    from obsidian_mcp.core.calendar.days import (
-        read_days,
-    )  # with all expressions of words: few searches need them
+    # Loaded here: it compiles the expressions of all words, and few searches need them.
+    from obsidian_mcp.core.calendar.days import read_days
 
-    if (days := read_days(text, today())) is None:
+    days = read_days(text, today())
+    if days is None:
         return None
     end = f"{days.last}T23:59:59"
     if sign:
         return end if sign == ">" else str(days.first)
-    return f"(({{}}) OR (>{date.fromordinal(max(1, days.first.toordinal() - 1))}T23:59:59 <{end}))"
+    day_before = date.fromordinal(max(1, days.first.toordinal() - 1))
+    return f"(({{}}) OR (>{day_before}T23:59:59 <{end}))"
 
 
-def quoted(text: str) -> str:
+def quote_phrase(text: str) -> str:
     """Return a text as a phrase of a query (QUERY-03)."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-# Tokens
-
-_Kind = Literal[
-    "word", "phrase", "regex", "operator", "not", "or", "(", ")", "[", ":", "]", "compare", "end",
-]  # fmt: skip
-_Mode = Literal["query", "key", "value"]
-
-_HAS_VALUE = re.compile(r"\[[^\[\]]+:")
-_OPERATOR = re.compile(
-    rf"({'|'.join(sorted(nodes.OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII
-)
-_FLAGS = re.compile(r"(?!\w*(\w)\w*\1)[dgimsuvy]+(?=[\s()\]]|\Z)")
-"""The flags of a regular expression in JavaScript, each once."""
-_FLAGS_TAKEN = frozenset("giu")
-"""Those that change nothing in a search: it finds all matches, in any case, of characters."""
-_QUOTED = re.compile(r'"((?:\\.|[^"\\])*)("|\Z|\\\Z)', re.DOTALL)
-_ESCAPED = re.compile(r'\\(["\\])')
-_ENDS: dict[_Mode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
-
-
-class _Token(NamedTuple):
-    """`text` is its meaning: a phrase without its quotes, an operator in lower case and without its
-    colon."""
-
-    kind: _Kind
-    text: str
-    span: Span
-
-
-def _tokens(query: str) -> list[_Token]:
-    """Return the tokens of a query, the last of kind `end`. Raises: QueryInvalid."""
-    if len(query) > MAX_LENGTH:
-        raise QueryInvalid(
-            f"The query is longer than {MAX_LENGTH} characters. Search for less at once.", column=1
-        )
-    lexer = _Lexer(query)
-    found = [lexer.token()]
-    while found[-1].kind != "end":
-        found.append(lexer.token())
-    return found
-
-
-def _fail(at: int, expected: str, found: str, hint: str = "") -> NoReturn:
-    """Raise QueryInvalid for the character at index `at` of the query; its `column` counts from
-    1."""
-    column = at + 1
-    sentence = f"The query cannot be read at column {column}: expected {expected}, found {found}."
-    raise QueryInvalid(f"{sentence} {hint}".rstrip(), column=column)
-
-
-class _Lexer:
-    """One pass over the query. What characters mean depends on the mode: outside, in a property's
-    key or its value."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.mode: _Mode = "query"
-        self.behind_tag = False
-        """Whether a tag comes: its name may begin with a hyphen, which negates nothing there."""
-
-    def _take(self, kind: _Kind, length: int, text: str | None = None) -> _Token:
-        span = Span(self.at, self.at + length)
-        self.at = span.end
-        self.behind_tag = kind == "operator" and text == "tag"
-        return _Token(kind, self.text[span.start : span.end] if text is None else text, span)
-
-    def token(self) -> _Token:
-        self.at = len(self.text) - len(self.text[self.at :].lstrip())
-        if self.at == len(self.text):
-            return self._take("end", 0)
-        char = self.text[self.at]
-        if char in "()" and not self.text.startswith("()", self.at):
-            return self._take(cast("_Kind", char), 1)
-        if char == '"':
-            return self._quoted()
-        if char == "/" and (token := self._regex()):
-            return token
-        if self.mode == "query":
-            return self._in_query(char)
-        if char == "]":
-            self.mode = "query"
-            return self._take("]", 1)
-        if char == ":" and self.mode == "key":
-            self.mode = "value"
-            return self._take(":", 1)
-        if self.mode == "key":
-            return self._word()
-        if char in "<>":
-            return self._take("compare", 1)
-        if char == "-" and not self.text[self.at + 1 : self.at + 2].isdigit():
-            return self._hyphen()
-        return self._word()
-
-    def _in_query(self, char: str) -> _Token:
-        if char == "[" and not self.text.startswith("[[", self.at):
-            self.mode = "key"
-            return self._take("[", 1)
-        if char == "-" and not self.behind_tag:
-            return self._hyphen()
-        if operator := _OPERATOR.match(self.text, self.at):
-            return self._take("operator", len(operator.group()), operator.group(1).lower())
-        return self._word()
-
-    def _hyphen(self) -> _Token:
-        """A hyphen negates what it touches; alone it is text."""
-        end = len(self.text) - len(self.text[self.at :].lstrip("-"))
-        after = self.text[end : end + 1]
-        if after and not after.isspace() and after not in (")" if self.mode == "query" else ")]"):
-            return self._take("not", 1)
-        return self._take("word", end - self.at)
-
-    def _quoted(self) -> _Token:
-        found = _QUOTED.match(self.text, self.at)
-        assert found is not None  # noqa: S101 - a quote that is not closed ends with the query
-        inner = found.group(1) + ("\\" if found.group(2).startswith("\\") else "")
-        return self._take("phrase", len(found.group()), _ESCAPED.sub(r"\1", inner))
-
-    def _regex(self) -> _Token | None:
-        end = self._slash(classes=True)
-        if end < 0:
-            end = self._slash(classes=False)
-        if end > self.at + 1:
-            flags = _FLAGS.match(self.text, end + 1)
-            if flags is not None and not _FLAGS_TAKEN.issuperset(flags[0]):
-                hint = "Quote the text to search for it as it stands."
-                _fail(
-                    end + 1,
-                    "no flag behind a regular expression but g, i and u",
-                    repr(flags[0]),
-                    hint,
-                )
-            length = (flags.end() if flags is not None else end + 1) - self.at
-            return self._take("regex", length, self.text[self.at + 1 : end])
-        # `//` begins no expression in JavaScript, and a `/` without a second one is a character.
-        return None
-
-    def _slash(self, *, classes: bool) -> int:
-        """Return the index of the slash that closes a regular expression, -1 without one. A slash
-        in `[…]` does not."""
-        at = self.at + 1
-        in_class = False
-        while at < len(self.text):
-            char = self.text[at]
-            if char == "/" and not in_class:
-                return at
-            in_class = classes and char != "]" and (in_class or char == "[")
-            at += 2 if char == "\\" else 1
-        return -1
-
-    def _word(self) -> _Token:
-        """A run up to white space or a special character. A wikilink, `[[My Note]]`, and `()` are
-        units in it."""
-        at = self.at
-        ends = _ENDS[self.mode]
-        while at < len(self.text) and not self.text[at].isspace():
-            if self.text.startswith("()", at):
-                at += 2
-                continue
-            if self.text[at] in ends:
-                break
-            close = (
-                self.text.find("]]", at + 2)
-                if self.mode != "key" and self.text.startswith("[[", at)
-                else -1
-            )
-            at = close + 2 if close >= 0 else at + 1
-        kind: _Kind = "or" if self.text[self.at : at] == "OR" else "word"
-        return self._take(kind, at - self.at)
 
 
 # Grammar
@@ -268,28 +116,30 @@ _CONSTANTS = {"null": None, "empty": None, "true": True, "false": False}
 
 
 class _Parser:
-    def __init__(self, text: str, found: list[_Token]) -> None:
+    """Reads the tokens from left to right; `token` is the one at hand."""
+
+    def __init__(self, text: str, tokens: list[QueryToken]) -> None:
         self.text = text
-        self.rest = iter(found)
-        self.token = next(self.rest)
+        self._following = iter(tokens)
+        self.token = next(self._following)
         self.depth = 0
         self.mode: Literal["query", "value"] = "query"
 
-    def next(self) -> _Token:
+    def next(self) -> QueryToken:
         """Return the current token and go on to the one after it."""
-        token, self.token = self.token, next(self.rest)
+        token, self.token = self.token, next(self._following)
         return token
 
-    def any_of(self) -> Node:
+    def any_of(self) -> QueryNode:
         alternatives = [[self.term()]]
         while self.token.kind == "or" or self.token.kind in _STARTS[self.mode]:
             if self.token.kind == "or":
                 self.next()
                 alternatives.append([])
             alternatives[-1].append(self.term())
-        return _joined(Or, [_joined(And, parts) for parts in alternatives])
+        return _combine(Or, [_combine(And, parts) for parts in alternatives])
 
-    def term(self) -> Node:
+    def term(self) -> QueryNode:
         token = self.token
         if self.depth == MAX_DEPTH:
             raise QueryInvalid(
@@ -298,10 +148,10 @@ class _Parser:
                 column=token.span.start + 1,
             )
         if token.kind not in _STARTS[self.mode]:
-            self.unexpected(_TERM if self.mode == "query" else _VALUE)
+            self.fail(_TERM if self.mode == "query" else _VALUE)
         self.next()
         self.depth += 1
-        node: Node
+        node: QueryNode
         match token.kind:
             case "not" | "operator":
                 part = self.term()
@@ -309,7 +159,7 @@ class _Parser:
                 if token.kind == "not":
                     node = nodes.Not(part, span)
                 else:
-                    node = nodes.ScopedQuery(cast("nodes.Operator", token.text), part, span)
+                    node = nodes.ScopedQuery(cast("nodes.SearchOperator", token.text), part, span)
             case "(":
                 node = self.close(token, self.any_of())
             case "[":
@@ -321,7 +171,7 @@ class _Parser:
         self.depth -= 1
         return node
 
-    def leaf(self, token: _Token) -> Node:
+    def leaf(self, token: QueryToken) -> QueryNode:
         if token.kind == "regex":
             self.check_regex(token)
             return nodes.Regex(token.text, token.span)
@@ -336,7 +186,7 @@ class _Parser:
             )
         return (nodes.Phrase if token.kind == "phrase" else Word)(token.text, token.span)
 
-    def check_regex(self, token: _Token) -> None:
+    def check_regex(self, token: QueryToken) -> None:
         try:
             translate(token.text)
         except InvalidRegExp as problem:
@@ -347,17 +197,17 @@ class _Parser:
                 column=column,
             ) from None
 
-    def close(self, opening: _Token, node: Node) -> Node:
+    def close(self, opening: QueryToken, node: QueryNode) -> QueryNode:
         """Close a group; its span includes the parentheses."""
         if self.token.kind == ")":
             return replace(node, span=Span(opening.span.start, self.next().span.end))
         if self.token.kind != "end":
-            self.unexpected(f"')' for the '(' at column {opening.span.start + 1}")
+            self.fail(f"')' for the '(' at column {opening.span.start + 1}")
         return replace(node, span=Span(opening.span.start, node.span.end))
 
-    def property(self, opening: _Token) -> Property:
+    def property(self, opening: QueryToken) -> Property:
         key = self.key_any_of()
-        value: Node | None = None
+        value: QueryNode | None = None
         if self.token.kind == ":":
             self.next()
             self.mode = "value"
@@ -366,26 +216,26 @@ class _Parser:
         if self.token.kind == "]":
             return Property(key, value, Span(opening.span.start, self.next().span.end))
         if self.token.kind != "end":
-            self.unexpected("']'" if value is not None else "':' or ']'")
+            self.fail("']'" if value is not None else "':' or ']'")
         return Property(key, value, Span(opening.span.start, (value or key).span.end))
 
-    def key_any_of(self) -> Node:
+    def key_any_of(self) -> QueryNode:
         parts = [self.key()]
         while self.token.kind == "or":
             self.next()
             parts.append(self.key())
-        return _joined(Or, parts)
+        return _combine(Or, parts)
 
-    def key(self) -> Node:
+    def key(self) -> QueryNode:
         token = self.token
         if token.kind not in {"(", "word", "phrase", "regex"}:
             hint = 'To find the text "[ ]", quote it; to find open tasks, use task-todo:"".'
-            self.unexpected(_KEY, hint if token.kind == "]" else "")
+            self.fail(_KEY, hint if token.kind == "]" else "")
         self.next()
         if token.kind == "(":
             self.depth += 1
             if self.depth > MAX_DEPTH:
-                _fail(
+                fail_at(
                     token.span.start,
                     "fewer parentheses",
                     f"more than {MAX_DEPTH} inside one another",
@@ -402,33 +252,30 @@ class _Parser:
             " ".join(word.text for word in words), Span(token.span.start, words[-1].span.end)
         )
 
-    def comparison(self, token: _Token) -> Compare:
+    def comparison(self, token: QueryToken) -> Compare:
         scalar = self.token
         if scalar.kind not in {"word", "phrase"} or (
             number(scalar.text) is None and moment(scalar.text) is None
         ):
             hint = "There are only > and <." if scalar.text.startswith("=") else ""
-            self.unexpected(f"a number or a date such as 2024-01-31 after '{token.text}'", hint)
+            self.fail(f"a number or a date such as 2024-01-31 after '{token.text}'", hint)
         self.next()
         return Compare(
             "<" if token.text == "<" else ">", scalar.text, Span(token.span.start, scalar.span.end)
         )
 
-    def unexpected(self, expected: str, hint: str = "") -> NoReturn:
+    def fail(self, expected: str, hint: str = "") -> NoReturn:
         token = self.token
-        source = token.span.slice(self.text)
-        found = (
-            "the end of the query"
-            if token.kind == "end"
-            else repr(source if len(source) < 50 else f"{source[:49]}…")
-        )
-        _fail(token.span.start, expected, found, hint)
+        actual = "the end of the query"
+        if token.kind != "end":
+            actual = repr(cut_text(token.span.slice(self.text), SOURCE_SHOWN))
+        fail_at(token.span.start, expected, actual, hint)
 
 
-def _joined(kind: type[And | Or], parts: list[Node]) -> Node:
+def _combine(kind: type[And | Or], parts: list[QueryNode]) -> QueryNode:
     if len(parts) == 1:
         return parts[0]
-    flat: list[Node] = []
+    flat: list[QueryNode] = []
     for part in parts:
         flat.extend(part.parts if isinstance(part, kind) else [part])
     return kind(tuple(flat), Span(parts[0].span.start, parts[-1].span.end))

@@ -1,5 +1,9 @@
-"""Read a JavaScript regular expression and write it for `regex` (QUERY-30 to QUERY-34), with the
-flags `u` for escapes, though lenient as without it, and `m` for anchors, at LF or CRLF."""
+"""Read a JavaScript regular expression and write it for the `regex` module (QUERY-30 to QUERY-34).
+
+The dialect is JavaScript's with the flag `u` for escapes and `m` for anchors. What JavaScript
+accepts leniently without `u` (an escaped letter without meaning, a lone `{` or `]`) is accepted,
+too. A line ends at LF or CRLF.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,27 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.text.analysis import fold, is_caseless, literal
 
+from .regexp_characters import (
+    CLASSES,
+    InvalidRegExp,
+    is_caseless_range,
+    read_character,
+    write_class,
+    write_complement,
+    write_member,
+)
+
 MAX_DEPTH = 40
 """Deepest nesting of groups."""
 
 MAX_SIZE = 100_000
-"""Most elements of an expression with its counted repeats unrolled, as the module does."""
+"""Maximum number of elements with counted repeats unrolled, as the `regex` module unrolls them."""
+
+_MAX_DIGITS = 9
+"""Digits of a number in an expression; longer numbers are refused without being read."""
 
 Clause = tuple[str, ...]
 """Folded strings of which every matching text contains at least one."""
-
-CLASSES = {
-    "d": "0-9",
-    "w": "0-9A-Za-z_",
-    "s": r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
-}
-_CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
-_CODE = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]+)\}|c([A-Za-z])")
-_SURROGATES = re.compile(r"u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
 
 _LETTER = f"(?-i:[{CLASSES['w']}])"
 _ANCHORS = {
@@ -35,7 +43,7 @@ _ANCHORS = {
     "B": f"(?:(?<={_LETTER})(?={_LETTER})|(?<!{_LETTER})(?!{_LETTER}))",
 }
 _TEXT_ANCHORS = {"^": r"\A", "$": r"\Z"}
-"""What the two mean without the flag `m`."""
+"""The meaning of these two without the flag `m`."""
 _ANY_BUT_LINE_END = r"(?-i:[^\n\r\u2028\u2029])"
 _ANY = r"(?-i:[\s\S])"
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(\d++)(,?)(\d*+)\}", re.ASCII)
@@ -47,25 +55,18 @@ _NAME = re.compile(r"k<([^<>]*+)>")
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
 
 
-class InvalidRegExp(ValueError):
-    """The source cannot be read. `at` is the index of the character in it; `problem` says what is
-    wrong there."""
-
-    def __init__(self, at: int, problem: str) -> None:
-        super().__init__(problem)
-        self.at = at
-        self.problem = problem
-
-
 class _Element(NamedTuple):
-    """One element or several: the folded letter if it is one, what a match requires, and the
-    size."""
+    """One element of an expression, or several.
+
+    `letter` is the folded letter, if the element is one. `clauses` are what every match contains.
+    """
 
     letter: str | None = None
     clauses: tuple[Clause, ...] = ()
     size: int = 1
-    """Elements, with counted repeats unrolled."""
+    """Number of elements, with counted repeats unrolled."""
     repeats: bool = True
+    """Whether a quantifier may follow."""
 
 
 _MARK = _Element(repeats=False)
@@ -73,8 +74,8 @@ _CLASS = _Element()
 
 
 class RegExpReader:
-    """Reads a JavaScript source from left to right, and writes the source for the `regex` module to
-    `out`."""
+    """Reads a JavaScript source from left to right, and writes the source for the `regex` module
+    to `out`."""
 
     def __init__(self, source: str, *, match_case: bool, multiline: bool, dot_all: bool) -> None:
         self.source = source
@@ -98,6 +99,10 @@ class RegExpReader:
         """Names of the capturing groups in their order."""
 
     def whole(self) -> _Element:
+        """Read the whole source.
+
+        Raises: InvalidRegExp.
+        """
         element = self._alternatives()
         if self.at < len(self.source):
             raise InvalidRegExp(self.at, "there is no '(' for this ')'")
@@ -105,8 +110,8 @@ class RegExpReader:
 
     def place(self, written: int) -> int:
         """Return the index in the source of a position in the written pattern."""
-        found = bisect_right(self._places, (written, len(self.source))) - 1
-        return self._places[found][1] if found >= 0 else 0
+        number = bisect_right(self._places, (written, len(self.source))) - 1
+        return self._places[number][1] if number >= 0 else 0
 
     def _write(self, text: str, place: int) -> None:
         self._places.append((self._written, place))
@@ -140,13 +145,13 @@ class RegExpReader:
         while self.at < len(self.source) and self._peek() not in "|)":
             start = self.at
             element = self._element()
-            least, most = self._quantifier(element)
+            least, highest = self._quantifier(element)
             size += element.size * max(least, 1)
             if size > MAX_SIZE:
                 raise InvalidRegExp(start, "the repeats ask for too many copies")
             letter = (element.letter or "") if least else ""
             run += letter
-            if letter and most == 1:
+            if letter and highest == 1:
                 continue
             if len(run) > 1:
                 clauses.append((run,))
@@ -158,29 +163,31 @@ class RegExpReader:
         return _Element(clauses=tuple(dict.fromkeys(clauses)), size=size)
 
     def _quantifier(self, element: _Element) -> tuple[int, int]:
-        """(the least number of times, the most)."""
-        found = _QUANTIFIER.match(self.source, self.at)
-        if found is None:
+        """Return the least and the highest number of times that an element is repeated."""
+        quantifier = _QUANTIFIER.match(self.source, self.at)
+        if quantifier is None:
             return 1, 1
         if not element.repeats:
             raise InvalidRegExp(self.at, "there is nothing to repeat before the quantifier")
-        least = int(found.group() == "+")
-        most = 1 if found.group() == "?" else MAX_SIZE
-        if found.group(1) is not None:
-            if max(len(found.group(1)), len(found.group(3))) > 9:
+        least = int(quantifier.group() == "+")
+        highest = 1 if quantifier.group() == "?" else MAX_SIZE
+        if quantifier.group(1) is not None:
+            if max(len(quantifier.group(1)), len(quantifier.group(3))) > _MAX_DIGITS:
                 raise InvalidRegExp(self.at, "the repeats ask for too many copies")
-            least = int(found.group(1))
-            most = least if not found.group(2) else int(found.group(3) or MAX_SIZE + least)
-            if most < least:
+            least = int(quantifier.group(1))
+            highest = least
+            if quantifier.group(2):
+                highest = int(quantifier.group(3) or MAX_SIZE + least)
+            if highest < least:
                 raise InvalidRegExp(self.at, "the numbers of the quantifier are out of order")
-        self._write(found.group(), self.at)
-        self.at = found.end()
+        self._write(quantifier.group(), self.at)
+        self.at = quantifier.end()
         if self._peek() == "?":
             self._write("?", self.at)
             self.at += 1
         if _QUANTIFIER.match(self.source, self.at):
             raise InvalidRegExp(self.at, "there is nothing to repeat before the quantifier")
-        return least, most
+        return least, highest
 
     def _element(self) -> _Element:
         char = self._peek()
@@ -258,12 +265,14 @@ class RegExpReader:
         if char.lower() in CLASSES:
             self.at += 1
             members = CLASSES[char.lower()]
-            self._write(without(members) if char.isupper() else f"(?-i:[{members}])", start)
+            self._write(
+                write_complement(members) if char.isupper() else f"(?-i:[{members}])", start
+            )
             return _CLASS
-        if found := _PROPERTY.match(self.source, self.at):
-            self.at = found.end()
+        if unicode_property := _PROPERTY.match(self.source, self.at):
+            self.at = unicode_property.end()
             self.caseless = False
-            self._write("\\" + found.group(), start)
+            self._write("\\" + unicode_property.group(), start)
             return _CLASS
         if char in "123456789" or (char == "k" and any(self.groups)):
             return self._reference(start)
@@ -273,7 +282,8 @@ class RegExpReader:
     def _reference(self, start: int) -> _Element:
         if digits := _DIGITS.match(self.source, self.at):
             self.at = digits.end()
-            number = int(digits.group()) if len(digits.group()) < 9 else len(self.groups) + 1
+            is_number = len(digits.group()) < _MAX_DIGITS
+            number = int(digits.group()) if is_number else len(self.groups) + 1
             if number > len(self.groups):
                 raise InvalidRegExp(start, f"there is no group {digits.group()} to refer to")
         else:
@@ -283,8 +293,7 @@ class RegExpReader:
             self.at = named.end()
             number = self.groups.index(named.group(1)) + 1
         self.caseless = False
-        # In JavaScript a group that did not take part, or is not closed yet, matches the empty
-        # text.
+        # In JavaScript a group that took no part, or is not closed yet, matches the empty text.
         self._write("(?:)" if number in self._open else f"(?({number})\\{number}|)", start)
         return _CLASS
 
@@ -295,7 +304,7 @@ class RegExpReader:
         self.at += 1
         negated = self._peek() == "^"
         self.at += negated
-        members, others, words, cased = list[str](), list[str](), "", False
+        members, complements, words, cased = list[str](), list[str](), "", False
         while self._peek() != "]":
             if self.at >= len(self.source):
                 raise InvalidRegExp(start, "this '[' is not closed")
@@ -303,7 +312,7 @@ class RegExpReader:
             first = self._member()
             if len(first) > 1:
                 if first.startswith("[^"):
-                    others.append(f"(?-i:{first})")
+                    complements.append(f"(?-i:{first})")
                 elif first == CLASSES["w"]:
                     words = first
                 else:
@@ -329,13 +338,15 @@ class RegExpReader:
         self.at += 1
         self.caseless = self.caseless and not cased
         self._write(
-            write_class("".join(members), words, others, negated=negated, cased=cased), start
+            write_class("".join(members), words, complements, negated=negated, cased=cased), start
         )
         return _CLASS
 
     def _member(self) -> str:
-        """One character, or the inside of a class (longer than one character; `[^` first for a
-        complement)."""
+        """Return one character of a class, or the inside of another class.
+
+        The inside is longer than one character; for a complement it begins with `[^`.
+        """
         start = self.at
         char = self._peek()
         self.at += 1
@@ -351,66 +362,8 @@ class RegExpReader:
             self.at += 1
             inside = CLASSES[escaped.lower()]
             return f"[^{inside}]" if escaped.isupper() else inside
-        if found := _PROPERTY.match(self.source, self.at):
-            self.at = found.end()
-            return "\\" + found.group()
+        if unicode_property := _PROPERTY.match(self.source, self.at):
+            self.at = unicode_property.end()
+            return "\\" + unicode_property.group()
         char, self.at = read_character(self.source, start, self.at)
         return char
-
-
-# Characters and classes of them
-
-
-def read_character(source: str, start: int, at: int) -> tuple[str, int]:
-    """The character of the escape from `start` on, and its end; `at` is behind the backslash.
-    Raises: InvalidRegExp."""
-    if found := _SURROGATES.match(source, at):
-        high, low = (int(code, 16) for code in found.groups())
-        return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), found.end()
-    if found := _CODE.match(source, at):
-        if found.group(4):
-            return chr(ord(found.group(4)) % 32), found.end()
-        code = int(found.group(1) or found.group(2) or found.group(3), 16)
-        if code > 0x10FFFF:
-            raise InvalidRegExp(start, "there is no such character: the highest is \\u{10FFFF}")
-        return chr(code), found.end()
-    char = source[at : at + 1]
-    if char == "0" and not source[at + 1 : at + 2].isdigit():
-        return "\0", at + 1
-    return _CONTROLS.get(char, char), at + 1
-
-
-def write_member(char: str) -> str:
-    return char if char.isalnum() or not char.isascii() else f"\\x{ord(char):02x}"
-
-
-def is_caseless_range(first: str, last: str) -> bool:
-    if ord(last) - ord(first) < 256:
-        return is_caseless("".join(map(chr, range(ord(first), ord(last) + 1))))
-    return first >= "\u2e80" and last <= "\ua4cf"  # the East Asian scripts
-
-
-def without(members: str) -> str:
-    """Any character but some: with IGNORECASE the `regex` module loses `ı` and the like in
-    `a*(?-i:[^A-Za-z])`."""
-    return rf"(?-i:(?![{members}])[\s\S])"
-
-
-def write_class(members: str, words: str, others: list[str], *, negated: bool, cased: bool) -> str:
-    """A class of the `regex` module. `\\w` and complements must not meet the case flag, which would
-    widen them."""
-    if words and not cased:
-        members += words
-        words = ""
-    if members and not words and not others:
-        if negated and not cased:
-            return without(members)
-        plain = f"[{'^' if negated else ''}{members}]"
-        return plain if cased else f"(?-i:{plain})"
-    parts = others + ([f"(?-i:[{words}])"] if words else [])
-    if members:
-        parts.append(f"[{members}]" if cased else f"(?-i:[{members}])")
-    if not parts:
-        return "(?s:.)" if negated else "(?!)"
-    either = "|".join(parts)
-    return f"(?:(?!{either})(?s:.))" if negated else f"(?:{either})"

@@ -13,7 +13,7 @@ from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.index.rows import Rows
-from obsidian_mcp.core.query.nodes import Node, has_scope
+from obsidian_mcp.core.query.nodes import QueryNode, has_scope
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
@@ -80,7 +80,7 @@ class FileSearch:
         self,
         tools: SearchTools,
         request: Request,
-        query: Node | None,
+        query: QueryNode | None,
         *,
         named: Sequence[VaultPath] | None = None,
         by: Facet | None = None,
@@ -215,7 +215,7 @@ class FileSearch:
         notice = " ".join(filter(None, (snapshot.notice, unread)))
         return snapshot._replace(notice=notice or None)
 
-    def _find_other_files(self, snapshot: Snapshot, query: Node) -> list[Item]:
+    def _find_other_files(self, snapshot: Snapshot, query: QueryNode) -> list[Item]:
         """Return files without text that a query finds; only one that names paths can find them
         (QUERY-11, QUERY-15)."""
         if not snapshot.table.others or not has_scope(query, "file", "path"):

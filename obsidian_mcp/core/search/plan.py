@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import regex
 
-from obsidian_mcp.core.query.nodes import And, Node, Or, Phrase, ScopedQuery, Word
+from obsidian_mcp.core.query.nodes import And, Or, Phrase, QueryNode, ScopedQuery, Word
 from obsidian_mcp.core.text import analysis, synonyms, unspaced_scripts
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
 
@@ -55,7 +55,7 @@ class Alternative(NamedTuple):
 
     expression: str | None
     """For the full-text index: None if it is not used, empty if no file can satisfy it."""
-    exact: Node | None
+    exact: QueryNode | None
     """What must match exactly besides."""
 
 
@@ -70,7 +70,7 @@ class SearchPlan(NamedTuple):
     """The same for the full-text index; empty if there is nothing to weigh."""
     shown: tuple[Term, ...] = ()
     """Terms whose places are shown."""
-    exact: tuple[Node, ...] = ()
+    exact: tuple[QueryNode, ...] = ()
     """Queries whose places are shown."""
     light: tuple[Term, ...] = ()
     """Words that are not required, but say which files come first (SEARCH-56)."""
@@ -95,12 +95,12 @@ class PlanAlternative(NamedTuple):
     """One alternative of a query, read: a file must have one of each choice, and match `exact`."""
 
     choices: tuple[Choice, ...]
-    exact: Node | None
+    exact: QueryNode | None
     symbols: tuple[Word, ...] = ()
     """Bare words with symbols: parts of `exact`, until any of the words is enough."""
     loose: tuple[Choice, ...] = ()
     """The choices when any of the words is enough."""
-    strict: Node | None = None
+    strict: QueryNode | None = None
     """What must match exactly even then (SEARCH-57)."""
     light: tuple[Word, ...] = ()
     """Words that are not required, but say which files come first."""
@@ -108,16 +108,16 @@ class PlanAlternative(NamedTuple):
     """All bare words as they follow each other, folded."""
 
 
-def read_groups(query: Node, languages: Sequence[str]) -> list[PlanAlternative]:
+def read_groups(query: QueryNode, languages: Sequence[str]) -> list[PlanAlternative]:
     """Return the alternatives of a query; `languages` are those of the vault."""
     alternatives = query.parts if isinstance(query, Or) else (query,)
     return [_group(alternative, languages) for alternative in alternatives]
 
 
-def _group(query: Node, languages: Sequence[str]) -> PlanAlternative:
+def _group(query: QueryNode, languages: Sequence[str]) -> PlanAlternative:
     choices: list[Choice] = []
     symbols: list[Word] = []
-    strict: list[Node] = []
+    strict: list[QueryNode] = []
     parts = query.parts if isinstance(query, And) else (query,)
     for part in parts:
         choice = _choice(part)
@@ -149,11 +149,11 @@ def _group(query: Node, languages: Sequence[str]) -> PlanAlternative:
     )
 
 
-def _all(parts: Sequence[Node]) -> Node | None:
+def _all(parts: Sequence[QueryNode]) -> QueryNode | None:
     return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
-def _choice(part: Node) -> Choice:
+def _choice(part: QueryNode) -> Choice:
     """The words of a bare word or of several joined by OR; empty for everything else."""
     parts = part.parts if isinstance(part, Or) else (part,)
     words = tuple([word for word in parts if isinstance(word, Word) and is_smart(word)])
@@ -433,7 +433,7 @@ def _unspaced(text: str, sought: tuple[str, ...], lexicon: Lexicon, wide: bool) 
 # Exact plans
 
 
-def exact_plan(query: Node, vocabulary: Vocabulary) -> SearchPlan:
+def exact_plan(query: QueryNode, vocabulary: Vocabulary) -> SearchPlan:
     """Return the plan of an exact search: results are weighed by the words that the query
     affirms."""
     terms: list[Term] = []
@@ -441,7 +441,7 @@ def exact_plan(query: Node, vocabulary: Vocabulary) -> SearchPlan:
     return SearchPlan((Alternative(None, query),), tuple(terms), expression, (), (query,))
 
 
-def _affirmed(query: Node, vocabulary: Vocabulary, terms: list[Term]) -> str:
+def _affirmed(query: QueryNode, vocabulary: Vocabulary, terms: list[Term]) -> str:
     match query:
         case And():
             parts = [part for node in query.parts if (part := _affirmed(node, vocabulary, terms))]

@@ -90,7 +90,7 @@ def retrieve(
     return result
 
 
-def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> AbstractSet[int]:
+def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -> AbstractSet[int]:
     """Files whose text satisfies a query; of many, all texts are read in one pass."""
     from obsidian_mcp.core.query.evaluate import (
         Matcher,
@@ -120,7 +120,11 @@ def _scan(snapshot: Snapshot, query: nodes.Node, files: AbstractSet[int]) -> Abs
 
 
 def bounds(
-    snapshot: Snapshot, node: nodes.Node, field: SearchField = EVERYWHERE, *, scoped: bool = False
+    snapshot: Snapshot,
+    node: nodes.QueryNode,
+    field: SearchField = EVERYWHERE,
+    *,
+    scoped: bool = False,
 ) -> Bounds:
     """Return the notes and canvases that match for certain, and those that may (QUERY-60,
     QUERY-61). `scoped`: of parts of the text, so that what a file has is certain of none of
@@ -306,7 +310,7 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
         result = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
     if where != "content":
         with_path = {
-            number for number, path in snapshot.table.paths.items() if expression.found(path)
+            number for number, path in snapshot.table.paths.items() if expression.is_found_in(path)
         }
         result = _any([result, Bounds.exact(with_path)])
     return result.at_most() if cased else result
@@ -318,9 +322,11 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
 def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bounds:
     """Those of some files with such tasks, and with the required texts in them unless one goes on
     below its line."""
-    from obsidian_mcp.core.query.evaluate import required
+    from obsidian_mcp.core.query.evaluate import list_required_texts
 
-    required_texts = [analysis.substring(text, match_case=False) for text in required(node.part)]
+    required_texts = [
+        analysis.substring(text, match_case=False) for text in list_required_texts(node.part)
+    ]
     is_todo = {"task-todo": True, "task-done": False}.get(node.operator)
     files = {
         file
@@ -334,9 +340,9 @@ def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bo
 
 
 def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
-    from obsidian_mcp.core.query.evaluate import tag_test
+    from obsidian_mcp.core.query.finders import make_tag_test
 
-    name, accepts = tag_test(leaf)
+    name, accepts = make_tag_test(leaf)
     files: AbstractSet[int] = NOTHING
     sets = snapshot.rows.file_sets
     if name:
@@ -349,9 +355,9 @@ def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
 
 
 def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None) -> Bounds:
-    from obsidian_mcp.core.query.evaluate import name_test, value_test
+    from obsidian_mcp.core.query.property_tests import make_name_test, make_value_test
 
-    has_name, has_value = name_test(node.key), value_test(node.value, match_case)
+    has_name, has_value = make_name_test(node.key), make_value_test(node.value, match_case)
     files_with: set[int] = set()
     sets = snapshot.rows.file_sets
     named = [

@@ -10,7 +10,7 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, Rows
-from obsidian_mcp.core.query.nodes import Node
+from obsidian_mcp.core.query.nodes import QueryNode
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import QueryInvalid
@@ -120,7 +120,7 @@ class Search:
         )
 
 
-def _parse(request: Request, named: Sequence[VaultPath] | None) -> Node | None:
+def _parse(request: Request, named: Sequence[VaultPath] | None) -> QueryNode | None:
     """Return the query; None if only the app can read it. Raises: QueryInvalid."""
     try:
         return parse(request.query)

@@ -4,7 +4,16 @@ read (PDF-4)."""
 from __future__ import annotations
 
 from obsidian_mcp.core.index.pdf_queue import PdfBackground
-from obsidian_mcp.core.query.nodes import And, Node, Not, Or, Phrase, Property, ScopedQuery, Word
+from obsidian_mcp.core.query.nodes import (
+    And,
+    Not,
+    Or,
+    Phrase,
+    Property,
+    QueryNode,
+    ScopedQuery,
+    Word,
+)
 from obsidian_mcp.core.text.vault_path import is_pdf
 
 from .hits import Request, wanted
@@ -15,7 +24,7 @@ MOST_PROBLEMS = 5
 """PDFs that could not be read which a result names."""
 
 
-def finds_pages(query: Node) -> bool:
+def finds_pages(query: QueryNode) -> bool:
     """Return whether a file is found for what is in it: a query that only excludes finds no PDF
     (PDF-4)."""
     match query:
@@ -32,7 +41,7 @@ def finds_pages(query: Node) -> bool:
     return True
 
 
-def may_find_pages(query: Node) -> bool:
+def may_find_pages(query: QueryNode) -> bool:
     """Return whether a PDF that is not read could be found: it has no properties, tags or tasks
     (PDF-4)."""
     match query:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.index.pending_scan import Weigh
 from obsidian_mcp.core.query.document import Document
-from obsidian_mcp.core.query.nodes import Node, Word
+from obsidian_mcp.core.query.nodes import QueryNode, Word
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.text.vault_path import is_note
@@ -21,7 +21,7 @@ _ACCENTS = re.compile(b"[\xc3-\xd4]")
 capitals too."""
 
 
-def weigher(query: Node, request: Request, languages: Sequence[str]) -> Weigh:
+def weigher(query: QueryNode, request: Request, languages: Sequence[str]) -> Weigh:
     """The function from a file and its bytes to the share of the query in it, 0 to 1; forms count
     by their start."""
     is_wanted = wanted(request)
@@ -29,7 +29,7 @@ def weigher(query: Node, request: Request, languages: Sequence[str]) -> Weigh:
     return lambda entry, data: weigh(entry, data) if is_wanted(entry) else 0.0
 
 
-def _exact(query: Node) -> Weigh:
+def _exact(query: QueryNode) -> Weigh:
     from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import
 
     matcher = Matcher(query)
@@ -42,7 +42,7 @@ def _exact(query: Node) -> Weigh:
     return weigh
 
 
-def _smart(query: Node, languages: Sequence[str]) -> Weigh:
+def _smart(query: QueryNode, languages: Sequence[str]) -> Weigh:
     alternatives = [_alternative(group, languages) for group in read_groups(query, languages)]
 
     def weigh(entry: FileEntry, data: bytes) -> float:

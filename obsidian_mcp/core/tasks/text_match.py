@@ -52,7 +52,7 @@ def parse_regexp(line: str, value: str) -> tuple[Callable[[str], bool], Explanat
     else:
         flag_words = f"flags '{''.join(sorted(flags))}'"
     intro = "using regex: ".ljust(line.index("/") - 2)
-    return pattern.found, Explanation(f"{intro}'{_escape_slashes(source)}' with {flag_words}")
+    return pattern.is_found_in, Explanation(f"{intro}'{_escape_slashes(source)}' with {flag_words}")
 
 
 def _escape_slashes(source: str) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query import regexp
-from obsidian_mcp.core.query.document import Document, Kind
+from obsidian_mcp.core.query.document import Document, DocumentKind
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text.analysis import fold
@@ -29,7 +29,7 @@ VECTORS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "match.j
 VAULT = Path(__file__).parents[4] / "shared" / "data" / "vaults"
 
 
-def kind_of(path: str) -> Kind:
+def kind_of(path: str) -> DocumentKind:
     return "note" if path.endswith(".md") else "canvas" if path.endswith(".canvas") else "other"
 
 
@@ -110,7 +110,7 @@ def files(draw: st.DrawFn) -> PlainFile:
     path = "".join(
         draw(st.lists(st.sampled_from(["a", "b", "ab", "東京", "ß", "É", " ", "/x", "i"]), min_size=1, max_size=4))
     )
-    kind: Kind = draw(st.sampled_from(["note", "note", "note", "canvas", "other"]))
+    kind: DocumentKind = draw(st.sampled_from(["note", "note", "note", "canvas", "other"]))
     if kind != "note":
         return PlainFile(f"q{path}.{kind}", "" if kind == "other" else draw(LINE), kind)
     newline = draw(st.sampled_from(["\n", "\r\n"]))
@@ -232,7 +232,7 @@ class Closed:
     """A file of which only the named parts may be asked for."""
 
     path: str = "Folder/Name.md"
-    kind: Kind = "note"
+    kind: DocumentKind = "note"
     open: tuple[str, ...] = ()
 
     def ask(self, part: str) -> None:

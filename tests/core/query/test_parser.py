@@ -12,20 +12,21 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.query.lexer import MAX_LENGTH
 from obsidian_mcp.core.query.nodes import (
     And,
     Compare,
     Constant,
-    Node,
     Not,
     Or,
     Phrase,
     Property,
+    QueryNode,
     Regex,
     ScopedQuery,
     Word,
 )
-from obsidian_mcp.core.query.parser import MAX_DEPTH, MAX_LENGTH, parse
+from obsidian_mcp.core.query.parser import MAX_DEPTH, parse
 from obsidian_mcp.errors import QueryInvalid
 from tests.examples import examples
 
@@ -36,13 +37,13 @@ def ids(rows: list[dict[str, Any]]) -> list[str]:
     return [f"{row['rule']} {row['query']}" for row in rows]
 
 
-def nested(wrap: Callable[[Node], Node], node: Node, levels: int) -> Node:
+def nested(wrap: Callable[[QueryNode], QueryNode], node: QueryNode, levels: int) -> QueryNode:
     for _ in range(levels):
         node = wrap(node)
     return node
 
 
-def plain(node: Node) -> list[Any]:
+def plain(node: QueryNode) -> list[Any]:
     """The tree as the table writes it."""
     match node:
         case Word() | Phrase():
@@ -63,7 +64,7 @@ def plain(node: Node) -> list[Any]:
             return [node.sign, node.scalar]
 
 
-def whole_terms(node: Node) -> Iterator[Node]:
+def whole_terms(node: QueryNode) -> Iterator[QueryNode]:
     """The node and those in it that are queries by themselves."""
     yield node
     match node:
@@ -76,7 +77,7 @@ def whole_terms(node: Node) -> Iterator[Node]:
             yield from whole_terms(node.part)
 
 
-def parsed(text: str) -> Node | QueryInvalid:
+def parsed(text: str) -> QueryNode | QueryInvalid:
     try:
         return parse(text)
     except QueryInvalid as refused:
@@ -144,7 +145,7 @@ def test_spans_are_those_of_the_source() -> None:  # QUERY-09
         ("(" * 47 + "[(a):(b)]", Property(Word("a"), Word("b"))),
     ],
 )
-def test_fifty_levels_are_read(deep: str, node: Node) -> None:  # QUERY-08
+def test_fifty_levels_are_read(deep: str, node: QueryNode) -> None:  # QUERY-08
     tree = parse(deep)
     assert tree == node
     assert tree.span.slice(deep) == deep

@@ -29,7 +29,7 @@ ROWS = json.loads((Path(__file__).parents[3] / "specs" / "vectors" / "query.json
 def test_an_expression_finds_what_it_finds_in_javascript(row: dict[str, Any]) -> None:
     expression = translate(row["regex"], match_case=row["match_case"])
     assert [row["text"][start:end] for start, end in expression.spans(row["text"])] == row["found"]
-    assert expression.found(row["text"]) is bool(row["found"])
+    assert expression.is_found_in(row["text"]) is bool(row["found"])
 
 
 PARTS = [
@@ -67,9 +67,9 @@ def test_any_source_is_run_or_refused_and_its_required_texts_are_in_what_it_find
         assert expression.problem
         return
     if expression.pattern.search(text) is None:
-        assert not expression.found(text)
+        assert not expression.is_found_in(text)
         return
-    assert expression.found(text)
+    assert expression.is_found_in(text)
     for clause in expression.clauses:
         assert any(part in fold(text) for part in clause), (clause, text)
 
@@ -100,7 +100,7 @@ def test_an_expression_that_runs_away_is_stopped_after_its_time(
 ) -> None:  # QUERY-33
     monkeypatch.setattr(regexp, "SECONDS", 0.1)
     expression = translate(source)
-    for search in (expression.found, lambda text: list(expression.spans(text))):
+    for search in (expression.is_found_in, lambda text: list(expression.spans(text))):
         start = time.process_time()
         with pytest.raises(OperationTimeout) as stopped:
             search(text)
@@ -134,7 +134,7 @@ RUNAWAY, TEXT = "(a|aa)+$", "a" * 60 + "!"
 def test_a_search_that_the_call_s_limit_stops_ends_the_call() -> None:  # QUERY-33
     for _ in range(20):
         with call_with(limit=Deadline(0.02)), pytest.raises(OperationTimeout, match=r"longer than 0\.02 s"):
-            translate(RUNAWAY).found(TEXT)
+            translate(RUNAWAY).is_found_in(TEXT)
 
 
 def test_one_clock_says_how_long_a_search_may_take(monkeypatch: pytest.MonkeyPatch) -> None:  # QUERY-33
@@ -145,7 +145,7 @@ def test_one_clock_says_how_long_a_search_may_take(monkeypatch: pytest.MonkeyPat
     def search() -> None:
         started = time.monotonic()
         with pytest.raises(OperationTimeout):
-            translate(RUNAWAY).found(TEXT)
+            translate(RUNAWAY).is_found_in(TEXT)
         seconds.append(time.monotonic() - started)
 
     threads = [threading.Thread(target=search) for _ in range(2)]

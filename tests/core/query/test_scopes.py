@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.query.document import Document, Scope, Structure, lines_within, parts_within, structure_of
-from obsidian_mcp.core.query.evaluate import LiteralFinder, Matcher
+from obsidian_mcp.core.query.document import Document, PartScope, Structure, lines_within, parts_within, structure_of
+from obsidian_mcp.core.query.evaluate import Matcher
+from obsidian_mcp.core.query.finders import LiteralFinder
 from obsidian_mcp.core.query.parser import parse as parse_query
 from obsidian_mcp.core.text.analysis import fold, substring
 from tests.core.search.naive_search import PlainFile
@@ -19,7 +20,7 @@ from tests.examples import examples
 from .test_evaluate import WORDS, files
 
 ANYWHERE = LiteralFinder(substring("", match_case=False)).first
-SCOPES: tuple[Scope, ...] = ("block", "section", "section-tree", "task", "task-todo", "task-done")
+SCOPES: tuple[PartScope, ...] = ("block", "section", "section-tree", "task", "task-todo", "task-done")
 
 
 @given(files())
@@ -45,21 +46,21 @@ def test_only_the_parts_with_a_word_are_looked_at(plain: PlainFile, word: str) -
         return [part for part in parts if fold(word) in fold(text[slice(*part)])]
 
     structure = structure_of(parse(text))
-    assert list(lines_within(0, len(text), text, must, place)) == with_word(
-        lines_within(0, len(text), text, ANYWHERE, 0)
+    assert list(lines_within(text, (0, len(text)), must, place)) == with_word(
+        lines_within(text, (0, len(text)), ANYWHERE, 0)
     )
     for scope in SCOPES:
         parts = structure.parts(scope)
-        expected = with_word(parts_within(parts, 0, len(text), text, ANYWHERE, 0))
-        assert (list(parts_within(parts, 0, len(text), text, must, place)) if place >= 0 else []) == expected
+        expected = with_word(parts_within(parts, text, (0, len(text)), ANYWHERE, 0))
+        assert (list(parts_within(parts, text, (0, len(text)), must, place)) if place >= 0 else []) == expected
 
 
 def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
     text = "---\na: 1\n---\n# One #t/\n\ntext #b\n\n## Two\n- [ ] x\n  - [-] y\n# Three"
     structure = structure_of(parse(text))
 
-    def shown(scope: Scope) -> list[str]:
-        return [text[slice(*part)] for part in parts_within(structure.parts(scope), 0, len(text), text, ANYWHERE, 0)]
+    def shown(scope: PartScope) -> list[str]:
+        return [text[slice(*part)] for part in parts_within(structure.parts(scope), text, (0, len(text)), ANYWHERE, 0)]
 
     assert shown("block")[1:] == ["# One #t/", "text #b", "## Two", "- [ ] x", "- [-] y", "# Three"]
     assert [part.split("\n")[0] for part in shown("section")] == ["---", "# One #t/", "## Two", "# Three"]

@@ -12,16 +12,16 @@ from typing import Literal
 
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.note.elements import Heading, ListItem, Section, Tag
-from obsidian_mcp.core.query.document import Kind
+from obsidian_mcp.core.query.document import DocumentKind
 from obsidian_mcp.core.query.nodes import (
     And,
     Compare,
     Constant,
-    Node,
     Not,
     Or,
     Phrase,
     Property,
+    QueryNode,
     Regex,
     ScopedQuery,
     Word,
@@ -64,7 +64,7 @@ class PlainFile:
 
     path: str
     text: str = ""
-    kind: Kind = "note"
+    kind: DocumentKind = "note"
 
     @cached_property
     def properties(self) -> dict[str, object]:
@@ -171,7 +171,7 @@ class At:
         return At(**{**self.__dict__, **changes})
 
 
-def plain_matches(node: Node, file: PlainFile) -> bool:
+def plain_matches(node: QueryNode, file: PlainFile) -> bool:
     if file.kind != "other":
         return says(node, file, At())
     # Listed if a conjunction that satisfies the query affirms something of the path.
@@ -182,10 +182,10 @@ def plain_matches(node: Node, file: PlainFile) -> bool:
     )
 
 
-Conjunction = list[tuple[Node, At, bool]]
+Conjunction = list[tuple[QueryNode, At, bool]]
 
 
-def conjunctions(node: Node, at: At, *, affirmed: bool) -> list[Conjunction]:
+def conjunctions(node: QueryNode, at: At, *, affirmed: bool) -> list[Conjunction]:
     """The disjunctive normal form."""
     match node:
         case Not():
@@ -207,7 +207,7 @@ def conjunctions(node: Node, at: At, *, affirmed: bool) -> list[Conjunction]:
     return [[(node, at.but(look=look), affirmed)]]
 
 
-def says(node: Node, file: PlainFile, at: At) -> bool:
+def says(node: QueryNode, file: PlainFile, at: At) -> bool:
     match node:
         case And():
             return all(says(part, file, at) for part in node.parts)
@@ -327,7 +327,7 @@ def units(node: ScopedQuery, file: PlainFile, at: At) -> list[tuple[int, int]]:
     return [(start, end) for start, end in clipped if start < end]
 
 
-def repr_scopes(node: Node) -> str:
+def repr_scopes(node: QueryNode) -> str:
     match node:
         case And() | Or():
             return " ".join(map(repr_scopes, node.parts))
@@ -338,7 +338,7 @@ def repr_scopes(node: Node) -> str:
     return ""
 
 
-def named(key: Node, name: str) -> bool:
+def named(key: QueryNode, name: str) -> bool:
     match key:
         case Or():
             return any(named(part, name) for part in key.parts)
@@ -349,7 +349,7 @@ def named(key: Node, name: str) -> bool:
     raise AssertionError(key)
 
 
-def valued(node: Node, value: object, case: bool) -> bool:
+def valued(node: QueryNode, value: object, case: bool) -> bool:
     items = flat(value)
     match node:
         case And():

@@ -22,7 +22,7 @@ from obsidian_mcp.core.expressions.values import (
     day_of,
     from_milliseconds,
 )
-from obsidian_mcp.core.query.regexp import LEAST_SECONDS, limited
+from obsidian_mcp.core.query.regexp import LEAST_SECONDS, search_within_limit
 from obsidian_mcp.core.text.table_file import read_rows
 
 _PLAIN_LINK = re.compile(r"\[\[(?:([^|]*?)\]\]|[^|]*)")
@@ -74,7 +74,7 @@ def without_markdown(text: str) -> str:
         return plain
 
     try:
-        return limited(remove_marks)
+        return search_within_limit(remove_marks)
     except TimeoutError:
         raise ExpressionError("display() took too long on a text.") from None
 
