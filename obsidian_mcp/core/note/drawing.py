@@ -1,5 +1,5 @@
 """Drawings of the Excalidraw plugin: which of their text is for readers (DRAW-1 to DRAW-4 in
-specs/index.md)."""
+specs/drawings.md)."""
 
 from __future__ import annotations
 
