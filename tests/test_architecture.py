@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_asking_for_help_does_not_load_the_sdk() -> None:
-    # CLI-06
+    """CLI-06"""
     code = (
         "import sys; from obsidian_mcp.cli.main import run; run(['--help']); "
         "sys.exit(any(name in sys.modules for name in ('mcp', 'watchdog', 'httpx', 'starlette')))"
@@ -110,7 +110,7 @@ def uses(*names: str) -> set[str]:
 
 
 def test_the_system_is_asked_for_processes_and_disks_in_one_place() -> None:
-    # APP-01: whatever goes wrong there means "not found"
+    """APP-01: whatever goes wrong there means "not found"."""
     asked = uses("psutil.Process", "psutil.process_iter", "psutil.pids", "psutil.pid_exists", "psutil.disk_partitions")
 
     assert asked == {
@@ -126,7 +126,7 @@ def test_the_system_is_asked_for_processes_and_disks_in_one_place() -> None:
 
 
 def test_every_rename_and_deletion_is_tried_again_where_windows_refuses_it() -> None:
-    # FILE-11
+    """FILE-11"""
     names = ("os.rename", "os.replace", "os.unlink", "os.remove", "os.rmdir", "*.unlink", "*.rmdir", "*.rename")
 
     # the first is handed to `patiently` as a whole; a damaged index that stays is another process's, and is given up

@@ -328,7 +328,7 @@ def session(opened: Opened, tmp_path: Path) -> Session:  # noqa: F811  the fixtu
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.run.__name__)
 def test_a_task_is_done_with_few_calls_and_can_be_undone(task: Task, session: Session, update: bool) -> None:
-    # TOOL-22
+    """TOOL-22"""
     before = session.notes()
 
     task.run(session)
@@ -372,7 +372,8 @@ def _content(data: bytes) -> str:
 def test_the_apps_command_does_the_same_with_as_many_lines_as_we_count(
     task: Task, session: Session, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # TOOL-22: played by the drop-in, which answers as the app's command does (specs/headless.md)
+    """TOOL-22: played by the drop-in, which answers as the app's command does
+    (specs/headless.md)"""
     task.run(session)
     wanted = session.notes()
     for change in call(session.app, "obsidian_history", {}).data["changes"]:
@@ -401,7 +402,7 @@ def test_the_apps_command_does_the_same_with_as_many_lines_as_we_count(
 
 
 def test_the_tasks_are_those_of_the_document() -> None:
-    # TOOL-22
+    """TOOL-22"""
     text = (ROOT / "docs/assistant-tasks.md").read_text(encoding="utf-8")
 
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == [task.phrase for task in TASKS]

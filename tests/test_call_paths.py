@@ -91,7 +91,6 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     made.vaults.close()
 
 
-# SEARCH-85
 @pytest.mark.parametrize(
     ("kind", "query", "match", "calls"),
     [
@@ -106,6 +105,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     ],
 )
 def test_a_search_takes_few_calls(app: App, kind: str, query: str, match: str, calls: int) -> None:
+    """SEARCH-85"""
     path = shortest(app, "obsidian_search", {"query": query, "match": match})
     print(f"obsidian_search {kind}: {path}")
     assert path.modules.total() <= calls, "\n".join(map(str, path.modules.most_common()))

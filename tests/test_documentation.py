@@ -127,7 +127,7 @@ def test_every_command_has_an_example_and_can_answer_in_json(name: str) -> None:
 
 
 def test_every_command_takes_what_its_function_takes() -> None:
-    # CLI-01: options are data, so that nothing but this test sees one that its function has not
+    """CLI-01: options are data, so that nothing but this test sees one that its function has not"""
     checked = 0
     for command in COMMANDS.values():
         module, _, name = (command.run or "tool_commands.run").rpartition(".")
@@ -141,7 +141,7 @@ def test_every_command_takes_what_its_function_takes() -> None:
 
 
 def test_every_tool_has_a_command() -> None:
-    # CLI-01
+    """CLI-01"""
     assert {entry.command for entry in entries.table().tools.values()} <= set(COMMANDS)
 
 

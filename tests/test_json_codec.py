@@ -32,26 +32,26 @@ def with_pairs_joined(value: Any) -> Any:
 
 @given(VALUES)
 def test_what_was_written_reads_back_the_same(value: Any) -> None:
-    # HTTP-06
+    """HTTP-06"""
     assert decode(encode(value, keeps_halves=True), keeps_halves=True) == with_pairs_joined(value)
 
 
 @given(VALUES)
 def test_what_is_written_for_other_clients_is_utf8_without_half_a_character(value: Any) -> None:
-    # MSG-07
+    """MSG-07"""
     written = encode(value)
     assert decode(written) == json.loads(written.decode("utf-8", "strict"))
     assert b"\n" not in written
 
 
 def test_a_half_becomes_the_replacement_character_or_its_escape() -> None:
-    # MSG-07, HTTP-06
+    """MSG-07, HTTP-06"""
     assert encode(["\ud83d", "a\ud83d\ude00b"]) == '["\ufffd","a\U0001f600b"]'.encode()
     assert encode(["\ud83d", "ü"], keeps_halves=True) == '["\\ud83d","ü"]'.encode()
 
 
 def test_what_no_number_of_json_says_is_null() -> None:
-    # HTTP-06
+    """HTTP-06"""
     assert encode({"a": [math.nan, math.inf, -math.inf, 1.5], "half": "\udcff"}) == (
         b'{"a":[null,null,null,1.5],"half":"\xef\xbf\xbd"}'
     )
@@ -86,13 +86,13 @@ def test_values_that_are_none_of_json_are_converted_or_refused() -> None:
     ],
 )
 def test_what_is_not_json_is_refused_with_what_is_wrong(data: bytes, problem: str) -> None:
-    # MSG-04
+    """MSG-04"""
     with pytest.raises(ValueError, match=problem):
         decode(data)
 
 
 def test_a_byte_order_mark_and_the_deepest_level_are_taken() -> None:
-    # HTTP-06
+    """HTTP-06"""
     assert decode(b'\xef\xbb\xbf{"a":1}') == {"a": 1}
     assert decode("[" * MAX_DEPTH + "]" * MAX_DEPTH)
     assert decode("[[]" + ",[]" * 500 + "]") == [[]] * 501

@@ -161,7 +161,8 @@ SLOW = [r"<!--[\s\S]*?-->", r"\s+$", r"(a|b)*c.*\|(.*)\]", r"[ \t]*\n[ \t]*$", r
 
 
 @needs("a fine clock of threads")
-def test_no_regular_expression_needs_more_than_twice_the_time_for_twice_the_text() -> None:  # SAFE-17
+def test_no_regular_expression_needs_more_than_twice_the_time_for_twice_the_text() -> None:
+    """SAFE-17"""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tried = expressions()

@@ -564,7 +564,7 @@ def test_undo_of_a_new_note_asks_when_it_was_edited_since(root: Path, opened: Ca
 
 
 def test_undo_puts_a_new_note_into_the_trash_where_nothing_may_be_deleted_for_good(root: Path) -> None:
-    # POL-09
+    """POL-09"""
     vault = Vault(
         "v",
         Disk(root),
@@ -602,7 +602,8 @@ def test_a_change_of_case_is_taken_back(
 
 def test_a_note_just_made_is_named_as_a_disk_that_knows_no_case_spells_it(
     root: Path, opened: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch
-) -> None:  # NAME-09
+) -> None:
+    """NAME-09"""
     OtherDisk(root, monkeypatch)
     vault = opened()
     (root / "Sub").mkdir()
@@ -614,7 +615,9 @@ def test_a_note_just_made_is_named_as_a_disk_that_knows_no_case_spells_it(
 
 def test_a_folder_that_bears_the_name_of_a_note_is_in_the_way(
     root: Path, opened: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:  # FILE-11
+) -> None:
+    """FILE-11"""
+
     def open_as_windows(path: Any, flags: int, *more: Any, dir_fd: int | None = None) -> int:
         if not flags & getattr(os, "O_DIRECTORY", 0) and Path(root, path).is_dir():
             raise PermissionError(errno.EACCES, "Permission denied")

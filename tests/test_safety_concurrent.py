@@ -41,7 +41,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-# Another program writes in the last moment (SAFE-08, SAFE-22)
+# Another program writes in the last moment
 
 
 class Interrupted(Disk):
@@ -187,7 +187,7 @@ def test_taking_back_gives_up_on_a_file_that_another_program_never_leaves_alone(
     assert (root / "0.md").read_bytes().startswith(b"ours\ntheirs")
 
 
-# Reads do not wait for a writer (SAFE-21)
+# Reads do not wait for a writer
 
 
 class Halting(Disk):
@@ -318,7 +318,7 @@ def test_a_name_that_nobody_has_is_answered_in_the_middle_of_a_commit(
     assert vault.find("moved").path == "moved.md"
 
 
-# Plans are made outside the lock (SAFE-23)
+# Plans are made outside the lock
 
 
 def rename_disturbed(vault: Vault, disturb: Callable[[int], object]) -> int:
@@ -393,6 +393,7 @@ def test_a_plan_that_fails_on_what_another_program_changes_is_made_again(
 def test_a_plan_that_fails_while_nothing_changes_is_not_tried_again(
     root: Path, opened: Callable[[Disk], Vault]
 ) -> None:
+    """SAFE-23"""
     vault = opened(Disk(root))
     plans: list[str] = []
 

@@ -56,7 +56,8 @@ FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
 @pytest.mark.parametrize("form", FORMS)
 def test_a_name_that_the_disk_stores_in_nfd_is_found_moved_and_undone_in_each_form(
     app: App, root: Path, form: Literal["NFC", "NFD"]
-) -> None:  # NAME-09, RENAME-01
+) -> None:
+    """NAME-09, RENAME-01"""
     before = contents(root)
     kept: Literal["NFC", "NFD"] = "NFC" if "Café Über.md" in before else "NFD"  # NTFS takes the place of the double
     assert kept == "NFD" or not can("names that differ in case")
@@ -73,7 +74,8 @@ def test_a_name_that_the_disk_stores_in_nfd_is_found_moved_and_undone_in_each_fo
 
 def test_on_a_disk_without_case_a_name_in_another_case_is_the_file_and_its_rename_is_undone(
     app: App, root: Path
-) -> None:  # NAME-15, FILE-18
+) -> None:
+    """NAME-15, FILE-18"""
     before = contents(root)
     assert "'Raw.md'" in answer(app, "create_note", name="RAW", content="x")[1]
     assert '"path":"Raw.md"' in answer(app, "read_note", name="rAW")[1]
@@ -86,7 +88,8 @@ def test_on_a_disk_without_case_a_name_in_another_case_is_the_file_and_its_renam
 
 
 @needs("extended attributes")
-def test_finder_tags_stay_on_a_note_that_is_edited_moved_rewritten_and_undone(app: App, root: Path) -> None:  # FILE-02
+def test_finder_tags_stay_on_a_note_that_is_edited_moved_rewritten_and_undone(app: App, root: Path) -> None:
+    """FILE-02"""
     paths = ["Raw.md", "Café Über.md"]
     try:
         for path in paths:
@@ -101,9 +104,8 @@ def test_finder_tags_stay_on_a_note_that_is_edited_moved_rewritten_and_undone(ap
     assert [os.getxattr(root / path, TAGS) for path in paths] == [path.encode() for path in paths]
 
 
-def test_a_file_that_icloud_has_evicted_is_not_moved_replaced_or_undone_until_it_is_back(
-    app: App, root: Path
-) -> None:  # SAFE-14
+def test_a_file_that_icloud_has_evicted_is_not_moved_replaced_or_undone_until_it_is_back(app: App, root: Path) -> None:
+    """SAFE-14"""
     assert answer(app, "edit_note", name="Café Über", operation="append", content="more")[0] == ""
     note, stub = root / "Café Über.md", root / ".Café Über.md.icloud"
     note.rename(stub)
@@ -126,7 +128,8 @@ def test_a_file_that_icloud_has_evicted_is_not_moved_replaced_or_undone_until_it
 @needs("names that differ in case")
 def test_while_macos_does_not_allow_the_folder_nothing_is_changed_or_said_to_be_empty(
     app: App, root: Path, disk: OtherDisk
-) -> None:  # FILE-08, FILE-13
+) -> None:
+    """FILE-08, FILE-13"""
     assert answer(app, "edit_note", name="Raw", operation="append", content="more")[0] == ""
     before = contents(root)
     disk.private = root

@@ -58,9 +58,9 @@ def windows(root: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     opened.vaults.close()
 
 
-# NAME-15
 @pytest.mark.parametrize(("tool", "parameter"), NAMES)
 def test_only_the_name_that_the_disk_lists_reaches_a_file(windows: App, root: Path, tool: str, parameter: str) -> None:
+    """NAME-15"""
     before = contents(root)
     for name in OTHER_NAMES:
         if "~" in name and not (root / name).parent.exists():  # this system's disk has another short name
@@ -84,7 +84,7 @@ def test_a_note_in_another_case_keeps_its_name(windows: App, root: Path) -> None
 
 
 def test_a_note_that_was_just_made_is_named_as_the_disk_spells_it(windows: App, root: Path) -> None:
-    # NAME-15: it was answered as `raw.md`, and a change by that path would have followed
+    """NAME-15: it was answered as `raw.md`, and a change by that path would have followed"""
     call(windows, "obsidian_read_note", {"name": "Home page"})
     (root / "Raw.md").write_bytes(b"made by another program\n")
     path = call(windows, "obsidian_read_note", {"name": "raw"}).data["path"]
@@ -94,10 +94,10 @@ def test_a_note_that_was_just_made_is_named_as_the_disk_spells_it(windows: App, 
     assert "raw.md" not in contents(root)
 
 
-# FILE-18
 def test_a_rename_in_case_only_that_the_disk_answers_and_does_not_make_is_made(
     root: Path, opened: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """FILE-18"""
     OtherDisk(root, monkeypatch, renames_case=False)
     before = contents(root)
     vault = opened()
@@ -109,11 +109,12 @@ def test_a_rename_in_case_only_that_the_disk_answers_and_does_not_make_is_made(
     assert contents(root) == before
 
 
-# FILE-18
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_a_crash_in_a_rename_of_two_steps_leaves_the_note_under_its_old_name(
     root: Path, opened: Callable[..., Vault], monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
+    """FILE-18"""
+
     class Crash(BaseException):
         pass
 
@@ -141,8 +142,8 @@ def test_a_crash_in_a_rename_of_two_steps_leaves_the_note_under_its_old_name(
     assert again.journal.unfinished() == []
 
 
-# FILE-18
 def test_a_rename_in_two_steps_replaces_no_other_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FILE-18"""
     disk = Disk(root)
     for name in ("Other.md", "Home page.md"):
         with pytest.raises(NoteExists):

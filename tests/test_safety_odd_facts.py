@@ -88,15 +88,14 @@ def check_answers(app: App) -> None:
     app.vaults.close()
 
 
-def test_no_contents_of_one_file_cost_the_vault_an_answer(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:  # INDEX-26
+def test_no_contents_of_one_file_cost_the_vault_an_answer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """INDEX-26"""
     check_answers(app_on(write_files(tmp_path / "vault", GOOD | NOTES)))
     assert caplog.messages == []
 
 
-# INDEX-50: search, tags, links, check, moves and queries failed, and none named the file
 def test_no_date_of_one_file_costs_the_vault_an_answer(tmp_path: Path) -> None:
+    """INDEX-50: search, tags, links, check, moves and queries failed, and none named the file"""
     root = write_files(tmp_path / "vault", GOOD | {f"Odd/{year}.md": "odd\n" for year in YEARS})
     dated = {
         year: int((datetime(year, 6, 1, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds())
@@ -108,7 +107,8 @@ def test_no_date_of_one_file_costs_the_vault_an_answer(tmp_path: Path) -> None:
 
 
 @needs("times after 2262")
-def test_a_time_that_no_count_holds_is_the_nearest_that_one_does(tmp_path: Path) -> None:  # INDEX-50
+def test_a_time_that_no_count_holds_is_the_nearest_that_one_does(tmp_path: Path) -> None:
+    """INDEX-50"""
     root = write_files(tmp_path / "vault", {"Late.md": "late\n", "Now.md": "late\n"})
     os.utime(root / "Late.md", (LATE_SECONDS, LATE_SECONDS))
     app = app_on(root)

@@ -50,7 +50,8 @@ def opened(root: Path) -> Iterator[Callable[..., App]]:
         app.vaults.close()
 
 
-def test_an_etag_opens_no_other_note(opened: Callable[..., App], root: Path) -> None:  # POL-17
+def test_an_etag_opens_no_other_note(opened: Callable[..., App], root: Path) -> None:
+    """POL-17"""
     free = opened("")
     read = call(free, "obsidian_read_note", {"name": "Private/Diary"}).data
     call(free, "obsidian_edit_note", {"name": "Private/Diary", "operation": "append", "content": "later"})
@@ -223,7 +224,7 @@ def test_a_hidden_folder_cannot_be_listed_or_moved(opened: Callable[..., App], r
 
 
 def test_hidden_files_stay_where_they_are_when_their_folder_moves(opened: Callable[..., App], root: Path) -> None:
-    # POL-07
+    """POL-07"""
     before = contents(root)
     app = opened()
     moved = call(app, "obsidian_move_note", {"name": "Work", "to": "Job"}).data
@@ -262,7 +263,7 @@ def test_folders_without_hidden_files_leave_a_folder_that_moves_around_hidden_on
 
 
 def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..., App], root: Path) -> None:
-    # POL-08
+    """POL-08"""
     first = opened("")
     call(first, "obsidian_edit_note", {"name": "Home", "operation": "append", "content": "x"})
     call(first, "obsidian_edit_note", {"name": "Diary", "operation": "append", "content": "zebra"})
@@ -278,7 +279,7 @@ def test_an_undo_of_what_is_hidden_now_is_an_undo_of_nothing(opened: Callable[..
 
 
 def test_an_undo_of_a_folder_s_move_takes_no_hidden_file_along(opened: Callable[..., App], root: Path) -> None:
-    # POL-07, POL-01
+    """POL-07, POL-01"""
     call(opened(""), "obsidian_move_note", {"name": "Work", "to": "Job"})
     before = contents(root)
     code, said = answer(opened(), "undo")
@@ -291,7 +292,7 @@ def test_an_undo_of_a_folder_s_move_takes_no_hidden_file_along(opened: Callable[
 def test_a_change_of_visible_files_is_known_and_undone_whatever_their_folder_is(
     opened: Callable[..., App], root: Path
 ) -> None:
-    # POL-08: the new folder itself matches no pattern
+    """POL-08: the new folder itself matches no pattern"""
     app = opened('read = ["*.md"]\n')
     call(app, "obsidian_create_note", {"name": "New/note"})
     call(app, "obsidian_delete_note", {"name": "New/note"})
@@ -304,7 +305,7 @@ def test_a_change_of_visible_files_is_known_and_undone_whatever_their_folder_is(
 
 
 def test_a_folder_is_moved_only_where_all_its_files_may_be_written(opened: Callable[..., App], root: Path) -> None:
-    # POL-07
+    """POL-07"""
     before = contents(root)
     app = opened('write = ["Work/", "Inbox/"]\n')
 
@@ -330,7 +331,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 def test_only_the_kinds_of_change_that_the_policy_names_wait_for_a_person(
     opened: Callable[..., App], root: Path, kind: str
 ) -> None:
-    # POL-04
+    """POL-04"""
     tool, given = KINDS[kind]
     before = contents(root)
     assert answer(opened(f'confirm = ["{kind}"]\n'), tool, **given)[0] == "CONFIRMATION_REQUIRED"
@@ -343,7 +344,7 @@ def test_only_the_kinds_of_change_that_the_policy_names_wait_for_a_person(
 
 
 def test_every_writing_tool_is_refused_where_nothing_may_be_written(opened: Callable[..., App], root: Path) -> None:
-    # POL-02, POL-03
+    """POL-02, POL-03"""
     before = contents(root)
     app = opened("read_only = true\n")
     calls: dict[str, dict[str, Any]] = {

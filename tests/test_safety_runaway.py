@@ -262,7 +262,8 @@ def app(tmp_path: Path) -> Iterator[App]:
 )
 def test_a_file_that_could_not_be_read_back_is_refused(
     app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, arguments: dict[str, Any]
-) -> None:  # SAFE-24
+) -> None:
+    """SAFE-24"""
     monkeypatch.setattr(text, "MAX_FILE_BYTES", 2**16)
 
     with pytest.raises(StorageFailed, match="would be larger than 65,536 bytes"):
@@ -272,7 +273,7 @@ def test_a_file_that_could_not_be_read_back_is_refused(
 
 
 def test_a_change_is_undone_although_others_have_made_its_file_too_large_to_read(app: App, tmp_path: Path) -> None:
-    # SAFE-24
+    """SAFE-24"""
     note = tmp_path / "vault/New.md"
     call(app, "obsidian_create_note", {"name": "New", "content": "mine\n"})
     call(app, "obsidian_edit_note", {"name": "New", "operation": "append", "content": "more"})

@@ -93,14 +93,14 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("tool", "given"), [row for row in QUESTIONS if f"obsidian_{row[0]}" in TOOLS])
 def test_no_tool_names_what_is_outside_the_scope(opened: Opened, tool: str, given: dict[str, Any]) -> None:
-    # POL-10
+    """POL-10"""
     _, said = answer(opened(), tool, **given)
 
     assert not [mark for mark in MARKS if mark in said], said
 
 
 def test_what_is_inside_is_found_listed_linked_and_changed(opened: Opened, root: Path) -> None:
-    # POL-10
+    """POL-10"""
     app = opened("projects/")
 
     assert files(app) == {"Projects/Alpha.md", "Projects/Sub [1]/Beta.md"}
@@ -194,7 +194,7 @@ def settled(root: Path) -> Path:
 def test_no_answer_repeats_what_settings_name_outside_the_scope(
     opened: Opened, settled: Path, policy: str, tool: str, given: dict[str, Any]
 ) -> None:
-    # POL-18
+    """POL-18"""
     _, said = answer(opened("" if policy else "Projects", policy), tool, **given)
 
     assert not [mark for mark in MARKS if mark in said], said
@@ -224,7 +224,7 @@ def test_no_answer_repeats_what_settings_name_outside_the_scope(
 def test_no_command_of_the_drop_in_repeats_what_settings_name_outside_the_scope(
     settled: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    # POL-18
+    """POL-18"""
     for name in ("CACHE", "STATE", "POLICY"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(settled.parent / name.lower()))
     main.run(["--vault", str(settled), "--scope", "Projects", "obsidian", *words])
@@ -256,7 +256,7 @@ WRITES: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("tool", "given"), WRITES)
 def test_nothing_outside_the_scope_is_changed(opened: Opened, root: Path, tool: str, given: dict[str, Any]) -> None:
-    # POL-10
+    """POL-10"""
     before = contents(root)
     code, said = answer(opened(), tool, **given)
 
@@ -272,7 +272,7 @@ def test_a_refusal_says_where_files_may_be_changed(opened: Opened) -> None:
 
 
 def test_a_file_outside_the_scope_and_none_are_answered_alike(opened: Opened) -> None:
-    # POL-10
+    """POL-10"""
     app = opened()
     there, not_there = (answer(app, "read_note", name=f"Other/{name}") for name in ("Diary", "Diaro"))
 
@@ -281,7 +281,7 @@ def test_a_file_outside_the_scope_and_none_are_answered_alike(opened: Opened) ->
 
 
 def test_adding_a_file_tells_not_what_lies_outside(opened: Opened, root: Path) -> None:
-    # POL-10
+    """POL-10"""
     (root / "Other/there.png").write_bytes(b"x")
     app = opened()
     there, not_there = (
@@ -293,7 +293,7 @@ def test_adding_a_file_tells_not_what_lies_outside(opened: Opened, root: Path) -
 
 
 def test_a_rename_inside_leaves_links_outside_as_they_are(opened: Opened, root: Path) -> None:
-    # POL-10
+    """POL-10"""
     before = contents(root)
     app = opened()
     call(app, "obsidian_move_note", {"name": "Beta", "to": "Projects/Gamma"})
@@ -305,7 +305,7 @@ def test_a_rename_inside_leaves_links_outside_as_they_are(opened: Opened, root: 
 
 
 def test_resources_outside_the_scope_do_not_exist(opened: Opened) -> None:
-    # POL-10
+    """POL-10"""
     with http_client(opened()) as client:
         for method, params in (
             ("resources/list", {}),
@@ -319,7 +319,7 @@ def test_resources_outside_the_scope_do_not_exist(opened: Opened) -> None:
 
 
 def test_an_old_change_outside_the_scope_is_not_in_the_history(opened: Opened, root: Path) -> None:
-    # POL-08, POL-10
+    """POL-08, POL-10"""
     call(opened(""), "obsidian_edit_note", {"name": "Diary", "operation": "append", "content": "x"})
     app = opened()
 
@@ -328,7 +328,7 @@ def test_an_old_change_outside_the_scope_is_not_in_the_history(opened: Opened, r
 
 
 def test_the_policy_file_holds_a_vault_to_a_folder_and_the_option_only_narrows_it(opened: Opened) -> None:
-    # POL-10
+    """POL-10"""
     policy = '[vaults.vault]\nscope = "Projects"\n'
 
     assert files(opened("", policy)) == {"Projects/Alpha.md", "Projects/Sub [1]/Beta.md"}
@@ -339,13 +339,13 @@ def test_the_policy_file_holds_a_vault_to_a_folder_and_the_option_only_narrows_i
 
 @pytest.mark.parametrize("mistake", ['scope = ["Projects"]', 'scope = "../x"', 'scope = ""'])
 def test_a_scope_that_is_no_folder_is_reported_with_its_line(opened: Opened, mistake: str) -> None:
-    # POL-05
+    """POL-05"""
     with pytest.raises(PolicyInvalid, match="line 1: scope must be a folder"):
         opened("", mistake).vaults.get()
 
 
 def test_a_scope_that_the_vault_does_not_have_allows_nothing(opened: Opened) -> None:
-    # POL-11
+    """POL-11"""
     with pytest.raises(PolicyInvalid, match="no folder 'Projcts'"):
         opened("Projcts").vaults.get()
 
@@ -353,7 +353,7 @@ def test_a_scope_that_the_vault_does_not_have_allows_nothing(opened: Opened) -> 
 def test_the_scope_is_an_option_and_a_setting_of_the_environment(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # POL-10
+    """POL-10"""
     for name in ("CACHE", "STATE", "POLICY"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(root.parent / name.lower()))
 
@@ -367,7 +367,7 @@ def test_the_scope_is_an_option_and_a_setting_of_the_environment(
 
 
 def test_of_the_bookmarks_only_those_of_files_inside_are_seen(opened: Opened, root: Path) -> None:
-    # BOOK-1
+    """BOOK-1"""
     items = [
         {"type": "file", "path": "Projects/Alpha.md"},
         {"type": "search", "query": "zebra path:Other", "title": "Diary"},

@@ -30,7 +30,7 @@ def no_files() -> Sequence[str]:
 
 
 def test_the_same_folder_is_the_same_vault_by_whatever_path(tmp_path: Path) -> None:
-    # CMD-11
+    """CMD-11"""
     (tmp_path / "vault").mkdir()
     (tmp_path / "other").mkdir()
     other_paths = [tmp_path / "other" / ".." / "vault"]
@@ -128,7 +128,7 @@ def test_a_registered_vault_is_called_by_its_id_and_open_when_the_app_says_so(tm
 
 
 def test_whether_the_app_is_there_is_looked_up_every_few_seconds(tmp_path: Path) -> None:
-    # APP-TOOL-01
+    """APP-TOOL-01"""
     now = 0.0
     program = tmp_path / ".local/bin/obsidian"
     environ = {"HOME": str(tmp_path), "PATH": ""}

@@ -123,7 +123,7 @@ WELL: list[dict[str, Any]] = [
 def test_whatever_the_app_says_the_bytes_are_those_that_the_files_backend_writes(
     make: MakeDesk, backend: str, mood: dict[str, Any], by_files: list[Bytes]
 ) -> None:
-    # APP-FILE-01, APP-FILE-03
+    """APP-FILE-01, APP-FILE-03"""
     through_app = make(backend, **mood)
 
     for step, left in zip(SESSION, by_files, strict=True):
@@ -145,7 +145,7 @@ BAD: list[tuple[dict[str, Any], type[AppError]]] = [
 def test_an_app_that_does_not_answer_changes_nothing_and_has_its_code(
     make: MakeDesk, mood: dict[str, Any], error: type[AppError]
 ) -> None:
-    # APP-FILE-02: with `cli` nothing else will do.
+    """APP-FILE-02: with `cli` nothing else will do."""
     through_app = make("cli", late_seconds=0.01, **mood)
     before = through_app.files()
 
@@ -161,7 +161,7 @@ def test_an_app_that_does_not_answer_changes_nothing_and_has_its_code(
 def test_with_auto_an_app_that_does_not_answer_is_not_missed(
     make: MakeDesk, mood: dict[str, Any], error: type[AppError], by_files: list[Bytes]
 ) -> None:
-    # APP-FILE-02
+    """APP-FILE-02"""
     through_app = make("auto", **mood)
 
     for step in SESSION:
@@ -186,7 +186,7 @@ LOST: list[tuple[dict[str, Any], type[AppError]]] = [
 def test_a_change_whose_outcome_is_unknown_fails_and_leaves_every_byte(
     make: MakeDesk, backend: str, mood: dict[str, Any], error: type[AppError]
 ) -> None:
-    # APP-FILE-04: written on the disk as well, it might be there twice.
+    """APP-FILE-04: written on the disk as well, it might be there twice."""
     through_app = make(backend, late_seconds=0.01, only=CHANGES, **mood)
     before = through_app.files()
 
@@ -244,7 +244,7 @@ def test_a_silent_app_is_not_asked_again_at_every_change(make: MakeDesk) -> None
 
 
 def test_what_the_command_would_change_or_lose_is_written_on_the_disk(make: MakeDesk) -> None:
-    # CMD-05
+    """CMD-05"""
     through_app = make("cli")
 
     for name, content in {"a": r"\times", "b": "x" * 4000, "c": r"\ntr", "d": "\\\\n"}.items():
@@ -278,7 +278,8 @@ def test_line_ends_and_the_byte_order_mark_of_a_note_stay(make: MakeDesk) -> Non
 
 
 def test_a_move_on_which_links_follow_is_made_on_the_disk_and_as_a_whole(make: MakeDesk) -> None:
-    # APP-FILE-06: field.md 14, the app's own rewriting comes late and at places that it remembers.
+    """APP-FILE-06: field.md 14, the app's own rewriting comes late and at places that it
+    remembers."""
     through_app, files = make("cli"), make("files")
 
     for session in (through_app, files):
@@ -293,7 +294,7 @@ def test_a_move_on_which_links_follow_is_made_on_the_disk_and_as_a_whole(make: M
 
 
 def test_a_move_is_not_left_to_an_app_that_knows_of_links_which_nobody_wants_changed(make: MakeDesk) -> None:
-    # APP-FILE-06
+    """APP-FILE-06"""
     through_app = make("cli")
     before = through_app.files()
 
@@ -320,7 +321,7 @@ def test_a_move_without_links_is_left_to_the_app(make: MakeDesk) -> None:
 
 
 def test_a_change_of_many_files_is_made_on_the_disk(make: MakeDesk) -> None:
-    # APP-FILE-07
+    """APP-FILE-07"""
     through_app = make("cli")
     for number in range(30):
         (through_app.root / f"{number}.md").write_text("#old\n", encoding="utf-8", newline="\n")
@@ -332,7 +333,7 @@ def test_a_change_of_many_files_is_made_on_the_disk(make: MakeDesk) -> None:
 
 
 def test_a_note_that_another_program_made_just_before_is_not_overwritten(make: MakeDesk) -> None:
-    # CMD-07
+    """CMD-07"""
     through_app = make("cli", race={"New.md": "theirs"})
 
     with pytest.raises(NoteExists):
@@ -354,7 +355,7 @@ def test_what_was_written_since_a_read_is_not_overwritten(make: MakeDesk) -> Non
 
 
 def test_a_note_that_the_app_does_not_know_yet_is_changed_on_the_disk(make: MakeDesk) -> None:
-    # APP-FILE-05
+    """APP-FILE-05"""
     unknown = {"append": 'Error: File "Long.md" not found.', "file": 'Error: File "Long.md" not found.'}
     through_app = make("cli", answers=unknown)
     (through_app.root / "Long.md").write_text(LONG, encoding="utf-8", newline="\n")
@@ -367,7 +368,7 @@ def test_a_note_that_the_app_does_not_know_yet_is_changed_on_the_disk(make: Make
 
 
 def test_another_vault_of_the_same_name_is_never_touched(make: MakeDesk, tmp_path: Path) -> None:
-    # CMD-11
+    """CMD-11"""
     other = tmp_path / "other"
     other.mkdir()
     (other / "Home.md").write_bytes(b"of the other vault")

@@ -92,7 +92,7 @@ def row(name: str, exe: str, arguments: list[str] | None) -> ProcessRow:
 
 @pytest.mark.parametrize(("platform", "name", "exe", "arguments"), APP)
 def test_the_app_is_recognised(platform: str, name: str, exe: str, arguments: list[str] | None) -> None:
-    # APP-01
+    """APP-01"""
     assert is_app(*row(name, exe, arguments), platform)
 
 
@@ -100,7 +100,7 @@ def test_the_app_is_recognised(platform: str, name: str, exe: str, arguments: li
 def test_another_program_is_not_taken_for_the_app(
     platform: str, name: str, exe: str, arguments: list[str] | None
 ) -> None:
-    # APP-02
+    """APP-02"""
     assert not is_app(*row(name, exe, arguments), platform)
 
 
@@ -154,7 +154,7 @@ APP_ROW = ProcessRow("obsidian", "/opt/Obsidian/obsidian", ("/opt/Obsidian/obsid
 
 
 def test_an_app_that_is_there_is_looked_for_once_and_again_when_it_is_gone() -> None:
-    # APP-03
+    """APP-03"""
     app = Process(APP_ROW)
     machine = Machine(Process(ProcessRow("bash", "/bin/bash", ("bash",))), app)
     process = AppProcess("linux", machine)
@@ -184,7 +184,9 @@ def test_this_machine_can_be_asked() -> None:
 @pytest.mark.parametrize("number", [87, 998, 1450])
 def test_whatever_fails_while_processes_are_listed_means_that_none_is_found(
     number: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:  # APP-01
+) -> None:
+    """APP-01"""
+
     def failing(*_: object, **__: object) -> Iterator[psutil.Process]:
         raise OSError(number, "the system call failed")
 
@@ -200,7 +202,9 @@ def test_whatever_fails_while_processes_are_listed_means_that_none_is_found(
     assert len(caplog.records) == 1
 
 
-def test_a_process_that_fails_to_be_asked_hides_no_other() -> None:  # APP-01
+def test_a_process_that_fails_to_be_asked_hides_no_other() -> None:
+    """APP-01"""
+
     class Failing(Process):
         def name(self) -> str:
             raise OSError(1450, "not enough resources")

@@ -48,7 +48,7 @@ def everything(disk: Disk) -> list[str]:
 
 
 def test_hidden_files_and_folders_are_not_listed(disk: Disk) -> None:
-    # FILE-06
+    """FILE-06"""
     for name in (".obsidian/app.json", "a/.x.md", ".trash/n.md", "b.md"):
         path = disk.root / name
         path.parent.mkdir(exist_ok=True)
@@ -59,7 +59,7 @@ def test_hidden_files_and_folders_are_not_listed(disk: Disk) -> None:
 
 
 def test_a_write_replaces_the_whole_content_and_leaves_nothing_else(disk: Disk) -> None:
-    # FILE-01, SAFE-10
+    """FILE-01, SAFE-10"""
     disk.write("a/n.md", b"new \xff\r\n")
 
     assert (disk.root / "a/n.md").read_bytes() == b"new \xff\r\n"
@@ -76,7 +76,7 @@ def test_a_write_keeps_the_mode_of_the_file(disk: Disk) -> None:
 
 
 def test_a_new_file_gets_its_folders_and_never_replaces_another(disk: Disk) -> None:
-    # FILE-03
+    """FILE-03"""
     disk.create("x/y/z.md", b"1")
 
     with pytest.raises(NoteExists):
@@ -111,7 +111,8 @@ def test_a_move_replaces_no_file_whose_name_differs_from_the_new_one_in_case(dis
 def test_a_file_that_the_systems_bin_does_not_take_goes_to_the_vaults_trash(
     disk: Disk, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
 ) -> None:
-    # FILE-09: COM's errors on Windows are no OSErrors
+    """FILE-09: COM's errors on Windows are no OSErrors"""
+
     def refuse(path: Path) -> None:
         raise kind("Not implemented")
 
@@ -124,7 +125,7 @@ def test_a_file_that_the_systems_bin_does_not_take_goes_to_the_vaults_trash(
 
 
 def test_trash_inside_the_vault_numbers_equal_names(disk: Disk) -> None:
-    # FILE-09
+    """FILE-09"""
     places = []
     for content in (b"1", b"2", b"3"):
         disk.write("a/n.md", content)
@@ -173,8 +174,8 @@ def test_a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end(
     assert disk.read("a/n.md") == b"0123456789"
 
 
-# SAFE-08
 def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> None:
+    """SAFE-08"""
     vault = tmp_path / "Vault"
     vault.mkdir()
     spellings = [vault / ".." / "Vault"]
@@ -186,7 +187,6 @@ def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> N
     assert {Disk(spelling).root for spelling in spellings} == {Disk(vault).root}
 
 
-# FILE-12
 @pytest.mark.parametrize(
     ("path", "extended"),
     [
@@ -197,13 +197,14 @@ def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> N
     ],
 )
 def test_windows_gets_paths_in_the_form_that_has_no_limit(path: str, extended: str) -> None:
+    """FILE-12"""
     assert long_path(Path(path)) == (extended if os.name == "nt" else path)
 
 
-# FILE-11
 def test_a_file_that_another_program_has_open_on_windows_is_tried_again(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """FILE-11"""
     monkeypatch.setattr(place, "REPLACES_OPEN_FILES", False)
     (disk.root / "a/n.md").write_bytes(b"1")
 
@@ -243,11 +244,11 @@ LOOKS: dict[str, Callable[[Disk], object]] = {
 }
 
 
-# FILE-11
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_file_is_there_in_the_moment_in_which_windows_replaces_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: str
 ) -> None:
+    """FILE-11"""
     (tmp_path / "a").mkdir()
     hidden = tmp_path / f"a/{TEMP_PREFIX}n.md.replaced"
     hidden.write_bytes(b"old")
@@ -278,7 +279,8 @@ def test_a_file_is_there_in_the_moment_in_which_windows_replaces_it(
 @pytest.mark.parametrize("relative_calls", [RELATIVE_CALLS, False])
 def test_hidden_files_of_other_programs_are_no_files_that_are_being_replaced(
     tmp_path: Path, relative_calls: bool
-) -> None:  # FILE-11
+) -> None:
+    """FILE-11"""
     for name in (".a.replaced", f"{TEMP_PREFIX}.replaced", ".the-plans-of-2026.md.replaced", f"{TEMP_PREFIX}n.md.tmp"):
         (tmp_path / name).write_bytes(b"theirs")
     disk = Disk(tmp_path, relative_calls=relative_calls)
@@ -289,14 +291,14 @@ def test_hidden_files_of_other_programs_are_no_files_that_are_being_replaced(
 
 
 def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:
-    # FILE-07
+    """FILE-07"""
     with pytest.raises(StorageFailed):
         disk.read("a/n.md", limit=2)
 
 
 @needs("symbolic links")
 def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_factory: pytest.TempPathFactory) -> None:
-    # FILE-06
+    """FILE-06"""
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.md").write_bytes(b"secret")
     (disk.root / "link.md").symlink_to(outside / "secret.md")
@@ -324,7 +326,7 @@ def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_fac
 
 
 def test_junctions_of_windows_are_neither_listed_nor_followed(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    # SAFE-15: `mklink /J` needs no privilege, and Python takes what it makes for a folder
+    """SAFE-15: `mklink /J` needs no privilege, and Python takes what it makes for a folder"""
     (disk.root / "j").mkdir()
     (disk.root / "j" / "secret.md").write_bytes(b"secret")
     (disk.root / "empty").mkdir()
@@ -490,11 +492,11 @@ def test_a_write_is_refused_when_the_file_is_another_one_in_the_last_moment(disk
     assert everything(disk) == ["a", "a/n.md"]
 
 
-# SAFE-08
 @needs("symbolic links", "calls relative to an open folder")
 def test_a_link_that_takes_a_note_s_place_in_the_last_moment_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """SAFE-08"""
     disk = Disk(tmp_path)
     disk.create("n.md", b"old")
     disk.create("other.md", b"other")
@@ -512,10 +514,8 @@ def test_a_link_that_takes_a_note_s_place_in_the_last_moment_stays(
     assert (tmp_path / "n.md").read_bytes() == b"other"
 
 
-# SAFE-14
-
-
 def test_an_evicted_note_of_icloud_is_neither_overwritten_nor_said_to_be_missing(disk: Disk) -> None:
+    """SAFE-14"""
     (disk.root / "a/.evicted.md.icloud").write_bytes(b"bplist00")
     before = everything(disk)
     for action in (
@@ -534,6 +534,7 @@ def test_an_evicted_note_of_icloud_is_neither_overwritten_nor_said_to_be_missing
 
 
 def test_a_file_that_is_only_in_the_cloud_is_neither_read_nor_overwritten(disk: Disk) -> None:
+    """SAFE-14"""
     away = (disk.root / "a/n.md").stat().st_ino
     clouded = Disk(disk.root, in_cloud=lambda facts: facts.st_ino == away)
     for action in (clouded.read, lambda p: clouded.head(p, 1), lambda p: clouded.write(p, b"x")):
@@ -556,11 +557,12 @@ def test_a_file_that_is_only_in_the_cloud_is_neither_read_nor_overwritten(disk: 
     ],
 )
 def test_the_systems_say_what_is_only_in_the_cloud(facts: Any, away: bool) -> None:
+    """SAFE-14"""
     assert in_cloud(facts) is away
 
 
 def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # FILE-03
+    """FILE-03"""
     disk = Disk(tmp_path)
     disk.create("a.md", b"a")
     disk.create("b.md", b"b")
@@ -577,7 +579,7 @@ def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monke
 def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # FILE-01
+    """FILE-01"""
     (tmp_path / ".trash").mkdir()
     disk = Disk(tmp_path)
     synced: set[str] = set()
@@ -612,7 +614,7 @@ def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
 
 @pytest.mark.parametrize("relative_calls", {can("calls relative to an open folder"), False})
 def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> None:
-    # FILE-08
+    """FILE-08"""
     disk = Disk(tmp_path, relative_calls=relative_calls)
     disk.create("a.md", b"a")
     disk.create("b.md", b"b")
@@ -624,7 +626,7 @@ def test_nothing_is_made_below_a_file(tmp_path: Path, relative_calls: bool) -> N
 
 
 def test_a_file_that_cannot_be_looked_at_is_not_said_to_be_missing(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    # FILE-08
+    """FILE-08"""
     look = os.stat
 
     def failing(path: Any, **options: Any) -> os.stat_result:
@@ -646,9 +648,6 @@ def test_a_file_that_cannot_be_looked_at_is_not_said_to_be_missing(disk: Disk, m
     assert disk.read("a/n.md") == b"old"
 
 
-# SAFE-16
-
-
 @pytest.fixture
 def known(tmp_path: Path) -> Disk:
     """Of a vault with a settings folder and one note, which was listed."""
@@ -661,6 +660,7 @@ def known(tmp_path: Path) -> Disk:
 
 
 def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(known: Disk, tmp_path: Path) -> None:
+    """SAFE-16"""
     disk, root = known, known.root
     root.rename(tmp_path / "away")
     for _ in range(2):
@@ -675,6 +675,7 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(known: Disk, tmp_path:
 
 
 def test_a_vault_that_loses_its_settings_folder_is_still_there(known: Disk) -> None:
+    """SAFE-16"""
     (known.root / ".obsidian").rmdir()
     assert listing(known) == ["n.md"]
     assert not known.exists("gone.md")
@@ -687,7 +688,7 @@ def test_a_vault_that_loses_its_settings_folder_is_still_there(known: Disk) -> N
 def test_what_the_system_says_of_opening_a_file_is_told_in_words(
     disk: Disk, number: int, error: type[Exception], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # FILE-08: on a disk that is mounted read-only the permissions were blamed
+    """FILE-08: on a disk that is mounted read-only the permissions were blamed"""
     opened = os.open
 
     def failing(path: str, flags: int, *arguments: int, **options: int) -> int:
@@ -716,7 +717,8 @@ def test_what_the_system_says_of_opening_a_file_is_told_in_words(
 def test_what_the_system_says_is_told_in_words_and_nothing_changes(
     disk: Disk, number: int, error: type[Exception], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # FILE-08
+    """FILE-08"""
+
     def failing(_: int) -> None:
         raise OSError(number, os.strerror(number))
 
@@ -731,7 +733,8 @@ def test_what_the_system_says_is_told_in_words_and_nothing_changes(
 
 @pytest.mark.parametrize("end", ["aside", "replaced"])
 def test_what_a_dead_writer_left_hidden_between_two_steps_has_its_own_name_again(disk: Disk, end: str) -> None:
-    # SAFE-03: a rename in two steps, and the replacing of Windows, where the tests of kills come upon it
+    """SAFE-03: a rename in two steps, and the replacing of Windows, where the tests of kills
+    come upon it"""
     folder = disk.root / "a"
     hidden = folder / f"{TEMP_PREFIX}n.md.{end}"
     (folder / "n.md").rename(hidden)

@@ -38,7 +38,8 @@ def cosine(one: bytes, other: bytes) -> float:
     return float(sum(a * b for a, b in zip(*vectors, strict=True)))
 
 
-def test_a_model_of_a_folder_embeds_by_meaning(tmp_path: Path) -> None:  # SEM-07
+def test_a_model_of_a_folder_embeds_by_meaning(tmp_path: Path) -> None:
+    """SEM-07"""
     model = EmbeddingModel(tiny_model.make(tmp_path / "tiny"))
     assert missing_packages() == []
     puncture, tyre, soup = model.embed(["repairing a puncture", "Flat tyre", "lentil soup"])
@@ -46,7 +47,8 @@ def test_a_model_of_a_folder_embeds_by_meaning(tmp_path: Path) -> None:  # SEM-0
     assert cosine(puncture, tyre) > 0.9 > 0.1 > cosine(puncture, soup)
 
 
-def test_a_local_model_reports_nothing_to_anybody(tmp_path: Path) -> None:  # SEM-08
+def test_a_local_model_reports_nothing_to_anybody(tmp_path: Path) -> None:
+    """SEM-08"""
     home = tmp_path / "home"
     home.mkdir()
     places = {name: str(home) for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_CACHE_HOME")}
@@ -61,7 +63,8 @@ def test_a_local_model_reports_nothing_to_anybody(tmp_path: Path) -> None:  # SE
     assert list(home.rglob("*")) == []  # it would keep an id of the device, and what is to be sent
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:  # SEM-07
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    """SEM-07"""
     with pytest.raises(SemanticUnavailable, match="semantic setup"):
         EmbeddingModel(tmp_path).embed(["x"])
     folder = tiny_model.make(tmp_path / "tiny")
@@ -108,13 +111,15 @@ def endpoint() -> Iterator[str]:
         server.server_close()
 
 
-def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-07
+def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SEM-07"""
     monkeypatch.setitem(sys.modules, "numpy", None)
     with pytest.raises(SemanticUnavailable, match="numpy is not installed"):
         EmbeddingModel(tiny_model.make(tmp_path / "tiny")).embed(["x"])
 
 
-def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-06
+def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:
+    """SEM-06"""
     with endpoint() as url:
         found = EmbeddingEndpoint(url, "good", "secret", 5).embed(["a", "b"])
         assert [struct.unpack("<2f", vector) for vector in found] == [pytest.approx((0.6, 0.8))] * 2
@@ -126,7 +131,8 @@ def test_an_endpoint_is_asked_in_the_openai_way(tmp_path: Path) -> None:  # SEM-
         EmbeddingEndpoint(url, "good", "", 5).embed(["a"])
 
 
-def test_only_a_search_gives_an_endpoint_little_time(monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-04
+def test_only_a_search_gives_an_endpoint_little_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SEM-04"""
     monkeypatch.setattr(openai_api, "QUICK_SECONDS", 0.1)
     with endpoint() as url:
         model = EmbeddingEndpoint(url, "cold", "", 20)
@@ -136,12 +142,14 @@ def test_only_a_search_gives_an_endpoint_little_time(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("model", "said"), [("picky", "HTTP 400: the input exceeds"), ("empty", "HTTP 200")])
-def test_an_endpoint_that_gives_no_vectors_is_quoted(model: str, said: str) -> None:  # SEM-06
+def test_an_endpoint_that_gives_no_vectors_is_quoted(model: str, said: str) -> None:
+    """SEM-06"""
     with endpoint() as url, pytest.raises(EmbeddingRefused, match=said):
         EmbeddingEndpoint(url, model, "", 5).embed(["too long"])
 
 
-def test_a_note_that_the_model_refuses_keeps_no_other_away(tmp_path: Path) -> None:  # SEM-09
+def test_a_note_that_the_model_refuses_keeps_no_other_away(tmp_path: Path) -> None:
+    """SEM-09"""
     texts = {"A.md": "too long", "B.md": "b", "C.md": "too long", "D.md": "d"}
     with endpoint() as url, embedding(tmp_path, texts, EmbeddingEndpoint(url, "picky", "", 5)) as meaning:
         assert meaning.complete() == 2
@@ -150,7 +158,8 @@ def test_a_note_that_the_model_refuses_keeps_no_other_away(tmp_path: Path) -> No
         assert [near.path for near in meaning.like(VaultPath("B.md"), 9)] == ["D.md"]
 
 
-def test_a_model_that_refuses_every_note_is_not_asked_for_all(tmp_path: Path) -> None:  # SEM-09
+def test_a_model_that_refuses_every_note_is_not_asked_for_all(tmp_path: Path) -> None:
+    """SEM-09"""
     texts = {f"{number}.md": "too long" for number in range(9)}
     with endpoint() as url, embedding(tmp_path, texts, EmbeddingEndpoint(url, "picky", "", 5)) as meaning:
         with pytest.raises(SemanticUnavailable, match="context length"):
@@ -174,7 +183,8 @@ def embedding(folder: Path, texts: dict[str, str], model: EmbeddingEndpoint) -> 
         indexer.close()
 
 
-def test_an_endpoint_is_asked_only_once_whether_it_is_there(tmp_path: Path) -> None:  # SEM-06
+def test_an_endpoint_is_asked_only_once_whether_it_is_there(tmp_path: Path) -> None:
+    """SEM-06"""
     indexer = Indexer(open_index(None), list, lambda _: b"", lambda _: None)
     with endpoint() as url:
         model = EmbeddingEndpoint(url, "good", "", 5)
@@ -186,7 +196,8 @@ def test_an_endpoint_is_asked_only_once_whether_it_is_there(tmp_path: Path) -> N
     indexer.close()
 
 
-def test_an_endpoint_of_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:  # SEM-06
+def test_an_endpoint_of_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SEM-06"""
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed.getsockname()[1]}")
@@ -217,7 +228,8 @@ def stored() -> Iterator[Stored]:
         one.close()
 
 
-def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path, stored: Stored) -> None:
+    """SEM-03"""
     store = stored(tmp_path / "deep" / "vectors.sqlite3")
     a, b = VaultPath("A.md"), VaultPath("B.md")
     assert store.nearest(vector(1, 0), 5) == []
@@ -236,7 +248,8 @@ def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path, stored: Stored)
     assert list(stored(tmp_path / "deep" / "vectors.sqlite3").digests()) == [b]
 
 
-def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path, stored: Stored) -> None:
+    """SEM-03"""
     store = stored(tmp_path / "vectors.sqlite3")
     a, b = VaultPath("A.md"), VaultPath("B.md")
     store.put(a, b"1", [0, 9], [vector(0, 1), vector(1, 0)])
@@ -245,13 +258,15 @@ def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path, 
     assert [near.path for near in store.nearest(vector(1, 0, 0), 5)] == [b]
 
 
-def test_a_damaged_store_is_begun_anew(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+def test_a_damaged_store_is_begun_anew(tmp_path: Path, stored: Stored) -> None:
+    """SEM-03"""
     file = tmp_path / "vectors.sqlite3"
     file.write_bytes(b"no database " * 100)
     assert dict(stored(file).digests()) == {}
 
 
-def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path, stored: Stored) -> None:
+    """SEM-03"""
     file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
     store = stored(file)
     for number in range(200):
@@ -269,7 +284,8 @@ def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path, 
     store.close()
 
 
-def test_a_store_that_is_closed_is_kept(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+def test_a_store_that_is_closed_is_kept(tmp_path: Path, stored: Stored) -> None:
+    """SEM-03"""
     file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
     store = stored(file)
     store.put(a, b"1", [0], [vector(0, 1)])
@@ -279,7 +295,8 @@ def test_a_store_that_is_closed_is_kept(tmp_path: Path, stored: Stored) -> None:
     assert dict(stored(file).digests()) == {a: b"1"}
 
 
-def test_a_store_that_was_closed_before_its_first_use_opens_nothing(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+def test_a_store_that_was_closed_before_its_first_use_opens_nothing(tmp_path: Path, stored: Stored) -> None:
+    """SEM-03"""
     file = tmp_path / "vectors.sqlite3"
     store = stored(file)
     store.close()
@@ -288,7 +305,8 @@ def test_a_store_that_was_closed_before_its_first_use_opens_nothing(tmp_path: Pa
     assert not file.exists()
 
 
-def test_a_store_that_another_program_holds_is_kept(tmp_path: Path, stored: Stored) -> None:  # SEM-03
+def test_a_store_that_another_program_holds_is_kept(tmp_path: Path, stored: Stored) -> None:
+    """SEM-03"""
     file, a = tmp_path / "vectors.sqlite3", VaultPath("A.md")
     store = stored(file)
     store.put(a, b"1", [0], [vector(0, 1)])

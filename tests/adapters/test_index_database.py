@@ -112,8 +112,8 @@ def test_a_database_that_cannot_be_copied_leaves_no_copy_open(
     assert unclosed() == []
 
 
-# INDEX-10
 def test_a_second_opening_finds_what_the_first_one_wrote(tmp_path: Path) -> None:
+    """INDEX-10"""
     first = opened(tmp_path / "v.db")
     add(first, "a")
     second = opened(tmp_path / "v.db")
@@ -123,9 +123,9 @@ def test_a_second_opening_finds_what_the_first_one_wrote(tmp_path: Path) -> None
     assert first.file == second.file
 
 
-# INDEX-11
 def test_each_version_of_the_program_has_a_file_of_its_own(tmp_path: Path) -> None:
-    """Those of other versions go when nobody has used them for long, with the numbered ones of former versions."""
+    """INDEX-11: Those of other versions go when nobody has used them for long, with the numbered
+    ones of former versions."""
     names = ["index.00000007.sqlite3", "index.00000007.3.sqlite3", "index.00000009.sqlite3", "indexed.00000007.sqlite3"]
     for name in names:
         (tmp_path / name).touch()
@@ -140,9 +140,9 @@ def test_each_version_of_the_program_has_a_file_of_its_own(tmp_path: Path) -> No
     assert sorted(found.name for found in tmp_path.iterdir()) == sorted([file.name, *names[2:]])
 
 
-# INDEX-12
 @pytest.mark.parametrize("damage", [b"", b"no database", b"SQLite format 3\x00" + b"\xff" * 5000])
 def test_a_damaged_file_is_begun_anew_when_it_is_opened(tmp_path: Path, damage: bytes) -> None:
+    """INDEX-12"""
     first = opened(tmp_path / "v.db")
     add(first, "a")
     first.close()
@@ -156,8 +156,8 @@ def test_a_damaged_file_is_begun_anew_when_it_is_opened(tmp_path: Path, damage: 
     assert again.warning is None
 
 
-# INDEX-12
 def test_a_foreign_database_under_the_name_is_replaced(tmp_path: Path) -> None:
+    """INDEX-12"""
     foreign = sqlite3.connect(tmp_path / "v.db")
     foreign.execute("PRAGMA user_version=99")
     foreign.close()
@@ -169,8 +169,8 @@ def test_a_foreign_database_under_the_name_is_replaced(tmp_path: Path) -> None:
     assert again.file == tmp_path / "v.db"
 
 
-# INDEX-12
 def test_a_program_notices_that_another_one_has_replaced_the_file_where_that_is_possible(tmp_path: Path) -> None:
+    """INDEX-12"""
     first, second = opened(tmp_path / "v.db"), opened(tmp_path / "v.db")
     add(first, "a")
     assert words(second) == ["a"]
@@ -193,9 +193,9 @@ def test_a_program_notices_that_another_one_has_replaced_the_file_where_that_is_
     assert (first.epoch, second.epoch) == (1, 1)
 
 
-# INDEX-12
 @needs("removing open files")
 def test_a_cache_folder_that_is_removed_while_the_program_runs_is_made_again(tmp_path: Path) -> None:
+    """INDEX-12"""
     database = opened(tmp_path / "cache" / "v.db")
     add(database, "a")
     shutil.rmtree(tmp_path / "cache")
@@ -206,8 +206,8 @@ def test_a_cache_folder_that_is_removed_while_the_program_runs_is_made_again(tmp
     assert words(opened(tmp_path / "cache" / "v.db")) == ["b"]
 
 
-# INDEX-12
 def test_damage_found_while_the_program_runs_gives_an_empty_database(tmp_path: Path) -> None:
+    """INDEX-12"""
     database = opened(tmp_path / "v.db")
     add(database, *(f"word {number}" * 20 for number in range(2000)))
     damage(database)
@@ -257,8 +257,8 @@ def damage(database: IndexDatabase) -> None:
     file.write_bytes(data)
 
 
-# INDEX-13
 def test_where_no_file_can_be_made_the_temporary_folder_serves(tmp_path: Path) -> None:
+    """INDEX-13"""
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     database = opened(tmp_path / "file" / "v.db")
     add(database, "a")
@@ -282,8 +282,8 @@ def test_without_a_temporary_folder_memory_serves(tmp_path: Path, monkeypatch: p
     assert database.warning is not None
 
 
-# INDEX-13
 def test_a_full_disk_moves_the_database_elsewhere(tmp_path: Path) -> None:
+    """INDEX-13"""
     database = opened(tmp_path / "v.db")
     add(database, "a")
     with database.writing() as connection:
@@ -389,8 +389,8 @@ def dump_of_build() -> dict[str, list[tuple[object, ...]]]:
     return dump(vault.index)
 
 
-# INDEX-14
 def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) -> None:
+    """INDEX-14"""
     programs = [Program(tmp_path / "v.db"), Program(tmp_path / "v.db")]
     for program in programs:
         program.go_on()
@@ -401,8 +401,8 @@ def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) 
     assert dump(vault.index) == dump_of_build()
 
 
-# INDEX-15
 def test_a_build_that_was_killed_goes_on_from_where_it_was(tmp_path: Path) -> None:
+    """INDEX-15"""
     program = Program(tmp_path / "v.db", pause=600)  # in the middle of the second batch
     program.go_on()
     program.expect("there\n")

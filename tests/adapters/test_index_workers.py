@@ -117,11 +117,11 @@ def found(index: Index, expression: str) -> int:
     return int(count)
 
 
-# INDEX-29
 @pytest.mark.parametrize("pool_files", [1, 1_000_000])
 def test_the_background_stores_the_rows_that_this_process_would(
     vault: Vault, start: Callable[..., IndexWorkers], pool_files: int
 ) -> None:
+    """INDEX-29"""
     start(pool_files=pool_files)
     vault.indexer.complete()
 
@@ -130,10 +130,10 @@ def test_the_background_stores_the_rows_that_this_process_would(
     assert dump(vault.index) == vault.expected()
 
 
-# INDEX-43
 def test_files_that_make_many_batches_are_stored_to_the_last_one(
     vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """INDEX-43"""
     monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
     start(pool_files=1_000_000)
     with limit_call(WITHIN):
@@ -142,7 +142,6 @@ def test_files_that_make_many_batches_are_stored_to_the_last_one(
     assert vault.indexer.pending() == {}
 
 
-# INDEX-29
 @pytest.mark.parametrize(("prompt_seconds", "lower"), [(0.0, NICENESS), (60.0, 0)])
 def test_workers_of_a_server_give_way_to_its_calls_but_for_the_first_seconds(
     vault: Vault,
@@ -151,6 +150,7 @@ def test_workers_of_a_server_give_way_to_its_calls_but_for_the_first_seconds(
     prompt_seconds: float,
     lower: int,
 ) -> None:
+    """INDEX-29"""
     monkeypatch.setattr(index_workers, "PROMPT_SECONDS", prompt_seconds)
     start(NICENESS)
     vault.indexer.wait(30, lambda: bool(vault.indexer.pending()), None)
@@ -176,10 +176,10 @@ def test_workers_end_when_there_is_no_work(
     assert dump(vault.index) == vault.expected()
 
 
-# INDEX-45
 def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
     vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """INDEX-45"""
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
     monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
     monkeypatch.setattr(search_document, "FEW_SEGMENTS", 1)
@@ -192,9 +192,9 @@ def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
     assert found(vault.index, "task") == found(vault.index, "body : ta*") == 1
 
 
-# INDEX-29
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # Python's own, of the pool
 def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Callable[..., IndexWorkers]) -> None:
+    """INDEX-29"""
     start()
     vault.indexer.begin()
     eventually(processes)
@@ -206,7 +206,6 @@ def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Calla
     eventually(lambda: not processes())
 
 
-# INDEX-29
 @pytest.mark.parametrize(
     "error",
     [
@@ -218,7 +217,7 @@ def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Calla
 def test_where_no_process_can_be_made_the_files_are_stored_here(
     vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    """The index stayed empty for ever."""
+    """INDEX-29: The index stayed empty for ever."""
 
     def refused(_: int) -> None:
         raise error
@@ -232,10 +231,11 @@ def test_where_no_process_can_be_made_the_files_are_stored_here(
     assert dump(vault.index) == vault.expected()
 
 
-# INDEX-43
 def test_an_error_in_the_middle_of_a_build_leaves_no_file_that_is_waited_for_in_vain(
     vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """INDEX-43"""
+
     def once(error: Exception, original: Callable[..., Any]) -> Callable[..., Any]:
         errors = [error]
 
@@ -257,8 +257,8 @@ def test_an_error_in_the_middle_of_a_build_leaves_no_file_that_is_waited_for_in_
     assert vault.indexer.pending() == {}
 
 
-# INDEX-13
 def test_an_index_in_memory_is_filled_by_this_process(tmp_path: Path) -> None:
+    """INDEX-13"""
     vault = Vault(tmp_path, None)
     workers = IndexWorkers(vault.indexer, vault.root, pool_files=1)
     workers.start()
@@ -268,8 +268,8 @@ def test_an_index_in_memory_is_filled_by_this_process(tmp_path: Path) -> None:
     vault.index.close()
 
 
-# INDEX-04
 def test_a_worker_stores_what_changed_meanwhile_as_it_is_and_leaves_out_what_is_gone(vault: Vault) -> None:
+    """INDEX-04"""
     entries = [entry for entry in sorted(vault.catalog) if entry.path in NOTES]
     (vault.root / "a.md").write_bytes(b"longer than it was, certainly longer than that")
     (vault.root / "c.canvas").unlink()

@@ -53,12 +53,10 @@ def numbers(journal: SqliteJournal) -> list[int]:
     return [change.number for change in journal.changes(None, 10_000, 0)[0]]
 
 
-# SAFE-11
-
-
 def test_what_is_older_than_sixty_days_is_forgotten_but_not_the_latest_changes(
     journal: SqliteJournal, clock: Clock
 ) -> None:
+    """SAFE-11"""
     for number in range(5):
         record(journal, b"%d" % number)
     clock.now += 61 * DAY
@@ -70,6 +68,7 @@ def test_what_is_older_than_sixty_days_is_forgotten_but_not_the_latest_changes(
 
 
 def test_the_oldest_changes_go_first_when_the_journal_is_too_large(journal: SqliteJournal) -> None:
+    """SAFE-11"""
     texts = [os.urandom(30_000) for _ in range(8)]
     kept = [record(journal, text) for text in texts]
     journal.prune()
@@ -87,12 +86,14 @@ def test_the_oldest_changes_go_first_when_the_journal_is_too_large(journal: Sqli
 
 
 def test_size_is_looked_at_after_every_change(journal: SqliteJournal) -> None:
+    """SAFE-11"""
     kept = [record(journal, os.urandom(30_000)) for _ in range(10)]
 
     assert numbers(journal) == kept[:-4:-1]
 
 
 def test_age_is_looked_at_on_its_own(journal: SqliteJournal, clock: Clock) -> None:
+    """SAFE-11"""
     record(journal, b"first")
     clock.now += 61 * DAY
     for number in range(3 * PRUNE_EVERY):
@@ -101,13 +102,11 @@ def test_age_is_looked_at_on_its_own(journal: SqliteJournal, clock: Clock) -> No
     assert numbers(journal)[-1] == 2
 
 
-# SAFE-12
-
-
 @pytest.mark.parametrize("jump", [100 * 365 * DAY, -40 * 365 * DAY])
 def test_a_clock_that_jumps_forgets_nothing_and_keeps_the_order(
     journal: SqliteJournal, clock: Clock, jump: float
 ) -> None:
+    """SAFE-12"""
     first = [record(journal, b"%d" % number) for number in range(3)]
     clock.now += jump
     second = record(journal, b"later")
@@ -118,11 +117,9 @@ def test_a_clock_that_jumps_forgets_nothing_and_keeps_the_order(
     assert numbers(journal) == [third, second, *reversed(first)]
 
 
-# SAFE-13
-
-
 @POSIX
 def test_nobody_else_may_read_old_versions_of_notes(journal: SqliteJournal, tmp_path: Path) -> None:
+    """SAFE-13"""
     with journal.exclusive():
         record(journal, b"secret")
         folder = tmp_path / "state" / "vault"
@@ -132,6 +129,7 @@ def test_nobody_else_may_read_old_versions_of_notes(journal: SqliteJournal, tmp_
 
 
 def test_a_journal_that_cannot_be_used_says_so_and_where_it_is(tmp_path: Path) -> None:
+    """SAFE-13"""
     (tmp_path / "occupied").write_bytes(b"")
     unusable = SqliteJournal(tmp_path / "occupied" / "state")
     with pytest.raises(StorageFailed, match="occupied"), unusable.exclusive():
@@ -148,6 +146,7 @@ def test_a_journal_that_cannot_be_used_says_so_and_where_it_is(tmp_path: Path) -
 
 
 def test_equal_contents_are_kept_once(journal: SqliteJournal, tmp_path: Path) -> None:
+    """SAFE-13"""
     text = os.urandom(50_000)
     for _ in range(5):
         record(journal, text, before=text)
@@ -157,6 +156,7 @@ def test_equal_contents_are_kept_once(journal: SqliteJournal, tmp_path: Path) ->
 
 
 def test_what_was_not_finished_is_no_history_and_is_found_at_the_next_start(journal: SqliteJournal) -> None:
+    """SAFE-13"""
     number = journal.begin("test", [Step("create", "n\udcff.md", after=b"x"), Step("move", "a", target="b")])
 
     assert numbers(journal) == []
@@ -183,10 +183,8 @@ def test_a_writer_that_waits_too_long_is_told_that_nothing_was_changed(tmp_path:
     other.close()
 
 
-# SAFE-04
-
-
 def test_a_change_that_was_undone_and_redone_a_thousand_times_is_listed(journal: SqliteJournal, tmp_path: Path) -> None:
+    """SAFE-04"""
     first = record(journal, b"new")
     with closing(sqlite3.connect(tmp_path / "state" / "vault" / "journal.sqlite3")) as database, database:
         database.executemany(
@@ -200,12 +198,11 @@ def test_a_change_that_was_undone_and_redone_a_thousand_times_is_listed(journal:
     assert found.undone_by == first + 1
 
 
-# FILE-08
-
-
 def test_a_full_disk_of_the_journal_is_called_full_where_sqlite_speaks_of_input_and_output(
     journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """FILE-08"""
+
     def refused(*_: object, **__: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
@@ -218,6 +215,7 @@ def test_a_full_disk_of_the_journal_is_called_full_where_sqlite_speaks_of_input_
 
 
 def test_the_folder_of_a_journal_that_cannot_be_used_is_named_as_it_is(tmp_path: Path) -> None:
+    """FILE-08"""
     (tmp_path / "file").touch()
     folder = tmp_path / "file" / r"a\b"
     journal = SqliteJournal(folder)

@@ -163,7 +163,7 @@ def desk(tmp_path: Path) -> Desk:
 def test_the_app_is_seen_to_show_a_note_byte_for_byte_whatever_it_holds(
     tmp_path: Path, text: str, frame: dict[str, Any]
 ) -> None:
-    # CMD-06
+    """CMD-06"""
     (tmp_path / "Note.md").write_bytes(text.encode())
 
     command = ObsidianCommand(InProcess({"vault": str(tmp_path), **frame}))
@@ -180,7 +180,7 @@ def test_the_app_is_seen_to_show_a_note_byte_for_byte_whatever_it_holds(
 )
 @examples(200)
 def test_no_frame_around_a_note_ever_hides_it(body: list[str], frame: dict[str, Any], line_end: bool) -> None:
-    # CMD-06
+    """CMD-06"""
     text, knobs = "".join(body), {**frame, "line_end": line_end}
 
     printed = fake_obsidian.framed(text, knobs)
@@ -193,7 +193,7 @@ def test_no_frame_around_a_note_ever_hides_it(body: list[str], frame: dict[str, 
 @given(st.text(alphabet=st.sampled_from("ab\\ntr\r\n\t\"'=🎉 "), max_size=40))
 @examples(200)
 def test_what_can_be_carried_is_not_expanded(text: str) -> None:
-    # CMD-05
+    """CMD-05"""
     call = fake_obsidian.Call({"vault": "."}, ["create", f"content={text}"])
 
     assert call.parameters["content"] == text or not can_carry(text)
@@ -248,7 +248,7 @@ DOWN: list[tuple[dict[str, Any], type[AppError]]] = [
 def test_each_mood_has_its_error_for_changing_and_asking(
     desk: Desk, knobs: dict[str, Any], error: type[AppError]
 ) -> None:
-    # CMD-03, CMD-04
+    """CMD-03, CMD-04"""
     before = desk.files()
     command = desk.command(**knobs)
 
@@ -282,7 +282,7 @@ def test_silence_means_that_the_app_is_down_when_its_process_is_gone(desk: Desk,
 
 
 def test_nothing_is_called_while_the_app_is_not_running(desk: Desk) -> None:
-    # CMD-02
+    """CMD-02"""
     with pytest.raises(ObsidianNotRunning):
         desk.command(running=lambda: False).shows("Alpha.md", b"x")
 
@@ -296,7 +296,7 @@ def test_a_switched_off_command_line_says_where_to_turn_it_on(desk: Desk) -> Non
 
 @pytest.mark.parametrize("hint", ["plugin", "mean"])
 def test_a_vault_that_is_not_open_yet_is_asked_twice_at_once(desk: Desk, hint: str) -> None:
-    # CMD-08
+    """CMD-08"""
     assert desk.command(cold=1, cold_hint=hint).search("Lonely") == ("Lonely.md",)
     assert desk.commands() == ["search", "search"]
 
@@ -323,7 +323,7 @@ def test_a_command_that_the_app_does_not_have_is_asked_twice_and_not_more(desk: 
 
 @needs("named pipes")
 def test_a_call_that_hangs_is_ended_with_everything_it_started(desk: Desk) -> None:
-    # PROG-04
+    """PROG-04"""
     hold = desk.folder / "hold"
     os.mkfifo(hold)
     with os.fdopen(os.open(hold, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as reader:
@@ -340,13 +340,14 @@ def test_a_slow_answer_within_the_limit_is_an_answer(desk: Desk) -> None:
 
 
 def test_one_limit_covers_all_calls_of_an_operation(desk: Desk) -> None:
-    # CMD-02
+    """CMD-02"""
     with pytest.raises(OperationTimeout):
         desk.command(slow=0.4, timeout=0.6).create("New.md", "x")
 
 
 def test_a_vault_is_asked_one_call_at_a_time(desk: Desk) -> None:
-    # CMD-02
+    """CMD-02"""
+
     class Program:
         """Counts how many calls it serves at once; each waits for a moment in which another could come."""
 
@@ -423,7 +424,7 @@ def test_a_note_is_overwritten_on_purpose(desk: Desk) -> None:
 
 
 def test_a_numbered_sibling_goes_to_the_trash_and_the_note_counts_as_existing(desk: Desk) -> None:
-    # CMD-07: another program creates the note between our question and our call.
+    """CMD-07: another program creates the note between our question and our call."""
     with pytest.raises(NoteExists) as raised:
         desk.command(race={"New.md": "theirs"}).create("New.md", "ours")
 
@@ -537,7 +538,7 @@ REFUSALS: list[tuple[str, str, Callable[[ObsidianCommand], object], type[AppErro
 def test_each_refusal_and_each_unknown_answer_has_its_error(
     desk: Desk, command: str, text: str, call: Callable[[ObsidianCommand], object], error: type[AppError]
 ) -> None:
-    # CMD-03, CMD-04
+    """CMD-03, CMD-04"""
     with pytest.raises(AppError) as raised:
         call(desk.quick(answers={command: text}))
 
@@ -550,7 +551,7 @@ def test_each_refusal_and_each_unknown_answer_has_its_error(
     ids=["latex", "windows", "return", "long", "quotes", "umlauts", "nul", "surrogate"],
 )
 def test_a_text_that_the_command_would_change_is_refused_before_anything_is_asked(desk: Desk, text: str) -> None:
-    # CMD-05
+    """CMD-05"""
     before, command = desk.files(), desk.command()
 
     assert not can_carry(text)
@@ -574,7 +575,7 @@ def test_a_text_that_the_command_carries_arrives_as_it_is(desk: Desk, text: str)
 
 
 def test_a_value_is_never_read_as_another_parameter(desk: Desk) -> None:
-    # CMD-01
+    """CMD-01"""
     desk.write("path=Alpha.md", "odd name")
     command = desk.command()
 
@@ -588,7 +589,7 @@ def test_a_value_is_never_read_as_another_parameter(desk: Desk) -> None:
 
 @pytest.mark.parametrize("path", ["../outside.md", "/etc/passwd", "C:\\x.md", ".obsidian/app.json", "a\0.md"])
 def test_a_path_outside_the_vault_never_reaches_the_command(desk: Desk, path: str) -> None:
-    # CMD-01
+    """CMD-01"""
     command = desk.command()
 
     for call in (
@@ -641,7 +642,7 @@ def test_without_a_vault_name_none_is_sent_and_an_empty_one_is_refused(desk: Des
     "frame", [{}, {"noise": ["stdout"], "crlf": True, "blank": True, "status": 3}], ids=["plain", "noisy"]
 )
 def test_questions_have_typed_answers(desk: Desk, frame: dict[str, Any]) -> None:
-    # CMD-10
+    """CMD-10"""
     command = desk.quick(**frame)
 
     assert command.search("beta") == ("Alpha.md", "Projects/Beta.md")
@@ -759,7 +760,7 @@ def test_javascript_arrives_as_it_is_and_its_value_comes_back(desk: Desk) -> Non
 
 
 def test_the_program_gets_a_closed_stdin_and_what_a_client_stripped(desk: Desk) -> None:
-    # PROG-02
+    """PROG-02"""
     home, user = ("USERPROFILE", "USERNAME") if sys.platform == "win32" else ("HOME", "USER")
     desk.command(environment={"ELECTRON_RUN_AS_NODE": "1", home: " "}).version()
 

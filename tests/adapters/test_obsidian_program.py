@@ -76,7 +76,7 @@ def among(*files: str) -> Callable[[str], bool]:
 def test_the_command_line_program_is_found_and_never_the_app_itself(
     platform: str, environment: dict[str, str], files: set[str], found: str | None
 ) -> None:
-    # PROG-01
+    """PROG-01"""
     program = find_program(None, environment, platform=platform, is_program=among(*files), real_path=same)
 
     assert program == (None if found is None else (found,))
@@ -136,7 +136,8 @@ def test_an_empty_setting_is_none() -> None:
 
 
 def test_a_stripped_environment_is_completed_and_a_whole_one_left_alone() -> None:
-    # PROG-02
+    """PROG-02"""
+
     def complete(environment: dict[str, str]) -> dict[str, str]:
         return complete_environment(
             environment,
@@ -178,7 +179,7 @@ def test_a_mac_gets_its_temporary_folder_and_windows_its_profile() -> None:
 
 
 def test_an_account_without_a_known_home_gets_no_path_that_is_none() -> None:
-    # PROG-02
+    """PROG-02"""
     found = complete_environment({}, platform="win32", home="", user="Ann", runtime_folder=None, temporary_folder=None)
 
     assert found == {"USERNAME": "Ann"}
@@ -191,7 +192,7 @@ def test_this_account_is_known() -> None:
 
 
 def test_the_socket_of_a_flatpak_app_is_found_where_the_plain_one_is_missing(tmp_path: Path) -> None:
-    # PROG-03
+    """PROG-03"""
     hidden = tmp_path / ".flatpak" / "md.obsidian.Obsidian" / "xdg-run"
     hidden.mkdir(parents=True)
     environment = {"XDG_RUNTIME_DIR": str(tmp_path)}
@@ -213,7 +214,7 @@ def test_what_a_program_prints_and_its_status_come_back_as_they_are() -> None:
 
 
 def test_a_program_that_left_while_another_keeps_its_output_open_is_given_up_at_the_limit(tmp_path: Path) -> None:
-    # PROG-04: the app's own binary starts the app, which inherits the pipes, and leaves.
+    """PROG-04: the app's own binary starts the app, which inherits the pipes, and leaves."""
     end = tmp_path / "end"
     other = f"import pathlib, time\nwhile not pathlib.Path({str(end)!r}).exists(): time.sleep(0.02)"
     code = "import subprocess, sys; subprocess.Popen([sys.executable, '-I', '-S', '-c', sys.argv[1]])"
@@ -224,7 +225,8 @@ def test_a_program_that_left_while_another_keeps_its_output_open_is_given_up_at_
 
 
 def test_a_pipe_that_another_program_keeps_open_is_not_closed_under_its_reader(tmp_path: Path) -> None:
-    # PROG-04: closing it waits on Windows until that program ends, and ends that program elsewhere.
+    """PROG-04: closing it waits on Windows until that program ends, and ends that program
+    elsewhere."""
     wrote, go_on = tmp_path / "wrote", tmp_path / "go on"
     other = (
         "import pathlib, time\n"
@@ -248,7 +250,8 @@ def test_a_pipe_that_another_program_keeps_open_is_not_closed_under_its_reader(t
         assert time.monotonic() < end, "the other program could not write"
 
 
-def test_each_word_of_a_command_on_windows_may_have_quotes() -> None:  # PROG-01
+def test_each_word_of_a_command_on_windows_may_have_quotes() -> None:
+    """PROG-01"""
     python, script = r"C:\Program Files\Python\python.exe", r"C:\My files\x.py"
 
     found = find_program(f'"{python}" "{script}"', WINDOWS, platform="win32", is_program={python}.__contains__)

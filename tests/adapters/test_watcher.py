@@ -94,8 +94,8 @@ def eventually(answer: Callable[[], object], signal: threading.Event | None = No
         (signal or threading.Event()).wait(0.05)
 
 
-# WATCH-01
 def test_events_bring_the_catalog_in_step(root: Path) -> None:
+    """WATCH-01"""
     (root / "a.md").write_bytes(b"1")
     reported = threading.Event()
     watcher = Watcher(Disk(root).root, reported.set)
@@ -117,8 +117,8 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         eventually(lambda: listed(vault) == ["A.md"], reported)
 
 
-# WATCH-07
 def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
+    """WATCH-07"""
     reported = threading.Event()
     watcher = Watcher(Disk(root).root, reported.set)
     with vault_of(root, watcher) as vault:
@@ -136,9 +136,9 @@ def test_what_changes_is_known_before_anybody_asks(root: Path) -> None:
         workers.stop()
 
 
-# WATCH-04
 @pytest.mark.parametrize("count", [3, 30])
 def test_folders_that_come_move_and_go_take_their_files_along(root: Path, count: int, opened: Opened) -> None:
+    """WATCH-04"""
     reported = Reported()
     (root / "kept").mkdir()
     (root / "kept" / "a.md").write_bytes(b"1")
@@ -180,8 +180,8 @@ def test_a_watcher_that_is_not_running_lets_scans_tell(root: Path) -> None:
         assert watcher.mode == "scans"
 
 
-# WATCH-02
 def test_a_clean_end_after_a_file_went_is_no_error(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """WATCH-02"""
     (root / "a.md").write_bytes(b"1")
     watcher = Watcher(root)
     watcher.start()
@@ -191,7 +191,8 @@ def test_a_clean_end_after_a_file_went_is_no_error(root: Path, caplog: pytest.Lo
     assert caplog.records == []
 
 
-def test_a_scan_follows_a_burst_and_a_folder_that_was_lost_sight_of_is_watched_anew(root: Path) -> None:  # WATCH-11
+def test_a_scan_follows_a_burst_and_a_folder_that_was_lost_sight_of_is_watched_anew(root: Path) -> None:
+    """WATCH-11"""
     now = [0.0]
     watcher = Watcher(root, clock=lambda: now[0])
     with vault_of(root, watcher) as vault:
@@ -270,7 +271,8 @@ def slow(root: Path, opened: Opened) -> Iterator[tuple[Vault, Reported, SlowDisk
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_a_change_of_links_sees_a_link_whose_report_is_still_on_its_way(
     root: Path, opened: Opened, dry_run: bool
-) -> None:  # WATCH-10
+) -> None:
+    """WATCH-10"""
     vault = opened(Disk(root), Reported())
     (root / "Old.md").write_text("", encoding="utf-8")
     vault.refresh()
@@ -301,10 +303,10 @@ def sizes(vault: Vault) -> dict[str, int]:
     return {entry.path: entry.size for entry in vault.entries()}
 
 
-# WATCH-02
 def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
     root: Path, slow: tuple[Vault, Reported, SlowDisk]
 ) -> None:
+    """WATCH-02"""
     vault, reported, disk = slow
     (root / "unreported.md").write_bytes(b"1")
     (root / "b.md").write_bytes(b"longer")
@@ -318,10 +320,10 @@ def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
     assert sizes(vault) == {"a.md": 7, "b.md": 6, "new.md": 1, "unreported.md": 1}
 
 
-# WATCH-08
 def test_a_file_has_one_name_on_a_disk_that_knows_no_case(
     root: Path, monkeypatch: pytest.MonkeyPatch, opened: Opened
 ) -> None:
+    """WATCH-08"""
     OtherDisk(root, monkeypatch)
     reported = Reported()
     (root / "sub").mkdir()
@@ -353,8 +355,8 @@ def test_a_file_has_one_name_on_a_disk_that_knows_no_case(
     vault.close()
 
 
-# WATCH-05
 def test_a_note_that_was_not_reported_is_found_by_its_name(root: Path, slow: tuple[Vault, Reported, SlowDisk]) -> None:
+    """WATCH-05"""
     vault, _, _ = slow
     (root / "d" / "Never reported.md").write_bytes(b"1")
     (root / "d" / "another.md").write_bytes(b"1")
@@ -385,11 +387,11 @@ class Failing(Disk):
         return super().scan(folder, is_wanted)
 
 
-# WATCH-09
 @pytest.mark.parametrize("bad", ["b.md", "new", ""])
 def test_what_was_reported_while_the_disk_failed_is_known_and_found_afterwards(
     root: Path, bad: str, opened: Opened
 ) -> None:
+    """WATCH-09"""
     for name in ("a.md", "b.md", "gone.md"):
         (root / name).write_bytes(b"before")
     disk, reported = Failing(root), Reported()
@@ -413,8 +415,8 @@ def test_what_was_reported_while_the_disk_failed_is_known_and_found_afterwards(
     assert (found("afterwards"), found("before")) == (["a.md", "b.md", "new/c.md"], [])
 
 
-# WATCH-09
 def test_a_change_after_which_the_disk_failed_is_known_to_the_next_call(root: Path, opened: Opened) -> None:
+    """WATCH-09"""
     disk, reported = Failing(root), Reported()
     vault = opened(disk, reported)
     vault.refresh()
@@ -440,10 +442,10 @@ class Scanned(Disk):
             self.seen = [entry.path for entry in self.vault.entries()]
 
 
-# SAFE-21, WATCH-02
 def test_a_scan_that_ends_in_the_middle_of_a_change_shows_nothing_of_it_and_nothing_is_lost(
     root: Path, opened: Opened
 ) -> None:
+    """SAFE-21, WATCH-02"""
     disk, reported = Scanned(root), Reported()
     vault = disk.vault = opened(disk, reported)
     assert listed(vault) == []
@@ -453,8 +455,8 @@ def test_a_scan_that_ends_in_the_middle_of_a_change_shows_nothing_of_it_and_noth
     assert listed(vault) == ["f/one.md", "f/two.md", "theirs.md"]
 
 
-# POL-01
 def test_a_hidden_file_that_is_reported_stays_hidden(root: Path, opened: Opened) -> None:
+    """POL-01"""
     reported = Reported()
     allowed = PolicyFile('hidden = ["Secret/", "*.key.md"]').policy("v", str(root))
     vault = opened(Disk(root), reported, allowed)
@@ -470,10 +472,10 @@ def test_a_hidden_file_that_is_reported_stays_hidden(root: Path, opened: Opened)
     vault.close()
 
 
-# WATCH-02
 def test_a_scan_of_a_call_is_not_undone_by_the_older_one_beside_it(
     root: Path, slow: tuple[Vault, Reported, SlowDisk]
 ) -> None:
+    """WATCH-02"""
     vault, reported, disk = slow
     with scan_beside(vault, reported, disk):
         (root / "new.md").write_bytes(b"1")
@@ -501,11 +503,11 @@ def live(root: Path) -> Iterator[tuple[Watcher, list[float], threading.Event]]:
     watcher.stop()
 
 
-# WATCH-06
 @needs("inotify")
 def test_when_the_system_drops_reports_scans_find_what_was_lost(
     live: tuple[Watcher, list[float], threading.Event],
 ) -> None:
+    """WATCH-06"""
     watcher, now, notified = live
     from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, InotifyFD, WatchDescriptor
 
@@ -525,11 +527,12 @@ def test_when_the_system_drops_reports_scans_find_what_was_lost(
     assert watcher.scan_due() == 599
 
 
-# WATCH-02: below as many folders as the system watches for a user, changes were not seen for ten minutes
 @needs("inotify")
 def test_where_the_system_watches_no_more_folders_scans_take_the_place_of_reports(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """WATCH-02: below as many folders as the system watches for a user, changes were not seen
+    for ten minutes"""
     from watchdog.observers.inotify_c import InotifyFD
 
     add, watched = InotifyFD.add_callback, set[bytes]()
@@ -555,10 +558,10 @@ def test_where_the_system_watches_no_more_folders_scans_take_the_place_of_report
         eventually(lambda: watcher.mode == "scans")
 
 
-# WATCH-06
 def test_when_a_thread_that_brings_reports_dies_scans_take_their_place(
     live: tuple[Watcher, list[float], threading.Event],
 ) -> None:
+    """WATCH-06"""
     watcher, now, _ = live
     for thread in threading.enumerate():
         if isinstance(thread, EventEmitter):
@@ -592,10 +595,11 @@ def left_and_deleted(root: Path) -> Iterator[tuple[Watcher, Vault]]:
         yield watcher, vault
 
 
-# WATCH-06: a folder that is still watched after it left the vault ends a thread of watchdog's when it is deleted
 def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_deleted(
     root: Path, left_and_deleted: tuple[Watcher, Vault]
 ) -> None:
+    """WATCH-06: a folder that is still watched after it left the vault ends a thread of
+    watchdog's when it is deleted"""
     watcher, vault = left_and_deleted
     shutil.rmtree(root.parent / "Trash")
     (root / "new.md").write_bytes(b"3")
@@ -605,19 +609,19 @@ def test_changes_are_seen_after_a_folder_left_the_vault_came_anew_and_both_were_
     assert listed(vault) == ["new.md"]
 
 
-# WATCH-06
 def test_watching_ends_after_a_folder_left_the_vault_and_another_at_its_place_was_deleted(
     left_and_deleted: tuple[Watcher, Vault],
 ) -> None:
+    """WATCH-06"""
     watcher, _ = left_and_deleted
     watcher.stop()
 
     assert watcher.mode == "scans"
 
 
-# WATCH-06, SAFE-16
 @needs("moving folders with open files")
 def test_a_vault_that_goes_away_is_missed_and_another_one_in_its_place_is_watched(root: Path) -> None:
+    """WATCH-06, SAFE-16"""
     (root / "a.md").write_bytes(b"1")
     watcher = Watcher(Disk(root).root)
     with vault_of(root, watcher) as vault:
@@ -636,8 +640,8 @@ def test_a_vault_that_goes_away_is_missed_and_another_one_in_its_place_is_watche
         eventually(lambda: listed(vault) == ["a.md", "b.md", "c.md"])
 
 
-# WATCH-01
 def test_a_time_that_a_sync_program_sets_is_seen(root: Path) -> None:
+    """WATCH-01"""
     note = root / "a.md"
     note.write_bytes(b"1")
     watcher = Watcher(Disk(root).root)
@@ -655,10 +659,10 @@ def test_a_time_that_a_sync_program_sets_is_seen(root: Path) -> None:
         assert watcher.mode == "events"  # no scan has seen it
 
 
-# WATCH-06
 def test_now_and_then_a_scan_looks_for_what_was_never_reported(
     live: tuple[Watcher, list[float], threading.Event],
 ) -> None:
+    """WATCH-06"""
     watcher, now, _ = live
     now[0] += 589
     assert watcher.scan_due() == 1
@@ -709,9 +713,9 @@ def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, mo
     assert watcher.mode == "scans"
 
 
-# WATCH-02
 @pytest.mark.parametrize(("cost", "pause"), [(0.001, 0.5), (0.2, 1.8), (3.0, 27.0), (20.0, 60.0)])
 def test_the_longer_a_scan_takes_the_later_the_next_one_is_due(cost: float, pause: float) -> None:
+    """WATCH-02"""
     now = [100.0]
     scanning = Scanning(clock=lambda: now[0])
 
@@ -724,8 +728,8 @@ def test_the_longer_a_scan_takes_the_later_the_next_one_is_due(cost: float, paus
     assert scanning.drain() is None
 
 
-# WATCH-03
 def test_a_flood_of_changes_becomes_one_scan(root: Path, live: tuple[Watcher, list[float], threading.Event]) -> None:
+    """WATCH-03"""
     watcher, _, _ = live
     for number in range(MOST_PATHS + 2):
         watcher.report(str(root / f"{number}.md"))
@@ -774,6 +778,6 @@ def test_the_file_system_of_a_folder_is_that_of_its_nearest_mount(monkeypatch: p
     "share", [r"\\wsl$\Ubuntu\home\me\Notes", r"\\wsl.localhost\Debian\srv", r"\\WSL$\Ubuntu", r"\\server\share\Notes"]
 )
 def test_a_share_of_windows_is_looked_at_and_not_watched(share: str) -> None:
-    # WATCH-02; `real_path` makes such a path of the letter of a mapped drive
+    """WATCH-02: `real_path` makes such a path of the letter of a mapped drive"""
     assert filesystem_of(share) in REMOTE
     assert filesystem_of(rf"\\?\C:\{share[2:]}") not in REMOTE

@@ -93,7 +93,8 @@ def on_terminal(vault: Path, *arguments: str, columns: int = 80, more: Mapping[s
 
 
 @needs("pseudo terminals")
-def test_a_real_terminal_is_asked_for_its_width(basic: Path) -> None:  # CLI-07, CLI-08
+def test_a_real_terminal_is_asked_for_its_width(basic: Path) -> None:
+    """CLI-07, CLI-08"""
     import fcntl
     import pty
     import termios
@@ -114,7 +115,8 @@ def test_a_real_terminal_is_asked_for_its_width(basic: Path) -> None:  # CLI-07,
     assert shown.decode().replace("\r\n", "\n") == on_terminal(basic, "brass wheel", columns=40)
 
 
-def test_a_terminal_gets_the_matches_in_colour(basic: Path) -> None:  # CLI-07
+def test_a_terminal_gets_the_matches_in_colour(basic: Path) -> None:
+    """CLI-07"""
     shown = on_terminal(basic, "brass wheel")
 
     assert f"Cut the {MATCH}wheel{RESET} in {MATCH}brass{RESET} ^{MATCH}brass{RESET}\n" in shown
@@ -122,18 +124,21 @@ def test_a_terminal_gets_the_matches_in_colour(basic: Path) -> None:  # CLI-07
     assert shown.endswith("1 file\n")
 
 
-def test_the_forms_of_a_word_are_marked_too(basic: Path) -> None:  # CLI-07
+def test_the_forms_of_a_word_are_marked_too(basic: Path) -> None:
+    """CLI-07"""
     assert f"{MATCH}clocks{RESET}" in on_terminal(basic, "clock file:Home")
 
 
-def test_words_of_the_path_are_marked(basic: Path) -> None:  # CLI-07
+def test_words_of_the_path_are_marked(basic: Path) -> None:
+    """CLI-07"""
     shown = on_terminal(basic, "alpha", "--limit", "1")
 
     assert f"{MATCH}Alpha{RESET}" in shown.splitlines()[0]
 
 
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
-def test_a_terminal_that_wants_no_colours_gets_none(basic: Path, more: dict[str, str]) -> None:  # CLI-07
+def test_a_terminal_that_wants_no_colours_gets_none(basic: Path, more: dict[str, str]) -> None:
+    """CLI-07"""
     shown = on_terminal(basic, "brass wheel", more=more)
 
     assert "\x1b" not in shown
@@ -141,12 +146,14 @@ def test_a_terminal_that_wants_no_colours_gets_none(basic: Path, more: dict[str,
     assert "1 file" in shown
 
 
-def test_an_empty_no_color_says_nothing(basic: Path) -> None:  # CLI-07
+def test_an_empty_no_color_says_nothing(basic: Path) -> None:
+    """CLI-07"""
     assert MATCH in on_terminal(basic, "brass wheel", more={"NO_COLOR": ""})
 
 
 @pytest.mark.parametrize("columns", [24, 40, 66])
-def test_lines_are_cut_to_the_width_of_the_terminal(basic: Path, columns: int) -> None:  # CLI-08
+def test_lines_are_cut_to_the_width_of_the_terminal(basic: Path, columns: int) -> None:
+    """CLI-08"""
     (basic / "Wide.md").write_text(
         f"{'日本語の文章' * 10} okapi {'x' * 90}\n{'y ' * 60}okapi\n", encoding="utf-8", newline="\n"
     )
@@ -160,7 +167,8 @@ def test_lines_are_cut_to_the_width_of_the_terminal(basic: Path, columns: int) -
         assert "…" in line
 
 
-def test_a_pipe_gets_plain_lines_and_remarks_go_to_stderr(basic: Path) -> None:  # CLI-09
+def test_a_pipe_gets_plain_lines_and_remarks_go_to_stderr(basic: Path) -> None:
+    """CLI-09"""
     printed = piped(basic, "brass wheel", "--snippets", "1")
 
     assert printed.out == "Projects/Alpha.md\n  # Plan\n    15: - [ ] Cut the wheel in brass ^brass\n"
@@ -168,21 +176,24 @@ def test_a_pipe_gets_plain_lines_and_remarks_go_to_stderr(basic: Path) -> None: 
     assert "more with --offset 1" in piped(basic, "clocks", "--limit", "1").err
 
 
-def test_a_pipe_of_paths_is_nothing_but_paths(basic: Path) -> None:  # CLI-09
+def test_a_pipe_of_paths_is_nothing_but_paths(basic: Path) -> None:
+    """CLI-09"""
     printed = piped(basic, "clocks", "--show", "paths", "--sort", "modified")
 
     assert all((basic / line).is_file() for line in printed.out.splitlines())
     assert len(printed.out.splitlines()) == int(printed.err.split()[0]) > 2
 
 
-def test_nothing_found_is_said(basic: Path) -> None:  # CLI-09
+def test_nothing_found_is_said(basic: Path) -> None:
+    """CLI-09"""
     printed = piped(basic, "nothing-like-this-is-there", "--match", "exact")
 
     assert printed.out == ""
     assert printed.err.splitlines() == ["Nothing found."]
 
 
-def test_json_is_what_a_client_gets(basic: Path) -> None:  # CLI-03
+def test_json_is_what_a_client_gets(basic: Path) -> None:
+    """CLI-03"""
     printed = piped(basic, "brass wheel", "--json")
 
     (hit,) = json.loads(printed.out)["hits"]
@@ -190,7 +201,8 @@ def test_json_is_what_a_client_gets(basic: Path) -> None:  # CLI-03
     assert printed.err == ""
 
 
-def test_what_would_steer_the_terminal_is_shown_and_not_obeyed(basic: Path) -> None:  # CLI-08
+def test_what_would_steer_the_terminal_is_shown_and_not_obeyed(basic: Path) -> None:
+    """CLI-08"""
     (basic / "Evil.md").write_text(
         "okapi \x1b[2J\x1b]0;title\x07 \x9b31m \u202egnp.exe \x00\r\n", encoding="utf-8", newline="\n"
     )
@@ -240,9 +252,8 @@ TEXT = st.text(st.sampled_from("ab 日本é😀\u0301\u200d") | st.characters(co
 @given(text=TEXT, start=st.integers(0, 159), length=st.integers(1, 5), columns=st.integers(10, 120))
 @examples(300)
 @example(text="日日日日0日日日日日", start=5, length=5, columns=10)
-def test_any_line_fits_the_terminal_and_keeps_its_first_mark(
-    text: str, start: int, length: int, columns: int
-) -> None:  # CLI-08
+def test_any_line_fits_the_terminal_and_keeps_its_first_mark(text: str, start: int, length: int, columns: int) -> None:
+    """CLI-08"""
     start = min(start, len(text) - 1)
     end = min(start + length, len(text))
     hit = Hit(VaultPath("a.md"), snippets=[Snippet(1, text, None, ((start, end),))])

@@ -95,7 +95,8 @@ def test_it_is_off_until_it_is_set_up_and_off_again(
     assert searched("headache") == []
 
 
-def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path) -> None:  # SEM-04
+def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path) -> None:
+    """SEM-04"""
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     assert searched("headache") == [("Pills.md", "meaning")]
     assert ("Hidden/Secret.md", "meaning") in searched("repairing punctures fix")
@@ -111,7 +112,8 @@ def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path
     assert similar[0]["path"] == "Hidden/Secret.md"
 
 
-def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, tmp_path: Path) -> None:  # SEM-04
+def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, tmp_path: Path) -> None:
+    """SEM-04"""
     for number in range(8):
         (vault / f"Near {number}.md").write_text("flat tyre " * (number + 1), encoding="utf-8")
     (vault / "Heron.md").write_text("The tale of the heron and the soup.", encoding="utf-8")
@@ -120,14 +122,16 @@ def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, t
     assert ("Heron.md", None) in searched("heron repairing")[:2]
 
 
-def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:  # SEM-05
+def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:
+    """SEM-05"""
     (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8", newline="\n")
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     with meaning() as embedded:
         assert [near.path for near in embedded.near("puncture", 10)] == ["Bike.md"]
 
 
-def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tmp_path: Path) -> None:  # SEM-04
+def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tmp_path: Path) -> None:
+    """SEM-04"""
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     (vault / "Canal.md").write_text("lentil dal", encoding="utf-8")
     (vault / "Pills.md").unlink()
@@ -138,7 +142,8 @@ def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tm
     assert searched("headache") == []
 
 
-def test_while_the_vectors_cannot_be_used_words_alone_answer(vault: Path, tmp_path: Path) -> None:  # SEM-03
+def test_while_the_vectors_cannot_be_used_words_alone_answer(vault: Path, tmp_path: Path) -> None:
+    """SEM-03"""
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     (vectors,) = (tmp_path / "cache").rglob("vectors*.sqlite3")
     vectors.unlink()
@@ -150,7 +155,8 @@ def test_while_the_vectors_cannot_be_used_words_alone_answer(vault: Path, tmp_pa
         assert "path" in call(app, "obsidian_similar", {"name": "Bike"}).data
 
 
-def test_an_endpoint_is_agreed_to_first(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:  # SEM-06
+def test_an_endpoint_is_agreed_to_first(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SEM-06"""
     assert run(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]) != 0
     assert "is sent to 127.0.0.1:9" in capsys.readouterr().err
     assert run(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--yes"]) == 37
@@ -158,7 +164,8 @@ def test_an_endpoint_is_agreed_to_first(vault: Path, capsys: pytest.CaptureFixtu
     assert run(["semantic", "setup", "--endpoint", "ftp://x", "--model", "m"]) == 2
 
 
-def test_nothing_of_it_is_loaded_while_it_is_off(vault: Path) -> None:  # SEM-01
+def test_nothing_of_it_is_loaded_while_it_is_off(vault: Path) -> None:
+    """SEM-01"""
     searches = "from obsidian_mcp.cli.main import run; import sys; assert run(['search', 'tyre wheel']) == 0;"
     heavy = "{'numpy', 'onnxruntime', 'tokenizers', 'huggingface_hub', 'obsidian_mcp.core.semantic.meaning'}"
     subprocess.run([sys.executable, "-c", f"{searches} assert not {heavy} & sys.modules.keys()"], check=True)
@@ -222,19 +229,21 @@ def set_up_from(hub_url: str, model: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
 
 
-def test_a_model_is_downloaded_once_and_used(vault: Path, tmp_path: Path) -> None:  # SEM-07
+def test_a_model_is_downloaded_once_and_used(vault: Path, tmp_path: Path) -> None:
+    """SEM-07, SEM-08"""
     with hub(tiny_model.make(tmp_path / "models")) as (url, asked):
         done = set_up_from(url, "tests/tiny")
         assert (done.returncode, "embedded 4 notes" in done.stdout) == (0, True), done.stderr
         assert "downloading tests/tiny" in done.stderr
         resolved = [path for path in asked if "/resolve/" in path]
         assert set(resolved) == {f"/tests/tiny/resolve/main/{name}" for name in ("tokenizer.json", "onnx/model.onnx")}
-        assert [path for path in asked if path not in resolved] == ["/api/models/tests/tiny/tree/main"]  # SEM-08
+        assert [path for path in asked if path not in resolved] == ["/api/models/tests/tiny/tree/main"]
     assert searched("headache") == [("Pills.md", "meaning")]
 
 
 @pytest.mark.parametrize("model", ["tests/broken", "nobody/nothing", "no model at all"])
-def test_a_model_that_cannot_be_downloaded_is_said(vault: Path, tmp_path: Path, model: str) -> None:  # SEM-07
+def test_a_model_that_cannot_be_downloaded_is_said(vault: Path, tmp_path: Path, model: str) -> None:
+    """SEM-07"""
     with hub(tiny_model.make(tmp_path / "models")) as (url, _):
         done = set_up_from(url, model)
     assert (done.returncode, done.stdout) == (37, "")
@@ -243,7 +252,8 @@ def test_a_model_that_cannot_be_downloaded_is_said(vault: Path, tmp_path: Path, 
     assert run(["semantic", "status"]) == 0
 
 
-def test_settings_that_cannot_be_read_are_said(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:  # SEM-01
+def test_settings_that_cannot_be_read_are_said(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """SEM-01"""
     file = config.Config().state / compose.SEMANTIC_FILE
     file.parent.mkdir(parents=True)
     file.write_bytes(b'{"model": "\xff"}')

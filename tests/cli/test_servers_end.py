@@ -41,7 +41,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize("command", [[], ["bridge", "--port", "1"]], ids=["vault", "plugin"])
 def test_a_server_on_stdio_ends_in_order_around_a_thread_in_compiled_code(basic: Path, command: list[str]) -> None:
-    # END-09
+    """END-09"""
     with RawServer([sys.executable, "-c", BUSY, "--vault", str(basic), *command]) as server:
         server.initialize()
         assert server.close() == 0
@@ -49,7 +49,7 @@ def test_a_server_on_stdio_ends_in_order_around_a_thread_in_compiled_code(basic:
 
 @pytest.mark.parametrize("sig", ending_signals()[:1])
 def test_a_server_over_http_ends_in_order_around_a_thread_in_compiled_code(basic: Path, sig: EndingSignal) -> None:
-    # END-09
+    """END-09"""
     with RawServer([sys.executable, "-c", BUSY, "http", "--port", "0", "--vault", str(basic)]) as server:
         server.wait_for_log("listening on")
         url = server.stderr().split()[-1]
@@ -59,7 +59,7 @@ def test_a_server_over_http_ends_in_order_around_a_thread_in_compiled_code(basic
 
 
 def test_a_server_that_cannot_start_ends_with_the_status_of_its_error(tmp_path: Path) -> None:
-    # END-09
+    """END-09"""
     with RawServer([sys.executable, "-c", BUSY, "--tools", "none-such", "--vault", str(tmp_path)]) as server:
         assert server.wait() == InvalidArguments.exit_status
         assert "none-such" in server.stderr()

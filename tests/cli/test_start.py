@@ -53,9 +53,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return vault
 
 
-# CLI-20
 @pytest.mark.parametrize("words", [("read", "file=fox"), ("file", "file=fox"), ("files",)])
 def test_a_command_about_one_file_loads_no_index_and_no_parser(folder: Path, words: tuple[str, ...]) -> None:
+    """CLI-20"""
     found = loaded(folder, "obsidian", *words)
     unneeded = {"obsidian_mcp.core.search", "obsidian_mcp.core.index", "obsidian_mcp.core.graph", "regex"}
     unneeded |= {"dataclasses", "json", "logging"}  # a third of the time before
@@ -80,7 +80,7 @@ def test_a_search_loads_no_parser_and_no_query_language(folder: Path, query: str
 def test_a_command_of_a_tool_loads_what_the_tool_needs(
     folder: Path, words: tuple[str, ...], unneeded: set[str]
 ) -> None:
-    # CLI-06, CLI-20
+    """CLI-06, CLI-20"""
     environment = {"OBSIDIAN_VAULT_PATH": str(folder)}
     assert loaded(folder, *words, **environment) & (unneeded | HEAVY) == set()
 
@@ -95,7 +95,7 @@ def test_a_command_of_a_tool_loads_what_the_tool_needs(
     ],
 )
 def test_help_and_completion_load_no_core(folder: Path, words: tuple[str, ...], environment: dict[str, str]) -> None:
-    # CLI-20
+    """CLI-20"""
     found = loaded(folder, *words, says="s", **environment)
     core = {name for name in found if name.startswith(("obsidian_mcp.core.", "obsidian_mcp.adapters"))}
     assert core | found & HEAVY == set()

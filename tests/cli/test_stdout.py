@@ -18,7 +18,7 @@ FULL = Path("/dev/full")
 def test_output_to_a_full_disk_is_one_line_of_an_error(
     basic: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], status: int
 ) -> None:
-    # CLI-02
+    """CLI-02"""
     monkeypatch.delenv("PYTHONWARNDEFAULTENCODING", raising=False)  # warnings of other packages
     monkeypatch.setenv("OBSIDIAN_VAULT_PATH", str(basic))
     monkeypatch.setenv("OBSIDIAN_MCP_STATE", str(basic.parent / "state"))

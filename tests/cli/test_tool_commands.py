@@ -47,7 +47,7 @@ def run(basic: Path) -> Run:
 
 
 def test_read_prints_a_note_of_any_length_whole(run: Run, basic: Path) -> None:
-    # CLI-10: a note of 75 KB stopped at 39 974 bytes
+    """CLI-10: a note of 75 KB stopped at 39 974 bytes"""
     text = "".join(f"Line {number} of a long note.\n" for number in range(3000))
     (basic / "Long.md").write_text(text, encoding="utf-8", newline="\n")
 
@@ -62,7 +62,8 @@ def test_read_prints_a_note_of_any_length_whole(run: Run, basic: Path) -> None:
 def test_names_and_answers_are_utf8_whatever_the_locale_or_code_page(
     run: Run, tmp_path: Path, habits: dict[str, str]
 ) -> None:
-    # CLI-03: in a locale without UTF-8 no such note was there, and in a pipe on Windows `doctor` was an internal error
+    """CLI-03: in a locale without UTF-8 no such note was there, and in a pipe on Windows
+    `doctor` was an internal error"""
     vault = tmp_path / "日記"
     (vault / ".obsidian").mkdir(parents=True)
     (vault / "霧.md").write_text("# 見出し\n", encoding="utf-8", newline="\n")
@@ -79,7 +80,7 @@ def test_names_and_answers_are_utf8_whatever_the_locale_or_code_page(
 
 
 def test_a_search_prints_every_hit_and_a_limit_is_kept(run: Run, basic: Path) -> None:
-    # CLI-10: `--limit 500` into a pipe printed 89 of 6 049 hits
+    """CLI-10: `--limit 500` into a pipe printed 89 of 6 049 hits"""
     for number in range(600):
         (basic / f"Found {number}.md").write_text(f"The heron of day {number}, which is a long line. " * 6, "utf-8")
 
@@ -90,8 +91,9 @@ def test_a_search_prints_every_hit_and_a_limit_is_kept(run: Run, basic: Path) ->
     assert len(some.stdout.splitlines()) == 550
 
 
-# INDEX-42: after any number of exact searches the index was still empty
 def test_a_search_indexes_what_is_not_indexed_yet(run: Run, basic: Path) -> None:
+    """INDEX-42: after any number of exact searches the index was still empty"""
+
     def pending() -> int:
         return int(json.loads(run("index", "status", "--json").stdout)["pending"])
 
@@ -106,7 +108,7 @@ def test_a_search_indexes_what_is_not_indexed_yet(run: Run, basic: Path) -> None
 
 
 def test_a_list_is_printed_whole(run: Run, basic: Path) -> None:
-    # CLI-10
+    """CLI-10"""
     for number in range(620):
         (basic / f"Listed {number}.md").touch()
 
@@ -119,26 +121,26 @@ def test_a_list_is_printed_whole(run: Run, basic: Path) -> None:
     "arguments", [("create", "Fed", "-"), ("create", "Fed", "--content", "-"), ("create", "--name", "Fed", "-")]
 )
 def test_what_is_piped_into_create_becomes_the_note(run: Run, basic: Path, arguments: tuple[str, ...]) -> None:
-    # CLI-05: standard input was dropped and success reported
+    """CLI-05: standard input was dropped and success reported"""
     assert run(*arguments, fed="From a pipe: 日本語\n").returncode == 0
     assert (basic / "Fed.md").read_text(encoding="utf-8") == "From a pipe: 日本語\n"
 
 
 def test_what_is_piped_into_edit_is_added(run: Run, basic: Path) -> None:
-    # CLI-05
+    """CLI-05"""
     assert run("edit", "Home", "append", "-", fed="- [ ] from a pipe\n").returncode == 0
     assert (basic / "Home.md").read_text(encoding="utf-8").endswith("- [ ] from a pipe\n")
 
 
 def test_content_that_begins_like_a_list_item_needs_no_marker(run: Run, basic: Path) -> None:
-    # CLI-13
+    """CLI-13"""
     assert run("edit", "Home", "append", "- [ ] buy milk").returncode == 0
     assert run("edit", "Home", "append", "--content", "- [ ] buy bread").returncode == 0
     assert (basic / "Home.md").read_text(encoding="utf-8").endswith("- [ ] buy milk\n- [ ] buy bread\n")
 
 
 def test_content_given_twice_is_refused_and_nothing_is_written(run: Run, basic: Path) -> None:
-    # CLI-05
+    """CLI-05"""
     done = run("create", "Twice", "one", "--content", "two")
 
     assert done.returncode != 0
@@ -147,7 +149,7 @@ def test_content_given_twice_is_refused_and_nothing_is_written(run: Run, basic: 
 
 
 def test_an_error_is_one_line_with_a_status_of_its_own_and_names_commands(run: Run) -> None:
-    # CLI-02, CLI-12
+    """CLI-02, CLI-12"""
     done = run("create", "Home", "again")
 
     assert (done.returncode, done.stdout) == (17, "")
@@ -161,7 +163,7 @@ def test_an_error_is_one_line_with_a_status_of_its_own_and_names_commands(run: R
 def test_a_vault_is_named_by_the_name_the_app_shows_before_or_after_the_command(
     run: Run, basic: Path, tmp_path: Path
 ) -> None:
-    # CLI-04
+    """CLI-04"""
     other = tmp_path / "Second vault"
     other.mkdir()
     (other / "Only here.md").touch()
@@ -179,7 +181,7 @@ def test_a_vault_is_named_by_the_name_the_app_shows_before_or_after_the_command(
 
 
 def test_a_tilde_before_a_name_that_no_account_has_is_part_of_the_name(run: Run, basic: Path) -> None:
-    # CLI-04: an internal error
+    """CLI-04: an internal error"""
     basic.rename(basic.parent / "~Notes")
 
     missing = run("--vault", "~No such account", "info")
@@ -190,7 +192,7 @@ def test_a_tilde_before_a_name_that_no_account_has_is_part_of_the_name(run: Run,
 
 
 def test_a_home_folder_that_the_system_made_up_is_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    # CLI-04: Windows answers with a folder beside that of the user for every name
+    """CLI-04: Windows answers with a folder beside that of the user for every name"""
     monkeypatch.setattr(os.path, "expanduser", lambda path: str(tmp_path / path[1:]))
     (tmp_path / "Ann").mkdir()
 
@@ -199,7 +201,7 @@ def test_a_home_folder_that_the_system_made_up_is_not_taken(monkeypatch: pytest.
 
 
 def test_a_configuration_is_copied_with_names_that_it_has_only() -> None:
-    # POL-14: a misspelled limit would be none
+    """POL-14: a misspelled limit would be none"""
     limited = config.Config(environ={}).replace(read_only=True, scope="Work")
 
     assert (limited.read_only, limited.scope, limited.tools) == (True, "Work", "all")
@@ -208,7 +210,7 @@ def test_a_configuration_is_copied_with_names_that_it_has_only() -> None:
 
 
 def test_a_file_of_the_user_is_attached_by_its_path(run: Run, basic: Path, tmp_path: Path) -> None:
-    # CLI-15
+    """CLI-15"""
     picture = tmp_path / "wheel of brass.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
 
@@ -220,7 +222,7 @@ def test_a_file_of_the_user_is_attached_by_its_path(run: Run, basic: Path, tmp_p
 
 
 def test_answers_have_titled_columns_sizes_in_units_and_local_times(run: Run, basic: Path) -> None:
-    # CLI-11
+    """CLI-11"""
     (basic / "Big.md").write_text("x" * 12_345, encoding="utf-8")
     os.utime(basic / "Big.md", (1_700_000_000, 1_700_000_000))
 
@@ -235,7 +237,7 @@ def test_answers_have_titled_columns_sizes_in_units_and_local_times(run: Run, ba
 
 @pytest.mark.parametrize("zone", ["UTC+24", "UTC-24"])
 def test_times_are_shown_in_a_zone_a_day_from_utc(run: Run, basic: Path, zone: str) -> None:
-    # CLI-11
+    """CLI-11"""
     os.utime(basic / "Home.md", (1_700_000_000, 1_700_000_000))
 
     shown = run("list", TZ=zone)
@@ -246,7 +248,7 @@ def test_times_are_shown_in_a_zone_a_day_from_utc(run: Run, basic: Path, zone: s
 
 
 def test_undo_takes_back_what_an_earlier_command_did(run: Run, basic: Path) -> None:
-    # CLI-17
+    """CLI-17"""
     before = (basic / "Home.md").read_bytes()
     assert run("edit", "Home", "append", "one line more").returncode == 0
 
@@ -265,7 +267,7 @@ def test_undo_takes_back_what_an_earlier_command_did(run: Run, basic: Path) -> N
 )
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
 def test_the_shell_completes_commands_and_names(run: Run, shell: str, words: str, typed: str, expected: str) -> None:
-    # CLI-14: bash and zsh pass the number of the word, fish and PowerShell the word itself
+    """CLI-14: bash and zsh pass the number of the word, fish and PowerShell the word itself"""
     place = typed if shell in ("fish", "powershell") else str(len(words.split()) - 1)
 
     done = run(_OBSIDIAN_MCP_COMPLETE=f"{shell}_complete", COMP_WORDS=words, COMP_CWORD=place)
@@ -274,7 +276,7 @@ def test_the_shell_completes_commands_and_names(run: Run, shell: str, words: str
 
 
 def test_the_shell_completes_names_of_the_vault_before_the_command(run: Run, tmp_path: Path) -> None:
-    # CLI-04, CLI-14
+    """CLI-04, CLI-14"""
     (tmp_path / "Other").mkdir()
     (tmp_path / "Other" / "Only here.md").touch()
     words = f"obsidian-mcp --vault {(tmp_path / 'Other').as_posix()} read Onl"  # a backslash quotes in bash
@@ -285,7 +287,7 @@ def test_the_shell_completes_names_of_the_vault_before_the_command(run: Run, tmp
 
 
 def test_the_history_names_commands(run: Run) -> None:
-    # CLI-12
+    """CLI-12"""
     run("set-properties", "status=done", "--names", "Alpha")
     said = run("history").stdout
 
@@ -295,7 +297,7 @@ def test_the_history_names_commands(run: Run) -> None:
 
 @needs("pseudo terminals")
 def test_alone_on_a_terminal_the_program_explains_itself() -> None:
-    # CLI-01
+    """CLI-01"""
     import pty
 
     ends = pty.openpty()
@@ -312,7 +314,8 @@ def test_alone_on_a_terminal_the_program_explains_itself() -> None:
 def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # CLI-16
+    """CLI-16"""
+
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -334,7 +337,7 @@ def test_progress_is_shown_on_a_terminal_of_38_columns_only_for_what_takes_long(
 
 
 def test_a_batch_of_json_lines_is_one_change(run: Run, basic: Path) -> None:
-    # BATCH-07
+    """BATCH-07"""
     added = {"name": "New", "operation": "append", "content": "b"}
     calls = [{"tool": "create_note", "name": "New", "content": "a\n"}, {"tool": "edit_note", "arguments": added}]
     lines = "".join(f"{json.dumps(call)}\n\n" for call in calls)

@@ -158,9 +158,9 @@ def test_searches_are_within_their_budget(server: RawServer) -> None:
     assert reported("search", figures, SEARCH) < SEARCH
 
 
-# INDEX-41
 @pytest.mark.parametrize("match", ["smart", "exact"])
 def test_a_search_during_the_first_build_is_answered_in_time(vault: Path, match: str) -> None:
+    """INDEX-41"""
     message = {"name": "obsidian_search", "arguments": {"query": "quetzalcoatl4000", "match": match}}
     with starter(vault, vault.parent / match, indexed=False)() as server:
         server.initialize()
@@ -177,8 +177,8 @@ def test_a_search_during_the_first_build_is_answered_in_time(vault: Path, match:
     assert max(figures) < SEARCH_DURING_FIRST_BUILD
 
 
-# INDEX-41
 def test_a_vault_of_two_thousand_notes_is_whole_soon_after_the_first_call(tmp_path: Path) -> None:
+    """INDEX-41"""
     vault = generate(tmp_path / "vault", SMALL)
     message = {"name": "obsidian_graph", "arguments": {"question": "orphans"}}
     with starter(vault, tmp_path, indexed=False)() as server:

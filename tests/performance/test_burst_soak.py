@@ -90,7 +90,7 @@ def call_at_random(vault: Vault, seed: int, end: float) -> None:
 def test_after_bursts_of_another_program_the_index_is_what_a_fresh_one_is(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
-    # WATCH-11, INDEX-01
+    """WATCH-11, INDEX-01"""
     folder = tmp_path_factory.mktemp("burst")
     root = folder / "vault"
     (root / ".obsidian").mkdir(parents=True)

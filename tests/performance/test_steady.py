@@ -115,8 +115,8 @@ def test_a_checkout_of_many_notes_is_found_whole(server: Server) -> None:
     )
 
 
-# INDEX-15
 def test_a_build_that_is_killed_goes_on_with_the_notes_that_were_left(server: Server) -> None:
+    """INDEX-15"""
     with server.start() as wire:
         wire.initialize()
         end = time.monotonic() + PATIENCE
@@ -147,8 +147,8 @@ def test_a_build_that_is_killed_goes_on_with_the_notes_that_were_left(server: Se
     fresh.close()
 
 
-# INDEX-22, INDEX-43
 def test_a_move_reports_progress_while_it_waits_for_the_index(server: Server) -> None:
+    """INDEX-22, INDEX-43"""
     (name,) = vaults.paths(NOTES, 1)
     with server.start() as wire:
         wire.initialize()

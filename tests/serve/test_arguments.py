@@ -72,7 +72,8 @@ def test_a_search_is_answered_in_every_form_that_hosts_send(ask: Ask) -> None:
     assert "size" in read
 
 
-def test_an_argument_that_does_not_fit_is_refused_with_what_is_allowed(ask: Ask) -> None:  # TOOL-03
+def test_an_argument_that_does_not_fit_is_refused_with_what_is_allowed(ask: Ask) -> None:
+    """TOOL-03"""
     answer = json.dumps(ask("obsidian_search", {"query": "brass", "limit": 1000}))
     assert "'limit' must be a whole number of at least 0 and at most 500, but 1000 came" in answer
     answer = json.dumps(ask("obsidian_read_note", {"nam": "Alpha"}))

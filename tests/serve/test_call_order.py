@@ -28,7 +28,7 @@ MARKS = 25
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=30))
 def test_a_call_begins_when_all_writes_before_it_have_ended(calls: list[tuple[bool, int]]) -> None:
-    # TOOL-15
+    """TOOL-15"""
     order = CallOrder()
     begun: list[int] = []
     turns: list[Turn] = []
@@ -52,7 +52,7 @@ def test_a_call_begins_when_all_writes_before_it_have_ended(calls: list[tuple[bo
 
 
 def test_reads_run_side_by_side_and_a_cancelled_write_holds_up_nothing() -> None:
-    # TOOL-15
+    """TOOL-15"""
     order = CallOrder()
     begun: list[str] = []
     order.begin(lambda: begun.append("read 1"), writes=False)
@@ -124,7 +124,7 @@ def gate() -> Iterator[Gate]:
 def test_pipelined_writes_on_stdio_take_effect_in_order_and_the_next_read_sees_them(
     basic: Path, log: Path, plain: bool
 ) -> None:
-    # TOOL-15, CALL-03
+    """TOOL-15, CALL-03"""
     meta: dict[str, Any] = {} if plain else {"_meta": {"traceparent": "00-1-2-00"}}
     with started(basic) as server:
         server.initialize()
@@ -143,7 +143,7 @@ def test_pipelined_writes_on_stdio_take_effect_in_order_and_the_next_read_sees_t
 
 
 def test_plain_and_other_calls_on_stdio_share_one_order(basic: Path, log: Path) -> None:
-    # TOOL-15
+    """TOOL-15"""
     uri = "obsidian://vault/basic/Log.md"
     with started(basic) as server:
         server.initialize()
@@ -162,7 +162,7 @@ def test_plain_and_other_calls_on_stdio_share_one_order(basic: Path, log: Path) 
 
 
 def test_a_call_that_waits_too_long_for_a_write_is_told_so(basic: Path) -> None:
-    # TOOL-15, TOOL-09
+    """TOOL-15, TOOL-09"""
     with slow(basic, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
         server.initialize()
         server.send(tool_call("write", "bury", {"steps": 150}), tool_call("read", READ, {"name": "Alpha"}))
@@ -174,7 +174,7 @@ def test_a_call_that_waits_too_long_for_a_write_is_told_so(basic: Path) -> None:
 
 
 def test_in_a_batch_a_call_that_waits_too_long_is_told_so(app: App, gate: Gate) -> None:
-    # TOOL-15, TOOL-09, RPC-04
+    """TOOL-15, TOOL-09, RPC-04"""
     hasty = app.replace(config=app.config.replace(timeout=0.3))
     with serving(hasty, gate.bridge) as url:
         calls = [("hold", {}), (READ, {"name": "Alpha"})]
@@ -186,7 +186,7 @@ def test_in_a_batch_a_call_that_waits_too_long_is_told_so(app: App, gate: Gate) 
 
 
 def test_calls_do_not_wait_for_a_person_who_is_asked_about_a_write(basic: Path) -> None:
-    # TOOL-15, POL-04
+    """TOOL-15, POL-04"""
     (basic.parent / "policy.toml").write_text('confirm = ["delete"]\n', encoding="utf-8", newline="\n")
     with started(basic, OBSIDIAN_MCP_POLICY=str(basic.parent / "policy.toml")) as server:
         server.call("initialize", initialize_params(capabilities={"elicitation": {}}))
@@ -200,7 +200,7 @@ def test_calls_do_not_wait_for_a_person_who_is_asked_about_a_write(basic: Path) 
 
 
 def test_a_batch_over_http_takes_effect_in_order(app: App, log: Path) -> None:
-    # TOOL-15, RPC-04
+    """TOOL-15, RPC-04"""
     with serving(app) as url:
         batch = []
         for number in range(MARKS):
@@ -216,7 +216,7 @@ HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-versio
 
 
 def test_in_a_session_over_http_a_call_waits_for_the_write_before_it(app: App, log: Path, gate: Gate) -> None:
-    # TOOL-15
+    """TOOL-15"""
     with (
         serving(app, gate.bridge) as url,
         httpx.Client(base_url=url, headers=HEADERS, timeout=30, verify=False) as client,

@@ -68,7 +68,7 @@ def read(line: bytes) -> JSONRPCMessage:
 @examples(200)
 @given(_messages, st.booleans())
 def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any], ascii_only: bool) -> None:
-    # MSG-01
+    """MSG-01"""
     line = json.dumps(message, ensure_ascii=ascii_only).encode()
     ours = read(line)
     theirs = jsonrpc_message_adapter.validate_json(line, by_name=False)
@@ -80,7 +80,7 @@ def test_a_valid_message_is_the_model_that_the_sdk_builds(message: dict[str, Any
 @examples(200)
 @given(_messages)
 def test_a_message_says_what_the_sdk_would_write(message: dict[str, Any]) -> None:
-    # MSG-02
+    """MSG-02"""
     message_model = jsonrpc_message_adapter.validate_python(message, by_name=False)
     line = encode(message_model)
     assert json.loads(line) == json.loads(message_model.model_dump_json(by_alias=True, exclude_unset=True))
@@ -91,7 +91,7 @@ def test_a_message_says_what_the_sdk_would_write(message: dict[str, Any]) -> Non
 @examples(200)
 @given(st.binary(max_size=60) | _json.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_become_a_message_or_a_refusal(line: bytes) -> None:
-    # MSG-03
+    """MSG-03"""
     refusal = decode(line)
     if isinstance(refusal, InvalidMessage) and refusal.answer is not None:
         assert refusal.answer["error"]["code"] in {-32700, -32600, -32602}
@@ -141,7 +141,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("line", "code", "request_id"), BROKEN)
 def test_a_broken_line_is_refused_with_its_code(line: bytes, code: int, request_id: int | str | None) -> None:
-    # MSG-04
+    """MSG-04"""
     refusal = decode(line)
     assert isinstance(refusal, InvalidMessage)
     assert refusal.answer is not None
@@ -149,14 +149,14 @@ def test_a_broken_line_is_refused_with_its_code(line: bytes, code: int, request_
 
 
 def test_a_notification_with_odd_params_is_dropped_without_an_answer() -> None:
-    # MSG-05
+    """MSG-05"""
     refusal = decode(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]}')
     assert isinstance(refusal, InvalidMessage)
     assert refusal.answer is None
 
 
 def test_the_refusal_says_what_came_and_what_was_expected() -> None:
-    # MSG-06
+    """MSG-06"""
     refusal = decode(b'{"jsonrpc":"2.0","id":true,"method":"ping"}')
     assert isinstance(refusal, InvalidMessage)
     assert refusal.reason == 'Invalid Request: "id" must be a string or an integer; a boolean came.'
@@ -169,7 +169,7 @@ def test_200_levels_of_nesting_are_taken() -> None:
 
 
 def test_a_lone_surrogate_is_written_as_the_replacement_character_and_a_pair_as_its_character() -> None:
-    # MSG-07
+    """MSG-07"""
     result = {"\udcff": ["a\ud83d\ude00b", float("nan")], "deep": {"x": ("\ud800",)}}
     line = encode(JSONRPCResponse(jsonrpc="2.0", id=1, result=result))
     assert json.loads(line) == {
@@ -191,12 +191,12 @@ def test_a_lone_surrogate_is_written_as_the_replacement_character_and_a_pair_as_
     ],
 )
 def test_every_kind_of_message_survives_a_lone_surrogate(message: JSONRPCMessage) -> None:
-    # MSG-07
+    """MSG-07"""
     assert "\ufffd" in encode(message).decode()
 
 
 def test_a_result_that_json_cannot_hold_becomes_an_internal_error() -> None:
-    # MSG-08
+    """MSG-08"""
     answer = json.loads(encode(JSONRPCResponse(jsonrpc="2.0", id=7, result={"a": object()})))
     assert (answer["id"], answer["error"]["code"]) == (7, -32603)
     loop: dict[str, Any] = {}
@@ -209,7 +209,7 @@ def test_a_result_that_json_cannot_hold_becomes_an_internal_error() -> None:
     "error", [{"code": -1, "message": "\udcff", "data": {"a": "\udcff"}}, {"code": 1, "message": ""}]
 )
 def test_an_answer_of_our_own_is_written_as_one_of_the_sdk(error: dict[str, Any]) -> None:
-    # MSG-02, MSG-07
+    """MSG-02, MSG-07"""
     ours = jsonrpc.error(7, error["code"], error["message"], error.get("data"))
     assert jsonrpc.encode(ours) == encode(JSONRPCError(jsonrpc="2.0", id=7, error=ErrorData(**error)))
 
@@ -218,7 +218,7 @@ def test_an_answer_of_our_own_is_written_as_one_of_the_sdk(error: dict[str, Any]
 @given(_id, _object)
 @example(0, {"small": 6.354889114125544e-09, "large": 1e16, "fixed": 2.504197116137727e-05})
 def test_a_result_of_our_own_is_written_as_one_of_the_sdk(request_id: int | str, value: dict[str, Any]) -> None:
-    # MSG-02
+    """MSG-02"""
     theirs = encode(JSONRPCResponse(jsonrpc="2.0", id=request_id, result=value))
     assert floats_of_python(jsonrpc.encode(jsonrpc.result(request_id, value))) == floats_of_python(theirs)
 

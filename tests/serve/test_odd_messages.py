@@ -83,7 +83,7 @@ def send(way: str, shared_app: App) -> Iterator[Send]:
 
 @pytest.mark.parametrize("left_out", ["clientInfo", "capabilities", "protocolVersion"])
 def test_an_initialize_of_any_form_begins_a_connection_that_serves_everything(own: Send, left_out: str) -> None:
-    # DISPATCH-08
+    """DISPATCH-08"""
     whole = initialize_params()
     without = {name: value for name, value in whole.items() if name != left_out}
     for given in (without, *({**whole, left_out: odd} for odd in ODD)):
@@ -98,7 +98,7 @@ def test_an_initialize_of_any_form_begins_a_connection_that_serves_everything(ow
 
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 def test_an_envelope_of_any_form_is_served(unbound: Send, odd: Any) -> None:
-    # DISPATCH-08
+    """DISPATCH-08"""
     metas: list[Any] = [{**MODERN, key: odd} for key in (VERSION, CLIENT, CAPABILITIES, "progressToken")]
     metas.append({key: value for key, value in MODERN.items() if key != CLIENT})
     for meta in metas:
@@ -114,7 +114,7 @@ def test_an_envelope_of_any_form_is_served(unbound: Send, odd: Any) -> None:
 
 @pytest.mark.parametrize("key", [VERSION, CAPABILITIES])
 def test_what_an_envelope_must_have_is_named(unbound: Send, key: str) -> None:
-    # DISPATCH-08
+    """DISPATCH-08"""
     for method in ("server/discover", *METHODS):
         error = unbound(request(1, method, {"_meta": {name: said for name, said in MODERN.items() if name != key}}))[
             "error"
@@ -125,7 +125,7 @@ def test_what_an_envelope_must_have_is_named(unbound: Send, key: str) -> None:
 
 @pytest.mark.parametrize("odd", [*ODD, {VERSION: None}, {VERSION: "2025-06-18"}, {"progressToken": 1.5}], ids=repr)
 def test_an_introduced_client_may_send_any_meta(send: Send, odd: Any) -> None:
-    # DISPATCH-02, DISPATCH-08
+    """DISPATCH-02, DISPATCH-08"""
     send(request(1, "initialize", initialize_params("2025-06-18")))
     for method in METHODS:
         result = send(request(2, method, {"_meta": odd}))["result"]
@@ -135,7 +135,7 @@ def test_an_introduced_client_may_send_any_meta(send: Send, odd: Any) -> None:
 
 
 def test_an_id_that_is_an_integer_written_as_1_0_is_that_integer(send: Send) -> None:
-    # MSG-04
+    """MSG-04"""
     send(request(1, "initialize", initialize_params()))
     for number, method in enumerate(("ping", *METHODS), 5):
         answer = send({**request(1, method), "id": float(number)})
@@ -144,7 +144,7 @@ def test_an_id_that_is_an_integer_written_as_1_0_is_that_integer(send: Send) -> 
 
 @pytest.mark.parametrize("odd", [1.5, None, True, [1], {"a": 1}], ids=repr)
 def test_another_id_is_refused_without_an_id_that_was_not_sent(send: Send, odd: Any) -> None:
-    # MSG-04
+    """MSG-04"""
     send(request(1, "initialize", initialize_params()))
     for method in ("ping", *METHODS):
         answer = send({**request(1, method), "id": odd})
@@ -165,7 +165,7 @@ BATCH: list[Any] = [
 
 
 def test_a_batch_is_answered_by_an_array_in_its_order(send: Send) -> None:
-    # MSG-09, RPC-04
+    """MSG-09, RPC-04"""
     send(request(1, "initialize", initialize_params("2025-03-26")))
     for _ in range(2):
         answers = send(BATCH)
@@ -181,7 +181,7 @@ def test_a_batch_is_answered_by_an_array_in_its_order(send: Send) -> None:
 
 
 def test_writes_of_a_batch_are_made_in_its_order(own: Send) -> None:
-    # MSG-09, TOOL-15
+    """MSG-09, TOOL-15"""
     own(request(1, "initialize", initialize_params("2025-03-26")))
     calls: list[Message] = [tool_call(0, "obsidian_create_note", {"name": "Log", "content": "0\n"})]
     calls += [
@@ -195,7 +195,7 @@ def test_writes_of_a_batch_are_made_in_its_order(own: Send) -> None:
 
 
 def test_what_a_client_sends_is_not_sent_back_at_length(send: Send) -> None:
-    # ERR-08
+    """ERR-08"""
     send(request(1, "initialize", initialize_params()))
     long = "x" * 1_000_000
     for message in (

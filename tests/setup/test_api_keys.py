@@ -50,7 +50,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def test_a_key_is_printed_once_and_kept_as_its_hash(file: Path, run: Run, tmp_path: Path) -> None:
-    # POL-15
+    """POL-15"""
     status, key, said = run("keys", "add", "phone", "--vault", str(tmp_path / "Notes"), "--scope", "Journal/")
     (kept,) = read_keys(PolicyFile(file.read_text(encoding="utf-8")))
 
@@ -68,20 +68,20 @@ def test_a_key_is_printed_once_and_kept_as_its_hash(file: Path, run: Run, tmp_pa
 
 
 def test_a_key_for_the_root_folder_is_for_the_whole_vault(file: Path, run: Run) -> None:
-    # POL-15
+    """POL-15"""
     assert run("keys", "add", "phone", "--scope", "/")[0] == 0
     (kept,) = read_keys(PolicyFile(file.read_text(encoding="utf-8")))
     assert kept.limits.policy.scopes == ()
 
 
 def test_two_keys_are_never_equal(file: Path, run: Run) -> None:
-    # POL-15
+    """POL-15"""
     assert run("keys", "add", "one")[1] != run("keys", "add", "two")[1]
     assert len(read_keys(PolicyFile(file.read_text(encoding="utf-8")))) == 2
 
 
 def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run: Run) -> None:
-    # POL-15
+    """POL-15"""
     _, key, _ = run("keys", "add", "phone", "--read-only", "--tools", "core", "--scope", "Journal")
     listed, as_json = run("keys")[1], json.loads(run("keys", "list", "--json")[1])
     findings = [repr(finding) for finding in doctor.keys(config.Config())]
@@ -96,7 +96,7 @@ def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run
 
 
 def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:
-    # POL-15
+    """POL-15"""
     run("keys", "add", "phone")
     run("keys", "add", "laptop")
     status, _, _ = run("keys", "remove", "phone")
@@ -119,7 +119,7 @@ def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_and_the_file_stays(file: Path, run: Run, arguments: list[str], problem: str) -> None:
-    # POL-15
+    """POL-15"""
     run("keys", "add", "phone")
     before = file.read_bytes()
     status, _, said = run("keys", *arguments)
@@ -138,7 +138,7 @@ def test_what_cannot_be_is_refused_and_the_file_stays(file: Path, run: Run, argu
     ],
 )
 def test_a_file_whose_rules_would_not_stay_is_left_as_it_is(file: Path, run: Run, text: str) -> None:
-    # POL-15
+    """POL-15"""
     file.write_text(text, encoding="utf-8", newline="\n")
 
     added = run("keys", "add", "phone")
@@ -154,7 +154,7 @@ def test_a_file_whose_rules_would_not_stay_is_left_as_it_is(file: Path, run: Run
 
 
 def test_a_command_is_held_to_the_limits_of_a_key(file: Path, run: Run, tmp_path: Path) -> None:
-    # POL-14
+    """POL-14"""
     run("keys", "add", "phone", "--scope", "Journal", "--read-only")
     vault = str(tmp_path / "Notes")
 
@@ -168,8 +168,7 @@ def test_a_command_is_held_to_the_limits_of_a_key(file: Path, run: Run, tmp_path
 
 @pytest.mark.usefixtures("file")
 def test_the_server_asks_for_the_keys_of_the_file_and_listens_elsewhere_with_them(run: Run, tmp_path: Path) -> None:
-    # DOOR-10
-
+    """DOOR-10"""
     (tmp_path / "policy").write_text("", encoding="utf-8")
     _, key, _ = run("keys", "add", "phone", "--scope", "Journal")
     options = ("--host", "0.0.0.0", "--port", "0")

@@ -99,7 +99,8 @@ def test_what_is_written_for_every_client_on_every_system_starts_and_answers(bas
         assert server.close() == 0
 
 
-def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: Path) -> None:  # INST-08, INST-09
+def test_installing_tells_what_was_done_and_what_to_do_next(home: Home, basic: Path) -> None:
+    """INST-08, INST-09"""
     home.write(home.app_data / CLAUDE, '{"theme": "dark"}')
 
     output = home.run("install", "claude-desktop", "--vault", str(basic))
@@ -127,7 +128,7 @@ def test_options_reach_the_entry(home: Home, basic: Path) -> None:
 
 @pytest.mark.usefixtures("untried")
 def test_options_before_install_hold_for_the_server_that_the_client_starts(home: Home, basic: Path) -> None:
-    # INST-12
+    """INST-12"""
     options = ("--scope", "Projects", "--tools", "core", "--backend", "files", "--key", "phone", "--allow-eval")
     shown = home.run(*options, "install", "cursor", "--vault", str(basic), "--dry-run")
     home.run("--read-only", *options[:4], "install", "cursor", "--vault", str(basic))
@@ -137,7 +138,8 @@ def test_options_before_install_hold_for_the_server_that_the_client_starts(home:
     assert all(f'"{option}"' in shown for option in options)
 
 
-def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path) -> None:  # INST-07
+def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path) -> None:
+    """INST-07"""
     before = files_below(home.folder)
 
     output = home.run("install", "codex", "--vault", str(basic), "--dry-run")
@@ -148,7 +150,8 @@ def test_a_dry_run_shows_a_difference_and_writes_nothing(home: Home, basic: Path
     assert files_below(home.folder) == before
 
 
-def test_a_broken_file_is_one_line_of_explanation(home: Home, basic: Path) -> None:  # TEXT-05
+def test_a_broken_file_is_one_line_of_explanation(home: Home, basic: Path) -> None:
+    """TEXT-05"""
     home.write(home.app_data / CLAUDE, '{"mcpServers": {"a": 1 "b": 2}}')
 
     output = home.run("install", "claude-desktop", "--vault", str(basic), status=32)
@@ -158,13 +161,15 @@ def test_a_broken_file_is_one_line_of_explanation(home: Home, basic: Path) -> No
 
 
 @pytest.mark.usefixtures("untried")
-def test_the_only_vault_that_the_app_knows_is_taken(home: Home, basic: Path) -> None:  # INST-06
+def test_the_only_vault_that_the_app_knows_is_taken(home: Home, basic: Path) -> None:
+    """INST-06"""
     home.register(basic, basic.parent / "gone")
 
     assert home.data("install", "cursor")["command"][-2:] == ["--vault", str(basic)]
 
 
-def test_several_vaults_without_a_terminal_are_listed(home: Home, basic: Path, tmp_path: Path) -> None:  # INST-06
+def test_several_vaults_without_a_terminal_are_listed(home: Home, basic: Path, tmp_path: Path) -> None:
+    """INST-06"""
     other = tmp_path / "My Other Vault"
     other.mkdir()
     home.register(basic, other)
@@ -176,7 +181,8 @@ def test_several_vaults_without_a_terminal_are_listed(home: Home, basic: Path, t
 
 
 @needs("pseudo terminals")
-def test_on_a_terminal_one_of_several_vaults_can_be_chosen(home: Home, basic: Path, tmp_path: Path) -> None:  # INST-06
+def test_on_a_terminal_one_of_several_vaults_can_be_chosen(home: Home, basic: Path, tmp_path: Path) -> None:
+    """INST-06"""
     import pty
 
     other = tmp_path / "Other"
@@ -217,7 +223,8 @@ def test_what_is_missing_is_said(home: Home, arguments: list[str], status: int, 
     assert output in home.run(*arguments, status=status)
 
 
-def test_an_entry_is_printed_for_any_other_client(home: Home, basic: Path) -> None:  # INST-13, INST-14
+def test_an_entry_is_printed_for_any_other_client(home: Home, basic: Path) -> None:
+    """INST-13, INST-14"""
     entry = json.loads(home.run("--scope", "Projects", "install", "other", "--vault", str(basic), "--name", "notes"))
     (server,) = entry["mcpServers"].items()
     assert server[0] == "notes"
@@ -233,7 +240,7 @@ def test_an_entry_is_printed_for_any_other_client(home: Home, basic: Path) -> No
     [("codex", "ChatGPT desktop app reads the same file"), ("gemini-cli", "no personal accounts any more")],
 )
 def test_what_else_there_is_to_know_of_a_client_is_said(home: Home, basic: Path, client: str, said: str) -> None:
-    # INST-15
+    """INST-15"""
     assert said in home.run("install", client, "--vault", str(basic))
 
 
@@ -260,7 +267,8 @@ def test_the_list_shows_who_is_here_and_what_is_set_up(home: Home, basic: Path) 
 def test_an_account_without_a_home_folder_is_said_to_have_none(
     home: Home, basic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # TEXT-05: a user id of a container that has no account; an internal error
+    """TEXT-05: a user id of a container that has no account; an internal error"""
+
     def unknown(_: int) -> None:
         raise KeyError
 
@@ -271,7 +279,8 @@ def test_an_account_without_a_home_folder_is_said_to_have_none(
         assert "This account has no home folder" in home.run("--vault", str(basic), *arguments, status=2)
 
 
-def test_vaults_are_listed_with_what_is_wrong_with_them(home: Home, basic: Path, tmp_path: Path) -> None:  # SET-01
+def test_vaults_are_listed_with_what_is_wrong_with_them(home: Home, basic: Path, tmp_path: Path) -> None:
+    """SET-01"""
     home.register(basic, tmp_path / "gone")
 
     usable, gone = home.data("vaults")["vaults"]
@@ -286,7 +295,8 @@ def test_without_the_app_there_are_no_vaults_to_list(home: Home) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
-def test_a_script_for_each_shell_asks_this_command(home: Home, shell: str) -> None:  # SET-02
+def test_a_script_for_each_shell_asks_this_command(home: Home, shell: str) -> None:
+    """SET-02"""
     script = home.run("completion", shell)
 
     assert f"{shell}_complete" in script

@@ -36,7 +36,7 @@ every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: to
 
 @every_tool
 def test_both_titles_are_equal_and_all_hints_are_explicit(tool: Tool) -> None:
-    # TOOL-02
+    """TOOL-02"""
     listed = tool.published
     hints = listed["annotations"]
 
@@ -48,7 +48,7 @@ def test_both_titles_are_equal_and_all_hints_are_explicit(tool: Tool) -> None:
 
 @every_tool
 def test_a_description_is_short_and_gives_the_model_no_orders(tool: Tool) -> None:
-    # TOOL-21
+    """TOOL-21"""
     arguments = [str(value.get("description", "")) for value in tool.input_schema["properties"].values()]
     text = "\n".join([tool.title, tool.description, *arguments])
 
@@ -61,14 +61,14 @@ def test_a_description_is_short_and_gives_the_model_no_orders(tool: Tool) -> Non
 
 
 def test_at_least_four_fifths_of_the_arguments_of_a_tool_are_described() -> None:
-    # TOOL-21
+    """TOOL-21"""
     for tool in TOOLS.values():
         properties = tool.input_schema["properties"].values()
         assert sum("description" in value for value in properties) >= 0.8 * len(properties), tool.name
 
 
 def test_the_instructions_are_as_short_as_hosts_show() -> None:
-    # TOOL-21
+    """TOOL-21"""
     assert 0 < len(introduction(TOOLS).encode()) <= 2_000
 
 
@@ -85,7 +85,7 @@ def installed(client: str) -> dict[str, Any]:
 
 
 def test_the_link_for_vs_code_installs_what_install_writes() -> None:
-    # PACK-04
+    """PACK-04"""
     (link,) = links("insiders.vscode.dev")
     (target,) = parse_qs(urlsplit(link).query)["url"]
     scheme, _, server = target.partition("?")
@@ -95,7 +95,7 @@ def test_the_link_for_vs_code_installs_what_install_writes() -> None:
 
 
 def test_the_link_for_cursor_installs_what_install_writes() -> None:
-    # PACK-04
+    """PACK-04"""
     (link,) = links("cursor.com")
     parts = urlsplit(link)
     given = parse_qs(parts.query)
@@ -106,7 +106,7 @@ def test_the_link_for_cursor_installs_what_install_writes() -> None:
 
 
 def test_every_package_names_the_account_of_owner_txt() -> None:
-    # PACK-05
+    """PACK-05"""
     checked = subprocess.run(
         [sys.executable, str(ROOT / "packaging/owner.py"), "--check"],
         capture_output=True,
@@ -124,7 +124,7 @@ def test_every_package_names_the_account_of_owner_txt() -> None:
 
 
 def test_the_privacy_policy_says_what_directories_ask_for() -> None:
-    # PACK-05
+    """PACK-05"""
     section = README.split("## Privacy policy\n")[1].split("\n## ")[0]
 
     assert re.findall(r"^- \*\*(.+?)\.\*\*", section, re.MULTILINE) == [
@@ -137,7 +137,7 @@ def test_the_privacy_policy_says_what_directories_ask_for() -> None:
 
 
 def test_the_readme_has_three_questions_to_begin_with_and_no_name_of_another_project_to_install() -> None:
-    # PACK-05
+    """PACK-05"""
     examples = README.split("Ask, for example:\n")[1].split("\n\nNotes are named")[0]
 
     assert len(re.findall(r'^- ".+"$', examples, re.MULTILINE)) >= 3
@@ -145,7 +145,7 @@ def test_the_readme_has_three_questions_to_begin_with_and_no_name_of_another_pro
 
 
 def test_nothing_tells_a_person_to_install_by_the_name_of_another_project() -> None:
-    # PACK-09
+    """PACK-09"""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == DISTRIBUTION
     assert {DISTRIBUTION, "obsidian-mcp"} == set(project["scripts"])
@@ -159,7 +159,7 @@ def test_nothing_tells_a_person_to_install_by_the_name_of_another_project() -> N
 
 
 def test_the_extension_has_a_privacy_policy_support_a_licence_and_nothing_of_development(built: Path) -> None:
-    # PACK-05
+    """PACK-05"""
     manifest = json.loads((built / "manifest.json").read_text(encoding="utf-8"))
 
     assert all(url.startswith(f"https://github.com/{OWNER}/") for url in manifest["privacy_policies"])
@@ -172,7 +172,7 @@ def test_the_extension_has_a_privacy_policy_support_a_licence_and_nothing_of_dev
 
 
 def test_tools_are_listed_without_a_vault_and_without_environment(tmp_path: Path) -> None:
-    # PACK-06: directories start the server so, in a container
+    """PACK-06: directories start the server so, in a container"""
     with RawServer([sys.executable, "-m", "obsidian_mcp"], env={"HOME": str(tmp_path)}, cwd=ROOT) as server:
         server.initialize()
         names = {tool["name"] for tool in server.call("tools/list")["result"]["tools"]}
@@ -224,7 +224,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     ("name", "arguments"), LARGE, ids=[f"{name} {number}" for number, (name, _) in enumerate(LARGE)]
 )
 def test_the_largest_page_is_within_what_hosts_show(large: App, name: str, arguments: dict[str, Any]) -> None:
-    # TOOL-07
+    """TOOL-07"""
     answer = call(large, f"obsidian_{name}", arguments)
 
     assert sum(map(len, answer.contents())) <= LARGEST_RESULT
@@ -237,7 +237,7 @@ def test_the_largest_page_is_within_what_hosts_show(large: App, name: str, argum
 def test_what_did_not_fit_a_page_comes_on_the_next(
     large: App, name: str, arguments: dict[str, Any], shown: str
 ) -> None:
-    # TOOL-07
+    """TOOL-07"""
     first = call(large, f"obsidian_{name}", arguments).data
     assert 0 < len(first[shown]) < 500
     assert first["next_offset"] == len(first[shown])
@@ -251,7 +251,7 @@ def test_what_did_not_fit_a_page_comes_on_the_next(
 
 
 def test_the_lint_of_a_directory_finds_no_fault_in_any_tool() -> None:
-    # TOOL-21: TDQS scores tools by purpose, usage, behaviour and parameters
+    """TOOL-21: TDQS scores tools by purpose, usage, behaviour and parameters"""
     tdqs = pytest.importorskip("tdqs", reason="the package tdqs is not installed")
     listed = tdqs.parse_tool_definitions({"tools": [published(tool) for tool in TOOLS.values()]})
 
@@ -262,7 +262,7 @@ def test_the_lint_of_a_directory_finds_no_fault_in_any_tool() -> None:
 
 
 def test_every_item_of_the_checklists_has_a_test_that_exists() -> None:
-    # LIST-01
+    """LIST-01"""
     table = (ROOT / "specs/directories.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| .+ \| .+ \| (\S+\.py)(?: `(\w+)`)? \|$", table, re.MULTILINE)
     missing = [

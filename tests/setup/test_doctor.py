@@ -48,7 +48,8 @@ def settings(tmp_path: Path, basic: Path) -> Config:
 
 def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
     settings: Config, system: System, server: list[str], basic: Path
-) -> None:  # DOC-02
+) -> None:
+    """DOC-02"""
     install(CLIENTS["cursor"], system, "obsidian", [*server, "--vault", str(basic)])
 
     found = by_subject(doctor.vaults(settings.replace(named_vaults=(), named_app_folders=()), system))
@@ -70,9 +71,10 @@ def by_subject(findings: Iterator[Finding]) -> dict[str, Finding]:
 
 
 def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system: System, server: list[str]) -> None:
+    """DOC-02"""
     install(CLIENTS["cursor"], system, "obsidian", server)
 
-    found = by_subject(doctor.examine(settings, system))  # DOC-02
+    found = by_subject(doctor.examine(settings, system))
 
     assert list(found) == [
         "Python",
@@ -97,7 +99,7 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
 def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(
     settings: Config, system: System, tmp_path: Path, basic: Path
 ) -> None:
-    # DOC-06
+    """DOC-06"""
     file = tmp_path / "policy.toml"
     file.write_text('hidden = ["Projects/", "Privat/"]\n[vaults.Nots]\nread_only = true\n', encoding="utf-8")
     settings = settings.replace(named_policy=str(file))
@@ -134,7 +136,8 @@ def test_it_says_where_the_policy_is_and_whether_there_is_one(settings: Config, 
     assert present.message == f"{file} says what may be read and changed"
 
 
-def test_it_changes_nothing_but_its_own_folders(settings: Config, system: System, server: list[str]) -> None:  # DOC-04
+def test_it_changes_nothing_but_its_own_folders(settings: Config, system: System, server: list[str]) -> None:
+    """DOC-04"""
     install(CLIENTS["cursor"], system, "obsidian", server)
     vault, home = files_below(settings.vaults[0]), files_below(system.home)
 
@@ -146,7 +149,8 @@ def test_it_changes_nothing_but_its_own_folders(settings: Config, system: System
 
 def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
     settings: Config, tmp_path: Path, system: System
-) -> None:  # DOC-01
+) -> None:
+    """DOC-01"""
     file = tmp_path / "file.md"
     file.touch()
     broken = settings.replace(named_vaults=(str(tmp_path / "gone"), str(file), *settings.named_vaults))
@@ -235,7 +239,8 @@ def test_the_watcher_reports_a_change_it_made_itself(settings: Config) -> None:
 # Clients
 
 
-def test_equal_entries_are_started_once(system: System, server: list[str], tmp_path: Path) -> None:  # DOC-03
+def test_equal_entries_are_started_once(system: System, server: list[str], tmp_path: Path) -> None:
+    """DOC-03"""
     for client in ("claude-code", "gemini-cli", "codex"):
         install(CLIENTS[client], system, "obsidian", server)
 
@@ -309,7 +314,7 @@ def test_clients_that_are_here_and_not_set_up_are_named(system: System) -> None:
 
 
 def test_the_plugin_is_asked_only_where_one_is_configured() -> None:
-    # DOC-02, BRIDGE-10
+    """DOC-02, BRIDGE-10"""
     assert list(doctor.plugin(config.Config(environ={"OBSIDIAN_MCP_API_KEY": "secret"}))) == []
     for setting, value in (("HOST", "127.0.0.1"), ("PORT", "3000"), ("TRANSPORT", "v1")):
         assert len(list(doctor.plugin(config.Config(environ={f"OBSIDIAN_MCP_{setting}": value})))) == 1, setting
@@ -354,7 +359,7 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
     ],
 )
 def test_a_setting_of_the_plugin_that_cannot_work_is_named(setting: str, value: str, problem: str) -> None:
-    # DOC-02, BRIDGE-10
+    """DOC-02, BRIDGE-10"""
     configured = config.Config(environ={"OBSIDIAN_MCP_HOST": "127.0.0.1"} | {setting: value})
     (finding,) = doctor.plugin(configured)
     assert (finding.status, problem in finding.message, ".." in finding.message) == ("problem", True, False)
@@ -363,7 +368,8 @@ def test_a_setting_of_the_plugin_that_cannot_work_is_named(setting: str, value: 
 # The command
 
 
-def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: Path) -> None:  # DOC-01
+def test_the_exit_status_says_whether_anything_is_broken(system: System, basic: Path) -> None:
+    """DOC-01"""
     environ = {**SYSTEM_ENVIRONMENT, **home_variables(system.home), "PATH": "/usr/bin:/bin"}
     command = [sys.executable, "-m", "obsidian_mcp", "doctor", "--vault", str(basic)]
 

@@ -112,7 +112,8 @@ def put(path: Path, text: str | bytes) -> Path:
 
 
 @everywhere
-def test_each_client_gets_its_entry_in_its_own_place(tmp_path: Path, client_id: str, platform: str) -> None:  # INST-01
+def test_each_client_gets_its_entry_in_its_own_place(tmp_path: Path, client_id: str, platform: str) -> None:
+    """INST-01"""
     change = install(CLIENTS[client_id], computer(tmp_path, platform), "obsidian", LINE)
 
     place = tmp_path / PLACES[client_id, platform]
@@ -122,7 +123,8 @@ def test_each_client_gets_its_entry_in_its_own_place(tmp_path: Path, client_id: 
 
 
 @everywhere
-def test_uninstalling_from_a_new_file_leaves_none(tmp_path: Path, client_id: str, platform: str) -> None:  # INST-04
+def test_uninstalling_from_a_new_file_leaves_none(tmp_path: Path, client_id: str, platform: str) -> None:
+    """INST-04"""
     system = computer(tmp_path, platform)
     install(CLIENTS[client_id], system, "obsidian", LINE)
 
@@ -135,7 +137,8 @@ def test_uninstalling_from_a_new_file_leaves_none(tmp_path: Path, client_id: str
 @everywhere
 def test_a_file_with_other_things_keeps_them_and_gets_back_its_bytes(
     tmp_path: Path, client_id: str, platform: str
-) -> None:  # TEXT-01, INST-FILE-02, INST-04
+) -> None:
+    """TEXT-01, INST-FILE-02, INST-04"""
     client, system = CLIENTS[client_id], computer(tmp_path, platform)
     text = with_others(client, "\r\n" if platform == "win32" else "\n")
     place = put(tmp_path / PLACES[client_id, platform], text)
@@ -157,7 +160,8 @@ def test_a_file_with_other_things_keeps_them_and_gets_back_its_bytes(
 
 
 @each_client
-def test_the_same_again_changes_nothing_and_backs_nothing_up(tmp_path: Path, client: McpClient) -> None:  # INST-02
+def test_the_same_again_changes_nothing_and_backs_nothing_up(tmp_path: Path, client: McpClient) -> None:
+    """INST-02"""
     system = computer(tmp_path, "linux")
     put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
@@ -168,7 +172,8 @@ def test_the_same_again_changes_nothing_and_backs_nothing_up(tmp_path: Path, cli
 
 
 @each_client
-def test_another_vault_changes_only_the_arguments(tmp_path: Path, client: McpClient) -> None:  # INST-02
+def test_another_vault_changes_only_the_arguments(tmp_path: Path, client: McpClient) -> None:
+    """INST-02"""
     system = computer(tmp_path, "linux")
     place = put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
@@ -209,7 +214,8 @@ def test_after_a_change_of_vault_uninstalling_still_gives_the_first_bytes_back(
 
 
 @each_client
-def test_what_others_changed_since_stays_when_uninstalling(tmp_path: Path, client: McpClient) -> None:  # INST-04
+def test_what_others_changed_since_stays_when_uninstalling(tmp_path: Path, client: McpClient) -> None:
+    """INST-04"""
     system = computer(tmp_path, "linux")
     place = put(client.file(system), with_others(client))
     install(client, system, "obsidian", LINE)
@@ -233,9 +239,8 @@ def test_uninstalling_what_is_not_there_changes_nothing(tmp_path: Path, client: 
 
 
 @each_client
-def test_another_program_of_that_name_is_refused_unless_it_shall_be_replaced(
-    tmp_path: Path, client: McpClient
-) -> None:  # INST-03
+def test_another_program_of_that_name_is_refused_unless_it_shall_be_replaced(tmp_path: Path, client: McpClient) -> None:
+    """INST-03"""
     system = computer(tmp_path, "linux")
     text = with_others(client).replace("other", "obsidian")
     place = put(client.file(system), text)
@@ -261,7 +266,8 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "problem"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_is_left_alone_and_the_place_named(tmp_path: Path, text: str, problem: str) -> None:  # TEXT-05
+def test_a_broken_file_is_left_alone_and_the_place_named(tmp_path: Path, text: str, problem: str) -> None:
+    """TEXT-05"""
     system = computer(tmp_path, "darwin")
     put(DESKTOP.file(system), text)
     before = files_below(tmp_path)
@@ -274,7 +280,8 @@ def test_a_broken_file_is_left_alone_and_the_place_named(tmp_path: Path, text: s
     assert files_below(tmp_path) == before
 
 
-def test_broken_toml_is_left_alone(tmp_path: Path) -> None:  # TEXT-05, TEXT-06
+def test_broken_toml_is_left_alone(tmp_path: Path) -> None:
+    """TEXT-05, TEXT-06"""
     system = computer(tmp_path, "linux")
     put(CODEX.file(system), "a = = 1\n")
 
@@ -330,7 +337,8 @@ def test_a_byte_order_mark_is_kept(tmp_path: Path) -> None:
     assert place.read_bytes().startswith(b'\xef\xbb\xbf{"a": 1, "mcpServers"')
 
 
-def test_text_that_is_not_utf_8_is_left_alone(tmp_path: Path) -> None:  # INST-FILE-04
+def test_text_that_is_not_utf_8_is_left_alone(tmp_path: Path) -> None:
+    """INST-FILE-04"""
     system = computer(tmp_path, "win32")
     place = put(DESKTOP.file(system), '{"a": 1}'.encode("utf-16"))
 
@@ -339,7 +347,8 @@ def test_text_that_is_not_utf_8_is_left_alone(tmp_path: Path) -> None:  # INST-F
     assert place.read_bytes() == '{"a": 1}'.encode("utf-16")
 
 
-def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None:  # INST-FILE-04
+def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None:
+    """INST-FILE-04"""
     system = computer(tmp_path, "linux")
     CODE.file(system).mkdir()
 
@@ -347,7 +356,8 @@ def test_a_folder_in_the_place_of_the_file_is_left_alone(tmp_path: Path) -> None
         install(CODE, system, "obsidian", LINE)
 
 
-def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:  # INST-FILE-04
+def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:
+    """INST-FILE-04"""
     system = computer(tmp_path, "linux")
     put(tmp_path / ".codex", "a file")
 
@@ -356,7 +366,8 @@ def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:  
     assert files_below(tmp_path) == {".codex": b"a file"}
 
 
-def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path) -> None:  # INST-FILE-03
+def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    """INST-FILE-03"""
     place = put(tmp_path / ".claude.json", '{"old": 1}')
     content = files.read(place)
     place.write_text('{"new": 1}', encoding="utf-8")
@@ -370,7 +381,8 @@ def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path)
 
 
 @needs("permissions of POSIX", "symbolic links")
-def test_mode_and_symbolic_link_stay(tmp_path: Path) -> None:  # INST-FILE-01, INST-FILE-02
+def test_mode_and_symbolic_link_stay(tmp_path: Path) -> None:
+    """INST-FILE-01, INST-FILE-02"""
     system = computer(tmp_path / "home", "linux")
     real = put(tmp_path / "dotfiles/claude.json", '{"secret": 1}')
     real.chmod(0o600)
@@ -397,7 +409,8 @@ def test_a_link_that_leads_nowhere_is_not_written_through(tmp_path: Path) -> Non
 
 
 @needs("permissions that bind us")
-def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:  # INST-FILE-04
+def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:
+    """INST-FILE-04"""
     system = computer(tmp_path, "linux")
     place = put(CODE.file(system), "{}")
     tmp_path.chmod(0o500)
@@ -410,7 +423,8 @@ def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> None:  # 
 
 
 @each_client
-def test_a_dry_run_tells_and_changes_nothing(tmp_path: Path, client: McpClient) -> None:  # INST-07
+def test_a_dry_run_tells_and_changes_nothing(tmp_path: Path, client: McpClient) -> None:
+    """INST-07"""
     system = computer(tmp_path, "linux")
     put(client.file(system), with_others(client))
     before = files_below(tmp_path)
@@ -446,7 +460,8 @@ def test_two_names_stand_beside_each_other(tmp_path: Path) -> None:
 # Where the file is
 
 
-def test_the_packaged_claude_desktop_is_preferred_on_windows(tmp_path: Path) -> None:  # INST-01
+def test_the_packaged_claude_desktop_is_preferred_on_windows(tmp_path: Path) -> None:
+    """INST-01"""
     system = computer(tmp_path, "win32")
     put(tmp_path / PLACES["claude-desktop", "win32"], '{"left": "over"}')
     (tmp_path / MSIX).mkdir(parents=True)
@@ -458,7 +473,8 @@ def test_the_packaged_claude_desktop_is_preferred_on_windows(tmp_path: Path) -> 
     assert read(tmp_path / PLACES["claude-desktop", "win32"]) == {"left": "over"}
 
 
-def test_of_two_builds_of_vs_code_the_one_with_a_file_or_a_folder_is_taken(tmp_path: Path) -> None:  # INST-01
+def test_of_two_builds_of_vs_code_the_one_with_a_file_or_a_folder_is_taken(tmp_path: Path) -> None:
+    """INST-01"""
     system = computer(tmp_path, "linux")
     insiders = tmp_path / ".config/Code - Insiders/User"
     insiders.mkdir(parents=True)

@@ -42,7 +42,8 @@ def read(folder: Path) -> Any:
     return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
 
 
-def test_the_extension_says_what_the_program_says_of_itself(built: Path) -> None:  # PACK-01
+def test_the_extension_says_what_the_program_says_of_itself(built: Path) -> None:
+    """PACK-01"""
     manifest = read(built)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = tomllib.loads((built / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -87,7 +88,8 @@ def test_what_the_extension_starts_serves_the_chosen_folder(
         assert server.close() == 0
 
 
-def test_the_vendors_tool_accepts_packs_and_unpacks_the_extension(tmp_path: Path) -> None:  # PACK-01
+def test_the_vendors_tool_accepts_packs_and_unpacks_the_extension(tmp_path: Path) -> None:
+    """PACK-01"""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed; the vendor's tool comes from there")
     output = tmp_path / "extension.mcpb"
@@ -111,7 +113,8 @@ def test_the_icon_has_the_size_that_hosts_ask_for() -> None:
     assert (int.from_bytes(head[16:20]), int.from_bytes(head[20:24])) == (512, 512)
 
 
-def test_the_registrys_entry_agrees_with_the_project() -> None:  # PACK-02
+def test_the_registrys_entry_agrees_with_the_project() -> None:
+    """PACK-02"""
     entry = json.loads((ROOT / "packaging/server.json").read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (package,) = entry["packages"]
@@ -154,7 +157,8 @@ PLUGIN = ROOT / "packaging/claude-plugin"
 PYTHON = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def test_the_plugin_for_claude_code_has_the_version_of_the_program_and_starts_its_command() -> None:  # PACK-03
+def test_the_plugin_for_claude_code_has_the_version_of_the_program_and_starts_its_command() -> None:
+    """PACK-03"""
     plugin = json.loads((PLUGIN / ".claude-plugin/plugin.json").read_text(encoding="utf-8"))
     servers = json.loads((PLUGIN / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]
 
@@ -165,7 +169,8 @@ def test_the_plugin_for_claude_code_has_the_version_of_the_program_and_starts_it
 
 
 @pytest.mark.parametrize("skill", sorted((PLUGIN / "skills").glob("*/SKILL.md")), ids=lambda path: path.parent.name)
-def test_a_skill_is_well_formed_and_names_only_tools_that_exist(skill: Path) -> None:  # PACK-03
+def test_a_skill_is_well_formed_and_names_only_tools_that_exist(skill: Path) -> None:
+    """PACK-03"""
     text = skill.read_text(encoding="utf-8")
     _, head, body = text.split("---\n", 2)
     facts = yaml.safe_load(head)
@@ -178,7 +183,7 @@ def test_a_skill_is_well_formed_and_names_only_tools_that_exist(skill: Path) -> 
 
 
 def test_the_submission_to_chatgpt_is_what_the_registry_says() -> None:
-    # PACK-07
+    """PACK-07"""
     done = subprocess.run([sys.executable, "packaging/chatgpt.py", "--check"], cwd=ROOT, env=PYTHON, check=False)
     assert done.returncode == 0, advice(ROOT / "packaging/chatgpt-app-submission.json")
 
@@ -202,7 +207,7 @@ def test_the_submission_to_chatgpt_is_what_the_registry_says() -> None:
 
 
 def test_the_marketplace_offers_the_plugin_for_claude_code() -> None:
-    # PACK-08
+    """PACK-08"""
     marketplace = json.loads((ROOT / ".claude-plugin/marketplace.json").read_text(encoding="utf-8"))
     (offered,) = marketplace["plugins"]
     plugin = json.loads((ROOT / offered["source"] / ".claude-plugin/plugin.json").read_text(encoding="utf-8"))
@@ -224,7 +229,7 @@ def workflow(name: str) -> dict[Any, Any]:
 
 
 def test_every_change_is_tested_on_three_systems_with_every_python_of_the_project() -> None:
-    # PACK-10
+    """PACK-10"""
     matrix = workflow("ci.yml")["jobs"]["test"]["strategy"]["matrix"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -245,7 +250,7 @@ def test_every_change_is_tested_on_three_systems_with_every_python_of_the_projec
 def test_a_release_publishes_the_wheel_the_extension_the_image_and_the_registrys_entry_with_what_they_are_made_of() -> (
     None
 ):
-    # PACK-11
+    """PACK-11"""
     jobs = workflow("release.yml")["jobs"]
 
     def done_in(name: str) -> str:
@@ -268,7 +273,7 @@ def test_a_release_publishes_the_wheel_the_extension_the_image_and_the_registrys
 
 @pytest.mark.parametrize("path", sorted(WORKFLOWS.glob("*.yml")), ids=lambda path: path.name)
 def test_a_workflow_trusts_no_action_that_can_change_and_has_no_right_that_it_does_not_name(path: Path) -> None:
-    # PACK-10
+    """PACK-10"""
     read = workflow(path.name)
     steps = [step for job in read["jobs"].values() for step in job.get("steps", [])]
 
@@ -281,7 +286,7 @@ def test_a_workflow_trusts_no_action_that_can_change_and_has_no_right_that_it_do
 
 
 def test_nothing_is_published_that_did_not_pass_every_check() -> None:
-    # PACK-11
+    """PACK-11"""
     jobs = workflow("release.yml")["jobs"]
 
     def before(name: str) -> set[str]:
@@ -294,14 +299,14 @@ def test_nothing_is_published_that_did_not_pass_every_check() -> None:
 
 
 def test_a_job_that_runs_packages_of_the_index_can_sign_nothing() -> None:
-    # PACK-11
+    """PACK-11"""
     for name, job in workflow("release.yml")["jobs"].items():
         if "id-token" in job["permissions"]:
             assert not re.search(r"\b(pip|make|python)\b", " ".join(step.get("run", "") for step in job["steps"])), name
 
 
 def test_every_file_that_pins_a_version_is_kept_up_to_date() -> None:
-    # PACK-13
+    """PACK-13"""
     rules = json.loads((ROOT / ".github/renovate.json").read_text(encoding="utf-8"))
     (pattern,) = rules["pip_requirements"]["managerFilePatterns"]
 
@@ -329,7 +334,7 @@ def test_every_file_that_pins_a_version_is_kept_up_to_date() -> None:
 def test_a_version_is_published_only_as_what_it_is(
     tag: str, owner: str, changelog: str, status: int, said: list[str]
 ) -> None:
-    # PACK-11
+    """PACK-11"""
     found = faults(tag, owner, changelog, status)
 
     assert len(found) == len(said)
@@ -337,7 +342,7 @@ def test_a_version_is_published_only_as_what_it_is(
 
 
 def test_the_container_serves_the_vault_and_its_health_check_sees_whether_it_does(basic: Path, tmp_path: Path) -> None:
-    # PACK-12: what the Dockerfile starts, with a free port and folders of the test
+    """PACK-12: what the Dockerfile starts, with a free port and folders of the test"""
     dockerfile = (ROOT / "packaging/Dockerfile").read_text(encoding="utf-8")
     inside = re.sub(r"^ *#.*\n", "", dockerfile, flags=re.MULTILINE).replace("\\\n", " ")
     (settings,) = re.findall(r"^ENV (.+)$", inside, re.MULTILINE)
@@ -366,7 +371,7 @@ def test_the_container_serves_the_vault_and_its_health_check_sees_whether_it_doe
 
 
 def test_the_container_runs_as_a_user_without_rights_that_it_does_not_need() -> None:
-    # PACK-12
+    """PACK-12"""
     service = yaml.safe_load((ROOT / "packaging/compose.yaml").read_text(encoding="utf-8"))["services"]["obsidian-mcp"]
     dockerfile = (ROOT / "packaging/Dockerfile").read_text(encoding="utf-8")
 

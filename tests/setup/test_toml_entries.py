@@ -26,7 +26,8 @@ FILES = {
 
 
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
-def test_an_added_table_leaves_every_line_as_it_was_and_goes_again(text: str) -> None:  # TEXT-02, TEXT-04
+def test_an_added_table_leaves_every_line_as_it_was_and_goes_again(text: str) -> None:
+    """TEXT-02, TEXT-04"""
     after = write(CODEX, text, "obsidian", TABLE)
 
     expected = tomllib.loads(text)
@@ -37,7 +38,8 @@ def test_an_added_table_leaves_every_line_as_it_was_and_goes_again(text: str) ->
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_an_added_table_does_not_part_the_next_table_from_the_comment_above_it(newline: str) -> None:  # TEXT-01
+def test_an_added_table_does_not_part_the_next_table_from_the_comment_above_it(newline: str) -> None:
+    """TEXT-01"""
     servers = '[mcp_servers.other]\ncommand = "x"\n# of other\n\n'.replace("\n", newline)
     following = "# about tui\n# and its theme\n[tui]\na = 1\n".replace("\n", newline)
 
@@ -47,7 +49,8 @@ def test_an_added_table_does_not_part_the_next_table_from_the_comment_above_it(n
     assert after.endswith(f"startup_timeout_sec = 60{newline}{newline}{following}")
 
 
-def test_keys_of_a_table_are_set_where_they_stand() -> None:  # TEXT-01
+def test_keys_of_a_table_are_set_where_they_stand() -> None:
+    """TEXT-01"""
     text = (
         "[mcp_servers.obsidian] # notes\n"
         'args = [ # first\n  "--vault", "/Old", # "second"\n] # third\n'
@@ -96,7 +99,8 @@ def test_what_is_not_there_is_removed_without_a_change() -> None:
     assert erase(CODEX, "a = 1", "obsidian") == "a = 1"
 
 
-def test_broken_text_is_reported_with_its_place() -> None:  # TEXT-05
+def test_broken_text_is_reported_with_its_place() -> None:
+    """TEXT-05"""
     with pytest.raises(Broken, match="line 2, column 5"):
         write(CODEX, "a = 1\nb = ?", "obsidian", TABLE)
 

@@ -41,7 +41,8 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("before", "after"), OTHERS.values(), ids=OTHERS)
-def test_a_new_entry_is_the_last_and_leaves_everything_else(before: str, after: str) -> None:  # TEXT-01, TEXT-02
+def test_a_new_entry_is_the_last_and_leaves_everything_else(before: str, after: str) -> None:
+    """TEXT-01, TEXT-02"""
     written = entries.write(GOOSE, before, "ours", ENTRY)
     assert written == after
     assert yaml.safe_load(written)["extensions"]["ours"] == ENTRY
@@ -49,11 +50,13 @@ def test_a_new_entry_is_the_last_and_leaves_everything_else(before: str, after: 
 
 
 @pytest.mark.parametrize("before", ["a: 1\n", "extensions:\n  other:\n    cmd: x\n\n# of b\nb: 2\n"])
-def test_taking_an_entry_out_leaves_no_trace(before: str) -> None:  # TEXT-04
+def test_taking_an_entry_out_leaves_no_trace(before: str) -> None:
+    """TEXT-04"""
     assert entries.erase(GOOSE, entries.write(GOOSE, before, "ours", ENTRY), "ours") == before
 
 
-def test_line_ends_stay() -> None:  # TEXT-03
+def test_line_ends_stay() -> None:
+    """TEXT-03"""
     written = entries.write(GOOSE, "a: 1\r\n", "ours", ENTRY)
     assert written == ("a: 1\nextensions:\n" + WRITTEN).replace("\n", "\r\n")
 
@@ -75,6 +78,7 @@ def test_members_in_the_form_that_goose_writes_are_changed_where_they_stand() ->
         "extensions:\n  ours:\n    cmd: a\nextensions:\n",
     ],
 )
-def test_a_layout_that_cannot_be_changed_safely_is_refused(text: str) -> None:  # TEXT-05, TEXT-06
+def test_a_layout_that_cannot_be_changed_safely_is_refused(text: str) -> None:
+    """TEXT-05, TEXT-06"""
     with pytest.raises(entries.Broken):
         entries.write(GOOSE, text, "ours", ENTRY)

@@ -55,7 +55,7 @@ def test_a_command_is_run_and_one_that_is_not_there_is_a_failure(make: MakeDesk)
 
 
 def test_a_note_is_opened_under_the_name_that_it_has(make: MakeDesk) -> None:
-    # APP-TOOL-02
+    """APP-TOOL-02"""
     app = make()
 
     assert app.call("open_note", name="alpha") == {"path": "Projects/Alpha.md"}
@@ -88,7 +88,7 @@ def test_the_versions_of_a_file_can_be_listed_and_read(make: MakeDesk) -> None:
 
 
 def test_versions_of_a_file_that_is_gone_can_be_asked_for(make: MakeDesk) -> None:
-    # APP-TOOL-02
+    """APP-TOOL-02"""
     app = make(answers={"history": "1\\t2026-01-01 09:01\\t5 B", "history:read": "it was"})
 
     assert app.call("app_info", topic="history", name="Long gone")["path"] == "Long gone.md"
@@ -130,7 +130,7 @@ def test_an_error_of_the_javascript_is_a_failure(make: MakeDesk) -> None:
     ids=["read-only", "hidden", "read", "write", "largest", "permanent"],
 )
 def test_the_app_gets_no_free_hand_where_a_policy_limits_what_may_be_done(make: MakeDesk, policy: Policy) -> None:
-    # APP-TOOL-03
+    """APP-TOOL-03"""
     app = make(policy=policy, allow_eval=True)
 
     for arguments in ({"command": "app:reload"}, {"javascript": "1"}):
@@ -214,7 +214,7 @@ def test_an_app_that_does_not_answer_has_its_code(
 
 
 def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_path: Path, basic: Path) -> None:
-    # APP-TOOL-01
+    """APP-TOOL-01"""
     without = composed(basic, {"HOME": str(tmp_path), "PATH": ""})
     with_command = composed(basic, environment(tmp_path, basic))
 
@@ -223,6 +223,7 @@ def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_p
 
 
 def test_a_server_offers_the_tool_where_the_command_is_there_and_runs_it(tmp_path: Path, basic: Path) -> None:
+    """TOOL-08"""
     command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic)]
     with RawServer(command, env=environment(tmp_path, basic)) as server:
         server.initialize()
@@ -231,7 +232,7 @@ def test_a_server_offers_the_tool_where_the_command_is_there_and_runs_it(tmp_pat
         answer = server.call("tools/call", {"name": "obsidian_app_info", "arguments": {"topic": "sync"}})["result"]
 
         assert "obsidian_app_info" in [tool["name"] for tool in tools]
-        assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 24 * 1024  # TOOL-08
+        assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 24 * 1024
         assert answer["structuredContent"]["data"]["answer"].startswith("Status: synced")
         assert server.close() == 0
 

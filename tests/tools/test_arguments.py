@@ -56,11 +56,9 @@ def received(app: App, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     return got
 
 
-# TOOL-28
-
-
 @of_every_tool()
 def test_null_counts_as_not_given_for_every_optional_argument(app: App, tool: Tool) -> None:
+    """TOOL-28"""
     without = received(app, tool, needed(tool))
     for name, parameter in tool.parameters.items():
         if not parameter.is_required:
@@ -69,6 +67,7 @@ def test_null_counts_as_not_given_for_every_optional_argument(app: App, tool: To
 
 @of_every_tool()
 def test_null_for_a_required_argument_is_a_missing_argument(app: App, tool: Tool) -> None:
+    """TOOL-28"""
     for name in needed(tool):
         with pytest.raises(InvalidArguments, match=f"Missing required argument: {name} "):
             received(app, tool, {**needed(tool), name: None})
@@ -76,6 +75,7 @@ def test_null_for_a_required_argument_is_a_missing_argument(app: App, tool: Tool
 
 @of_every_tool()
 def test_an_empty_string_counts_as_not_given_where_it_is_no_value(app: App, tool: Tool) -> None:
+    """TOOL-28"""
     without = received(app, tool, needed(tool))
     for name, parameter in tool.parameters.items():
         is_text = parameter.type == "string" and ("" in parameter.choices or not parameter.choices)
@@ -84,17 +84,16 @@ def test_an_empty_string_counts_as_not_given_where_it_is_no_value(app: App, tool
 
 
 def test_null_keeps_its_meaning_as_the_value_of_a_property(app: App) -> None:
+    """TOOL-28"""
     call(app, "obsidian_set_properties", {"names": ["Alpha"], "properties": {"status": None, "new": 1}})
     read = call(app, "obsidian_get_properties", {"name": "Alpha"}).data["properties"]
     assert "status" not in read
     assert read["new"] == 1
 
 
-# TOOL-05
-
-
 @of_every_tool()
 def test_a_value_is_read_in_every_form_in_which_it_is_sent(app: App, tool: Tool) -> None:
+    """TOOL-05"""
     for name, parameter in tool.parameters.items():
         value = sample(parameter)
         others: list[Any] = []
@@ -113,6 +112,7 @@ def test_a_value_is_read_in_every_form_in_which_it_is_sent(app: App, tool: Tool)
 
 @of_every_tool([tool for tool in EVERY_TOOL if any(known.items == "string" for known in tool.parameters.values())])
 def test_a_name_that_is_json_too_is_a_name(app: App, tool: Tool) -> None:
+    """TOOL-05"""
     for name, parameter in tool.parameters.items():
         if parameter.items == "string":
             for text in ("2026", "[[1]]", '"quoted"', "true", "{}"):
@@ -120,12 +120,14 @@ def test_a_name_that_is_json_too_is_a_name(app: App, tool: Tool) -> None:
 
 
 def test_a_number_for_text_is_its_digits(app: App) -> None:
+    """TOOL-05"""
     made = call(app, "obsidian_create_note", {"name": 2026, "content": 1.5})
     assert made.data["path"] == "2026.md"
     assert call(app, "obsidian_read_note", {"name": 2026}).text == "1.5"
 
 
 def test_members_of_an_operation_are_read_as_arguments_are(app: App) -> None:
+    """TOOL-05"""
     call(app, "obsidian_create_note", {"name": "Table", "content": "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"})
     operations = [
         {"op": "sort", "column": "a", "descending": "true"},
@@ -148,13 +150,11 @@ def test_members_of_an_operation_are_read_as_arguments_are(app: App) -> None:
     assert "group" in shown
 
 
-# TOOL-29
-
-
 @of_every_tool()
 def test_members_that_hosts_add_are_left_out_with_a_note_in_the_log(
     app: App, tool: Tool, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """TOOL-29"""
     caplog.set_level(logging.INFO)
     added = {member: "x" for member in HOST_MEMBERS if member not in tool.parameters}
     assert received(app, tool, {**needed(tool), **added}) == received(app, tool, needed(tool))
@@ -163,7 +163,8 @@ def test_members_that_hosts_add_are_left_out_with_a_note_in_the_log(
 
 
 @of_every_tool()
-def test_any_other_unknown_argument_is_refused_with_the_near_name(app: App, tool: Tool) -> None:  # TOOL-03
+def test_any_other_unknown_argument_is_refused_with_the_near_name(app: App, tool: Tool) -> None:
+    """TOOL-03"""
     for name in tool.parameters:
         with pytest.raises(InvalidArguments) as refusal:
             received(app, tool, {**needed(tool), f"{name}_": 1})
@@ -176,6 +177,7 @@ def test_any_other_unknown_argument_is_refused_with_the_near_name(app: App, tool
 
 @of_every_tool()
 def test_a_value_that_does_not_fit_is_refused_with_what_came_and_what_is_allowed(app: App, tool: Tool) -> None:
+    """TOOL-29"""
     for name, parameter in tool.parameters.items():
         wrong: Any = {"string": ["x"], "integer": "many", "boolean": "perhaps", "object": "x", "array": [[1]]}
         with pytest.raises(InvalidArguments) as refusal:
@@ -199,15 +201,13 @@ def test_a_value_that_does_not_fit_is_refused_with_what_came_and_what_is_allowed
         ({"query": {}}, "'query' must be a string, but {} came."),
     ],
 )
-def test_an_error_says_what_is_allowed_in_one_sentence(app: App, given: dict[str, Any], said: str) -> None:  # TOOL-03
+def test_an_error_says_what_is_allowed_in_one_sentence(app: App, given: dict[str, Any], said: str) -> None:
+    """TOOL-03"""
     with pytest.raises(InvalidArguments) as refusal:
         call(app, "obsidian_search", {"query": "x", **given})
     assert refusal.value.message == f"Argument {said}"
     with pytest.raises(InvalidArguments, match="'recursive' must be true or false, but 2 came"):
         call(app, "obsidian_list_files", {"recursive": 2})
-
-
-# TOOL-30
 
 
 @pytest.mark.parametrize("text", NO_VALUES)
@@ -229,6 +229,7 @@ def test_an_error_says_what_is_allowed_in_one_sentence(app: App, given: dict[str
 def test_a_failure_over_text_that_means_no_value_says_to_leave_the_argument_out(
     app: App, tool: str, arguments: dict[str, Any], argument: str, text: str
 ) -> None:
+    """TOOL-30"""
     with pytest.raises(AppError) as failure:
         call(app, tool, {**arguments, argument: text})
     assert failure.value.message.endswith(f" If no value is meant, leave {argument} out.")

@@ -154,7 +154,7 @@ def test_a_small_image_is_shown_as_it_is(app: App) -> None:
 
 
 def test_a_file_of_the_root_is_reached_by_its_path_though_another_has_its_name(app: App, basic: Path) -> None:
-    # NAME-03: it was said to be ambiguous, with the advice to give the path that had been given
+    """NAME-03: it was said to be ambiguous, with the advice to give the path that had been given"""
     (basic / "img").mkdir(exist_ok=True)
     for path in ("plan.png", "img/plan.png"):
         (basic / path).write_bytes(PIXEL)
@@ -274,7 +274,8 @@ def add(app: App, **arguments: Any) -> dict[str, Any]:
 DATA = base64.b64encode(PIXEL).decode()
 
 
-def test_a_file_for_a_note_that_is_missing_is_not_added(app: App, basic: Path) -> None:  # ATT-06
+def test_a_file_for_a_note_that_is_missing_is_not_added(app: App, basic: Path) -> None:
+    """ATT-06"""
     before = sorted(basic.rglob("*"))
     with pytest.raises(NoteNotFound):
         add(app, name="new.png", data=DATA, note="No such note")
@@ -429,7 +430,7 @@ def test_attachments_go_with_their_note_only_where_that_is_asked_and_nobody_else
 
 
 def test_a_page_without_text_comes_as_an_image(app: App, basic: Path) -> None:
-    # ATT-11
+    """ATT-11"""
     pytest.importorskip("pypdfium2", reason="the extra media is not installed")
     (basic / "scan.pdf").write_bytes(pdf("", "", "Third"))
     picture = call(app, "obsidian_attachments", {"name": "scan.pdf", "pages": "1-2"})

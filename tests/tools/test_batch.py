@@ -40,7 +40,7 @@ def batch(app: App, *calls: Call, **more: Any) -> dict[str, Any]:
 
 
 def test_a_call_sees_what_earlier_ones_made_and_one_undo_brings_all_back(app: App, basic: Path) -> None:
-    # BATCH-01, BATCH-02
+    """BATCH-01, BATCH-02"""
     before = contents(basic)
 
     answer = batch(
@@ -66,7 +66,7 @@ def test_a_call_sees_what_earlier_ones_made_and_one_undo_brings_all_back(app: Ap
 
 @pytest.mark.parametrize("tool", ["edit_table", "obsidian_replace", "search", "nonsense"])
 def test_a_batch_names_and_makes_only_calls_of_tools_that_are_listed(app: App, tool: str) -> None:
-    # BATCH-04, TOOL-27
+    """BATCH-04, TOOL-27"""
     standard = app.replace(config=app.config.replace(tools="standard"))
 
     with pytest.raises(InvalidArguments, match=f"'{tool}' is no tool of a batch") as error:
@@ -78,7 +78,7 @@ def test_a_batch_names_and_makes_only_calls_of_tools_that_are_listed(app: App, t
 
 
 def test_a_call_that_fails_is_named_and_nothing_has_changed(app: App, basic: Path) -> None:
-    # BATCH-03
+    """BATCH-03"""
     before = contents(basic)
 
     with pytest.raises(
@@ -114,13 +114,13 @@ def test_a_call_that_fails_is_named_and_nothing_has_changed(app: App, basic: Pat
     ],
 )
 def test_what_is_no_batch_is_refused_with_the_call(app: App, given: Any, said: str) -> None:
-    # BATCH-04
+    """BATCH-04"""
     with pytest.raises(InvalidArguments, match=said):
         run(app, "batch", calls=given)
 
 
 def test_a_dry_run_shows_the_change_and_writes_nothing(app: App, basic: Path) -> None:
-    # BATCH-05
+    """BATCH-05"""
     before = contents(basic)
 
     answer = batch(
@@ -137,7 +137,7 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(app: App, basic: Path) ->
 
 
 def test_files_can_change_places_and_a_deleted_note_can_be_made_again(app: App, basic: Path) -> None:
-    # BATCH-02
+    """BATCH-02"""
     (basic / "One.md").write_bytes(b"one\n")
     (basic / "Two.md").write_bytes(b"two\n")
     before = contents(basic)
@@ -168,7 +168,7 @@ def test_files_can_change_places_and_a_deleted_note_can_be_made_again(app: App, 
 def test_an_undo_gives_back_places_that_other_files_of_the_batch_have_taken(
     app: App, basic: Path, calls: list[Call]
 ) -> None:
-    # BATCH-01, and SAFE-04: the undo can be undone too
+    """BATCH-01, SAFE-04: the undo can be undone too"""
     before = visible(basic)
 
     batch(app, *calls)
@@ -180,13 +180,13 @@ def test_an_undo_gives_back_places_that_other_files_of_the_batch_have_taken(
 
 
 def test_a_query_that_finds_no_note_is_named_as_it_was_written(app: App) -> None:
-    # QUERY-56
+    """QUERY-56"""
     with pytest.raises(InvalidArguments, match=r"'\[due:<2 years ago\]' finds no note"):
         run(app, "set_properties", query="[due:<2 years ago]", properties={"x": 1})
 
 
 def test_a_call_sees_the_bookmarks_that_an_earlier_one_made(app: App, basic: Path) -> None:
-    # BATCH-01
+    """BATCH-01"""
     add: Call = ("edit_bookmarks", {"action": "add", "target": "Alpha"})
     batch(
         app,
@@ -200,7 +200,7 @@ def test_a_call_sees_the_bookmarks_that_an_earlier_one_made(app: App, basic: Pat
 
 
 def test_a_note_that_another_program_changed_meanwhile_is_not_overwritten(app: App, basic: Path) -> None:
-    # BATCH-03: the etag of an old read counts in a batch too
+    """BATCH-03: the etag of an old read counts in a batch too"""
     (basic / "Line.md").write_bytes(b"a line\n")
     etag = run(app, "read_note", name="Line")["etag"]
     (basic / "Line.md").write_bytes(b"another line\n")
@@ -219,7 +219,7 @@ def test_a_note_that_another_program_changed_meanwhile_is_not_overwritten(app: A
 
 
 def test_the_policy_holds_for_every_call_and_asks_once_for_the_whole(basic: Path) -> None:
-    # BATCH-06
+    """BATCH-06"""
     (basic.parent / "policy.toml").write_text('hidden = ["People/"]\nconfirm = ["delete"]\n', encoding="utf-8")
     app = app_on(basic)
     calls = [
@@ -294,7 +294,7 @@ def compared(vault: Path) -> dict[str, bytes]:
 def test_a_batch_leaves_what_its_calls_leave_one_by_one_or_nothing(
     calls: list[Call], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    # BATCH-02, BATCH-03: with a call that fails, nothing; without those, what the others leave
+    """BATCH-02, BATCH-03: with a call that fails, nothing; without those, what the others leave"""
     fixture = Path(__file__).parents[2] / "vault_fixtures/basic"
     folder = tmp_path_factory.mktemp("batch")
     template = {"Meeting.md": "---\ntags: [new]\n---\n## {{title}}\n- [ ] spring clock\n"}
@@ -331,7 +331,7 @@ def test_a_batch_leaves_what_its_calls_leave_one_by_one_or_nothing(
 def test_a_batch_of_moves_looks_at_the_whole_folder_as_often_as_one_move_does(
     app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # BATCH-02, WATCH-10
+    """BATCH-02, WATCH-10"""
     whole: list[str] = []
     scan = VaultFolder.scan
 

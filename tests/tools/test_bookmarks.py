@@ -115,7 +115,7 @@ def test_a_bookmark_is_removed_under_the_name_that_added_it(opened: Opened, targ
 def test_bookmarks_of_a_renamed_heading_or_block_are_listed(
     opened: Opened, heading: str, content: str, named: str
 ) -> None:
-    # BOOK-5
+    """BOOK-5"""
     parts = ("", "#Head", "#Head#Below", "#Below", "#^b", "#Gone before")
     marks = [{"type": "file", "path": "F/A.md", "subpath": part} for part in parts]
     app = opened({"F/A.md": "# Head\nText ^b\n\n## Below\n\n# Tail\n"}, bookmarks={"items": marks})

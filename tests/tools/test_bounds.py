@@ -57,7 +57,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     made.vaults.close()
 
 
-@pytest.mark.parametrize(  # TOOL-07, CLI-10
+@pytest.mark.parametrize(
     ("tool", "arguments", "left_out"),
     [
         ("read_note", {"name": "Long", "view": "outline"}, f"of {MANY} headings"),
@@ -80,6 +80,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 def test_an_answer_has_what_fits_and_says_what_is_left_out(
     app: App, tool: str, arguments: dict[str, Any], left_out: str
 ) -> None:
+    """TOOL-07, CLI-10"""
     answer = json_codec.encode(call(app, f"obsidian_{tool}", arguments).data, asdict).decode()
     assert left_out in answer
     assert len(answer.encode()) < 1.5 * MOST_BYTES
@@ -91,7 +92,8 @@ def test_an_answer_has_what_fits_and_says_what_is_left_out(
         assert left_out not in whole
 
 
-def test_the_folders_of_a_folder_come_in_pages_as_its_files_do(app: App) -> None:  # TOOL-07
+def test_the_folders_of_a_folder_come_in_pages_as_its_files_do(app: App) -> None:
+    """TOOL-07"""
     folders: list[str] = []
     offset: int | None = 0
     while offset is not None:
@@ -102,7 +104,8 @@ def test_the_folders_of_a_folder_come_in_pages_as_its_files_do(app: App) -> None
     assert len(folders) == len(set(folders)) == 601
 
 
-def test_a_limit_holds_for_the_folders_of_a_folder(app: App) -> None:  # TOOL-07
+def test_a_limit_holds_for_the_folders_of_a_folder(app: App) -> None:
+    """TOOL-07"""
     page = call(app, "obsidian_list_files", {"limit": 7}).data
 
     assert len(page["folders"]) == 7
@@ -111,7 +114,8 @@ def test_a_limit_holds_for_the_folders_of_a_folder(app: App) -> None:  # TOOL-07
     assert not set(page["folders"]) & set(following["folders"])
 
 
-def test_an_error_shows_the_beginning_of_long_differences(tmp_path: Path) -> None:  # TOOL-07
+def test_an_error_shows_the_beginning_of_long_differences(tmp_path: Path) -> None:
+    """TOOL-07"""
     app = app_on(tmp_path)
     etag = call(app, "obsidian_create_note", {"name": "N", "content": "a" * 100_000}).data["etag"]
     call(app, "obsidian_create_note", {"name": "N", "content": "b" * 100_000, "overwrite": True})
@@ -124,7 +128,8 @@ def test_an_error_shows_the_beginning_of_long_differences(tmp_path: Path) -> Non
     app.vaults.close()
 
 
-def test_an_undo_of_many_files_names_the_first(tmp_path: Path) -> None:  # TOOL-07
+def test_an_undo_of_many_files_names_the_first(tmp_path: Path) -> None:
+    """TOOL-07"""
     for number in range(60):
         (tmp_path / f"{number}.md").write_text("heron", encoding="utf-8")
     app = app_on(tmp_path)
@@ -137,7 +142,8 @@ def test_an_undo_of_many_files_names_the_first(tmp_path: Path) -> None:  # TOOL-
 
 
 @pytest.mark.parametrize("text", ["x" * 20_000, 'it\'s "a" [[b]] ' * 1_500, "'" * 20_000, "../" * 7_000])
-def test_no_error_repeats_what_is_long(basic: Path, text: str) -> None:  # ERR-08
+def test_no_error_repeats_what_is_long(basic: Path, text: str) -> None:
+    """ERR-08"""
     app = app_on(basic)
     for tool in TOOLS.values():
         texts = [name for name, one in tool.parameters.items() if one.type == "string" and name != "vault"]
@@ -171,7 +177,7 @@ def test_no_error_repeats_what_is_long(basic: Path, text: str) -> None:  # ERR-0
 def test_no_entries_are_answered_with_their_number(
     opened: Opened, tool: str, arguments: dict[str, Any], total: int
 ) -> None:
-    # TOOL-33
+    """TOOL-33"""
     notes = {f"N{number}.md": "---\nkind: x\n---\nbrass #t\n- [ ] do N0\n\n[[Gone]]\n" for number in range(3)}
     app = opened({**notes, "a.png": "x"})
     answer = call(app, f"obsidian_{tool}", {**arguments, "limit": 0}).data
@@ -182,7 +188,7 @@ def test_no_entries_are_answered_with_their_number(
 
 
 def test_every_list_that_says_so_counts_and_the_other_has_at_least_one_entry(app: App) -> None:
-    # TOOL-33
+    """TOOL-33"""
     for tool in TOOLS.values():
         limit = tool.input_schema["properties"].get("limit")
         if limit is not None and limit.get("description") == "0: count":

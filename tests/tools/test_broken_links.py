@@ -52,7 +52,7 @@ def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
 def test_a_broken_link_says_its_line_and_what_was_likely_meant(
     opened: Opened, written: str, missing: str, meant: str | None
 ) -> None:
-    # LINK-50, LINK-51
+    """LINK-50, LINK-51"""
     app = opened({**TARGETS, "Note.md": f"# A note\n\nSee {written} there.\n"})
     answer = run(app, "graph", question="unresolved")
 
@@ -76,13 +76,13 @@ def test_a_broken_link_says_its_line_and_what_was_likely_meant(
     ],
 )
 def test_a_link_that_leads_somewhere_is_not_broken(opened: Opened, written: str) -> None:
-    # LINK-50
+    """LINK-50"""
     app = opened({**TARGETS, "Plan.excalidraw.md": "Data\n", "Note.md": f"# A note\n{written}\n"})
     assert run(app, "graph", question="unresolved")["total"] == 0
 
 
 def test_broken_links_of_properties_cards_and_tables_are_found(opened: Opened) -> None:
-    # LINK-50
+    """LINK-50"""
     card = '{"nodes":[{"id":"a","type":"file","file":"Anna Berg.md"},{"id":"b","type":"text","text":"[[Anna Brg]]"}]}'
     table = "| a | b |\n|---|---|\n| [[Ana Berg\\|her]] | [[Ana Berg\\|her]] |\n"
     app = opened({**TARGETS, "Board.canvas": card, "Note.md": f'---\nby: "[[Ana Berg]]"\n---\n{table}'})
@@ -127,7 +127,7 @@ def test_pages_of_broken_links_hold_each_once(opened: Opened) -> None:
 
 
 def test_the_broken_links_of_one_note_are_listed_by_its_name(opened: Opened) -> None:
-    # LINK-50
+    """LINK-50"""
     app = opened({**TARGETS, "One.md": "[[Ana Berg]] [[Gone]]", "Two.md": "[[Lost]]"})
     one = run(app, "graph", question="unresolved", name="One")
 

@@ -39,7 +39,8 @@ def notes(basic: Path) -> Path:
 
 def test_a_replacement_that_takes_too_long_is_refused_with_a_word(
     app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:  # TOOL-14, EXPR-26
+) -> None:
+    """TOOL-14, EXPR-26"""
     (basic / "Long.md").write_text(f"{'a' * 40}!\n", encoding="utf-8")
     with monkeypatch.context() as hasty:
         hasty.setattr(regexp, "SECONDS", 0.2)
@@ -53,7 +54,8 @@ def test_a_replacement_that_takes_too_long_is_refused_with_a_word(
         assert (basic / "Long.md").read_text(encoding="utf-8") == "term " * 30_000
 
 
-def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, basic: Path) -> None:  # TOOL-07
+def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, basic: Path) -> None:
+    """TOOL-07"""
     (basic / "Source.md").write_text("# Old\ntext\n", encoding="utf-8")
     for number in range(60):
         (basic / f"Linking {number:02}.md").write_text(f"{'word ' * 100}[[Source#Old]]\n", encoding="utf-8")
@@ -75,7 +77,7 @@ def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, ba
 
 
 def test_properties_of_every_note_that_a_search_finds_are_set_and_undone_as_one_change(app: App, notes: Path) -> None:
-    # TOOL-14
+    """TOOL-14"""
     before = contents(notes)
     values = {"status": "done", "count": 3, "absent": None}
     shown = run(app, "set_properties", query="[status:seen]", properties=values, dry_run=True)
@@ -94,7 +96,7 @@ def test_properties_of_every_note_that_a_search_finds_are_set_and_undone_as_one_
 def test_a_query_changes_notes_alone_that_it_finds_exactly_and_not_too_many(
     app: App, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # TOOL-14
+    """TOOL-14"""
     (notes / "Seen.canvas").write_text('{"nodes":[{"id":"1","type":"text","text":"a wading bird"}]}', "utf-8")
     (notes / "Wading.md").write_text("a wading bird\n", "utf-8", newline="\n")
     (notes / "Waded.md").write_text("birds waded\n", "utf-8", newline="\n")
@@ -124,7 +126,8 @@ def test_one_note_that_is_missing_leaves_all_as_they_were(app: App, notes: Path)
     assert contents(notes) == before
 
 
-def test_the_note_whose_properties_are_broken_is_named(app: App, notes: Path) -> None:  # TOOL-14
+def test_the_note_whose_properties_are_broken_is_named(app: App, notes: Path) -> None:
+    """TOOL-14"""
     (notes / "Broken.md").write_bytes(b"---\na: [b\n---\nheron\n")
     before = contents(notes)
     with pytest.raises(PropertiesUnreadable, match=r"Broken\.md': .* Nothing was written\.") as refused:
@@ -146,7 +149,8 @@ def test_text_is_replaced_as_it_stands_and_line_ends_stay(app: App, notes: Path)
     assert (notes / "Herons 0.md").read_bytes() == b"---\nstatus: seen\r\n---\r\n$& one\r\nmore 0, Heron\r\n"
 
 
-def test_a_text_that_is_nowhere_is_said(app: App, notes: Path) -> None:  # TOOL-14
+def test_a_text_that_is_nowhere_is_said(app: App, notes: Path) -> None:
+    """TOOL-14"""
     answer = run(app, "replace", find="no such words", content="x", query="heron")
 
     assert answer["total"] == 0
@@ -175,7 +179,7 @@ def test_an_expression_is_replaced_with_its_groups(app: App, notes: Path) -> Non
 def test_a_line_end_is_one_whatever_bytes_it_has(
     app: App, basic: Path, old: str, arguments: dict[str, Any], new: str
 ) -> None:
-    # EDIT-04, FILE-04
+    """EDIT-04, FILE-04"""
     (basic / "Lines.md").write_bytes(old.encode())
     run(app, "replace", names=["Lines"], **arguments)
 
@@ -189,7 +193,8 @@ def test_a_broken_expression_is_refused_before_anything_is_written(app: App, not
     assert contents(notes) == before
 
 
-def test_a_forgotten_content_deletes_nothing(app: App, notes: Path) -> None:  # EDIT-06
+def test_a_forgotten_content_deletes_nothing(app: App, notes: Path) -> None:
+    """EDIT-06"""
     before = contents(notes)
     with pytest.raises(InvalidArguments, match="content"):
         run(app, "replace", find="heron", query="heron")
@@ -220,7 +225,7 @@ def values(tool: Tool, parameter: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", [tool.name for tool in TOOLS.values() if tool.read_only])
 def test_a_tool_that_says_it_only_reads_leaves_every_byte_of_the_vault(app: App, basic: Path, name: str) -> None:
-    # TOOL-12
+    """TOOL-12"""
     tool, before = TOOLS[name], contents(basic)
     choices = {parameter: found for parameter in tool.parameters if (found := values(tool, parameter))}
     answered = 0
@@ -244,7 +249,7 @@ def pieces(before: bytes, after: bytes) -> bool:
     "name", [tool.name for tool in TOOLS.values() if not (tool.read_only or tool.destructive or tool.needs_app)]
 )
 def test_a_tool_that_says_it_destroys_nothing_keeps_every_old_byte(app: App, basic: Path, name: str) -> None:
-    # TOOL-12
+    """TOOL-12"""
     tool, today = TOOLS[name], "2026-11-22"
     (basic / f"{today}.md").write_text("# Day\n\n## Plan\nold\n## Log\nold too\n", encoding="utf-8", newline="\n")
     (basic / "x.png").write_bytes(b"old")
@@ -266,7 +271,7 @@ def test_a_tool_that_says_it_destroys_nothing_keeps_every_old_byte(app: App, bas
 
 
 def test_what_a_tool_says_of_itself_agrees() -> None:
-    # TOOL-12, TOOL-02
+    """TOOL-12, TOOL-02"""
     for tool in TOOLS.values():
         assert not (tool.read_only and (tool.destructive or tool.open_world))
         assert len(tool.name) < 30
@@ -276,7 +281,7 @@ def test_what_a_tool_says_of_itself_agrees() -> None:
 def test_of_a_change_of_many_notes_only_the_differences_that_are_shown_are_worked_out(
     app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # TOOL-07
+    """TOOL-07"""
     names = [f"Herons {number}" for number in range(10)]
     for name in names:
         (basic / f"{name}.md").write_bytes(b"heron\n" * 1_000)
@@ -297,7 +302,7 @@ def test_of_a_change_of_many_notes_only_the_differences_that_are_shown_are_worke
 def test_setting_very_many_properties_ends_with_its_time_and_lets_others_write(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # TOOL-09
+    """TOOL-09"""
     begun: list[str] = []
 
     def stopped(body: str, key: str, value: Any) -> str:
@@ -320,7 +325,7 @@ CARDS = f'{{"nodes":[{CARD},\n {FILE_CARD}],"edges":[]}}'
 
 
 def test_text_is_replaced_in_canvas_cards_too_and_nothing_else_of_a_canvas_changes(app: App, basic: Path) -> None:
-    # TOOL-14
+    """TOOL-14"""
     (basic / "Cards.canvas").write_text(CARDS, encoding="utf-8", newline="\n")
     (basic / "Note.md").write_text("bräss", encoding="utf-8", newline="\n")
     answer = call(app, "obsidian_replace", {"find": "bräss", "content": 'ir"on', "query": "bräss"}).data
@@ -362,7 +367,7 @@ def test_a_regular_expression_in_slashes_is_refused_unless_the_text_has_it(app: 
     ],
 )
 def test_a_replacement_that_changes_nothing_says_why(app: App, arguments: dict[str, Any], expected: str) -> None:
-    # EDIT-06
+    """EDIT-06"""
     answer = call(app, "obsidian_replace", {"names": ["Alpha"], **arguments}).data
     assert answer["changed"] == []
     assert answer["warnings"][0].startswith(expected)

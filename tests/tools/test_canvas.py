@@ -182,7 +182,7 @@ def test_an_etag_of_another_version_is_respected(app: App, basic: Path) -> None:
 
 
 def test_a_card_is_pointed_only_at_a_heading_that_its_note_has(app: App, basic: Path) -> None:
-    # CANVAS-6
+    """CANVAS-6"""
     before = (basic / "Board.canvas").read_bytes()
     for subpath in ("No such heading", "#^none"):
         with pytest.raises(SectionNotFound):
@@ -222,14 +222,16 @@ TWINS = {
         {"op": "add", "type": "group", "label": "x", "cards": ["a"]},
     ],
 )
-def test_an_id_of_two_cards_names_neither(app: App, basic: Path, operation: dict[str, Any]) -> None:  # CANVAS-3
+def test_an_id_of_two_cards_names_neither(app: App, basic: Path, operation: dict[str, Any]) -> None:
+    """CANVAS-3"""
     (basic / "Twins.canvas").write_text(json.dumps(TWINS), encoding="utf-8", newline="\n")
     with pytest.raises(AmbiguousName, match=r"2 cards have the id 'a': 'first', 'second'\. Name"):
         call(app, "obsidian_edit_canvas", {"name": "Twins", "operations": [operation]})
     assert json.loads((basic / "Twins.canvas").read_text(encoding="utf-8")) == TWINS
 
 
-def test_one_of_two_cards_with_one_id_is_changed_by_its_text(app: App, basic: Path) -> None:  # CANVAS-3
+def test_one_of_two_cards_with_one_id_is_changed_by_its_text(app: App, basic: Path) -> None:
+    """CANVAS-3"""
     (basic / "Twins.canvas").write_text(json.dumps(TWINS), encoding="utf-8", newline="\n")
     operation = {"op": "edit", "card": "second", "text": "new"}
     call(app, "obsidian_edit_canvas", {"name": "Twins", "operations": operation})

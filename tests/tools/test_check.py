@@ -78,7 +78,7 @@ def findings(result: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_each_check_finds_what_is_wrong_and_says_what_repairs_it(opened: Opened, name: str) -> None:
-    # CHECK-01, CHECK-02, SEARCH-92
+    """CHECK-01, CHECK-02, SEARCH-92"""
     app = opened(FILES)
     whole = {result["check"]: result for result in run(app, "check")["results"]}
     alone = run(app, "check", only=name.replace("_", " "))
@@ -91,7 +91,7 @@ def test_each_check_finds_what_is_wrong_and_says_what_repairs_it(opened: Opened,
 
 
 def test_a_vault_in_order_has_no_findings(opened: Opened) -> None:
-    # CHECK-01
+    """CHECK-01"""
     app = opened({"A.md": "[[B]] has five words or more.\n", "B.md": "[[A]] has five words or more, too.\n"})
     assert run(app, "check") == {"broken": False, "results": [], "nothing_found": list(EXPECTED)}
 
@@ -111,14 +111,14 @@ def test_a_vault_in_order_has_no_findings(opened: Opened) -> None:
 def test_a_property_that_most_notes_of_a_kind_have_is_missing_in_the_others(
     opened: Opened, files: dict[str, str], expected: list[tuple[str, str]]
 ) -> None:
-    # CHECK-02
+    """CHECK-02"""
     results = run(opened(files), "check", only="missing_properties")["results"]
     found = [(found["path"], found["text"]) for result in results for found in result["findings"]]
     assert found == [(path, f"no a, which {most} have") for path, most in expected]
 
 
 def test_the_answer_is_bounded_and_says_how_to_see_more(opened: Opened) -> None:
-    # CHECK-03
+    """CHECK-03"""
     links = " ".join(f"[[{'missing ' * 30}{n}]]" for n in range(300))
     app = opened({f"Note {n}.md": links for n in range(20)})
     answer = call(app, "obsidian_check", {}).contents()[0]
@@ -140,7 +140,7 @@ def test_a_wrong_name_of_a_check_is_refused_with_the_names_there_are(opened: Ope
 
 
 def test_a_repair_names_only_tools_that_the_client_has(opened: Opened) -> None:
-    # CHECK-02, TOOL-27
+    """CHECK-02, TOOL-27"""
     app = opened(FILES)
     read_only = app.replace(config=app.config.replace(read_only=True))
     repairs = {result["check"]: result["repair"] for result in run(read_only, "check")["results"]}
@@ -157,7 +157,7 @@ def command(root: Path, capfd: pytest.CaptureFixture[str], *words: str) -> tuple
 def test_the_command_ends_with_1_where_something_is_broken(
     opened: Opened, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # CHECK-04, CHECK-05
+    """CHECK-04, CHECK-05"""
     opened(FILES)
     status, text = command(tmp_path / "vault", capfd)
 
@@ -171,7 +171,7 @@ def test_the_command_ends_with_1_where_something_is_broken(
 def test_the_command_prints_json_and_annotations_of_github(
     opened: Opened, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # CHECK-05
+    """CHECK-05"""
     opened({"A, 100%.md": "[[Gone]] and more than five words.\n", "B.md": "![[A, 100%]]"})
     status, lines = command(tmp_path / "vault", capfd, "--format", "github")
     assert status == 1

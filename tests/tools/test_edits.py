@@ -23,7 +23,7 @@ def edit(app: App, name: str, operation: str, **arguments: Any) -> dict[str, Any
 
 
 def test_prepended_text_goes_below_the_frontmatter(app: App, basic: Path) -> None:
-    # EDIT-03
+    """EDIT-03"""
     before = (basic / "Home.md").read_bytes()
     edit(app, "Home", "prepend", content="New line")
 
@@ -31,7 +31,7 @@ def test_prepended_text_goes_below_the_frontmatter(app: App, basic: Path) -> Non
 
 
 def test_a_section_is_found_by_heading_chain_and_block(app: App, basic: Path) -> None:
-    # EDIT-05
+    """EDIT-05"""
     path = basic / "Projects/Alpha.md"
     before = path.read_bytes()
     edit(app, "Alpha", "append_section", section="Project Alpha#Plan", content="- [ ] Oil it")
@@ -47,7 +47,7 @@ def test_a_section_is_found_by_heading_chain_and_block(app: App, basic: Path) ->
 
 
 def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, basic: Path) -> None:
-    # EDIT-05
+    """EDIT-05"""
     note = basic / "Days.md"
     note.write_text("## Monday\n### Tasks\na\n## Tuesday\n### Tasks\nb\n", encoding="utf-8", newline="\n")
     done = edit(app, "Days", "append_section", section="Tasks", content="c")
@@ -58,7 +58,7 @@ def test_of_equal_headings_the_first_is_edited_and_the_answer_says_so(app: App, 
 
 @pytest.mark.parametrize("begins", ["## Plan\n\n", "\n## Plan\n", "## Plan\r\n"])
 def test_a_section_replaced_by_a_text_with_its_heading_has_the_heading_once(app: App, basic: Path, begins: str) -> None:
-    # EDIT-05
+    """EDIT-05"""
     note = basic / "Log.md"
     note.write_bytes(b"# Log\n\n## Plan\n\nold\n\n## Next\n")
     done = edit(app, "Log", "replace_section", section="Plan", content=begins + "new\n\n### Plan B\n")
@@ -70,7 +70,7 @@ def test_a_section_replaced_by_a_text_with_its_heading_has_the_heading_once(app:
 
 
 def test_the_answer_names_headings_in_a_section_that_text_comes_below_or_that_are_gone(app: App, basic: Path) -> None:
-    # EDIT-05
+    """EDIT-05"""
     note = basic / "Log.md"
     note.write_bytes(b"# Log\n\nintro\n\n## One\n\na\n\n## Two\n\nb\n")
     done = edit(app, "Log", "append_section", section="Log", content="last")
@@ -86,14 +86,14 @@ def test_the_answer_names_headings_in_a_section_that_text_comes_below_or_that_ar
 
 @pytest.mark.parametrize("content", ["```js\nx", "%%\nx", "<!--\nx"])
 def test_the_answer_names_headings_that_added_text_takes_away(app: App, basic: Path, content: str) -> None:
-    # EDIT-05
+    """EDIT-05"""
     (basic / "Log.md").write_bytes(b"# Log\n\n## One\n\na\n\n## Two\n\nb\n")
     done = edit(app, "Log", "append_section", section="One", content=content)
     assert done["warnings"] == ["These are no headings now: 'Two'. Does content end its code blocks and comments?"]
 
 
 def test_text_before_a_rule_becomes_no_heading(app: App, basic: Path) -> None:
-    # EDIT-03, EDIT-05
+    """EDIT-03, EDIT-05"""
     note = basic / "Log.md"
     note.write_bytes(b"# Log\r\n---\r\na\r\n## B\r\n---")
     edit(app, "Log", "prepend_section", section="Log", content="first")
@@ -103,7 +103,7 @@ def test_text_before_a_rule_becomes_no_heading(app: App, basic: Path) -> None:
 
 
 def test_a_heading_with_a_hash_in_its_text_is_found_by_it(app: App, basic: Path) -> None:
-    # EDIT-05
+    """EDIT-05"""
     note = basic / "Log.md"
     note.write_text("## Ticket\n### 42\n## Ticket #42\n## C# notes\n", encoding="utf-8", newline="\n")
     edit(app, "Log", "append_section", section="Ticket#42", content="below")
@@ -115,7 +115,7 @@ def test_a_heading_with_a_hash_in_its_text_is_found_by_it(app: App, basic: Path)
 
 
 def test_a_block_that_loses_its_id_is_reported(app: App) -> None:
-    # EDIT-05
+    """EDIT-05"""
     done = edit(app, "Alpha", "replace_section", section="^brass", content="- [x] Cut it")
     assert [warning.partition(":")[0] for warning in done["warnings"]] == ["The new text has no ^brass"]
 
@@ -133,7 +133,7 @@ def test_a_missing_heading_is_answered_with_those_there_are(app: App) -> None:
 
 @pytest.mark.parametrize("operation", ["append", "prepend", "append_section", "prepend_section"])
 def test_adding_no_text_is_refused_and_leaves_no_empty_line(app: App, basic: Path, operation: str) -> None:
-    # EDIT-06
+    """EDIT-06"""
     before = (basic / "Projects/Alpha.md").read_bytes()
     with pytest.raises(InvalidArguments, match=f"{operation} needs content"):
         edit(app, "Alpha", operation, **({"section": "Plan"} if "section" in operation else {}))
@@ -146,7 +146,7 @@ def test_adding_no_text_is_refused_and_leaves_no_empty_line(app: App, basic: Pat
 def test_a_forgotten_content_deletes_nothing_and_an_empty_one_deletes(
     app: App, basic: Path, where: dict[str, str]
 ) -> None:
-    # EDIT-06
+    """EDIT-06"""
     part = basic / "Part.md"
     part.write_bytes(b"# Part\nAlpha\n")
     with pytest.raises(InvalidArguments, match="needs content: the new text, empty to delete"):
@@ -157,7 +157,7 @@ def test_a_forgotten_content_deletes_nothing_and_an_empty_one_deletes(
 
 
 def test_a_dry_run_shows_the_diff_and_writes_nothing(app: App, basic: Path) -> None:
-    # EDIT-07
+    """EDIT-07"""
     before = (basic / "Home.md").read_bytes()
     answer = edit(app, "Home", "replace_text", find="Welcome.", content="Hello.", dry_run=True)
 
@@ -167,7 +167,7 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(app: App, basic: Path) -> N
 
 
 def test_a_stale_etag_writes_nothing_and_a_fresh_one_does(app: App, basic: Path) -> None:
-    # EDIT-08
+    """EDIT-08"""
     with pytest.raises(AppError) as error:
         edit(app, "Home", "append", content="x", etag="0" * 16)
     assert error.value.error_code == "STALE_ETAG"
@@ -178,7 +178,7 @@ def test_a_stale_etag_writes_nothing_and_a_fresh_one_does(app: App, basic: Path)
 
 
 def test_an_edit_that_changes_nothing_writes_nothing(app: App, basic: Path) -> None:
-    # EDIT-06
+    """EDIT-06"""
     path = basic / "Home.md"
     before = path.stat()
     answer = edit(app, "Home", "replace_text", find="Welcome.", content="Welcome.")
@@ -226,7 +226,7 @@ def test_a_renamed_block_takes_its_links_along(app: App, basic: Path) -> None:
 
 
 def test_the_marks_of_a_heading_are_no_part_of_its_new_text(app: App, basic: Path) -> None:
-    # RENAME-20
+    """RENAME-20"""
     with pytest.raises(AppError, match="level, 2"):
         edit(app, "Reading list", "rename_heading", section="This year", content="# 2026")
     edit(app, "Reading list", "rename_heading", section="This year", content="## Year 2026")
@@ -250,7 +250,7 @@ LINE = st.text(st.sampled_from("ab #-[]^|:'\"\\é日😀\t "), max_size=10)
 def test_appending_changes_the_end_and_no_other_byte(
     app: App, basic: Path, lines: list[str], newline: str, last: bool, bom: bool, junk: bool, content: str
 ) -> None:
-    # EDIT-01, FILE-04, FILE-05
+    """EDIT-01, FILE-04, FILE-05"""
     path = basic / "Generated.md"
     body = newline.join(lines) + (newline if last and lines else "")
     before = (b"\xef\xbb\xbf" if bom else b"") + body.encode() + (b"\xff\xfe" if junk else b"")
@@ -290,7 +290,7 @@ def test_a_part_of_a_note_can_be_read(app: App) -> None:
 
 
 def test_a_page_behind_the_end_of_a_note_is_refused_with_its_length(app: App) -> None:
-    # TOOL-07: it said that it was line 28 of 27
+    """TOOL-07: it said that it was line 28 of 27"""
     length = len(str(read(app, name="Alpha")[1]))
     assert len(str(read(app, name="Alpha", offset=length - 1)[1])) == 1
     for offset in (length, length + 1000):
@@ -341,7 +341,7 @@ def test_one_very_long_line_comes_in_pages_too(app: App, basic: Path) -> None:
 
 
 def test_bytes_that_are_not_utf8_are_shown_and_warned_about(app: App, basic: Path) -> None:
-    # FILE-05
+    """FILE-05"""
     (basic / "Odd.md").write_bytes(b"caf\xe9\n")
     data, text = read(app, name="Odd")
 
@@ -354,7 +354,7 @@ def test_bytes_that_are_not_utf8_are_shown_and_warned_about(app: App, basic: Pat
 
 
 def test_a_note_found_by_an_alias_says_so(app: App) -> None:
-    # NAME-11
+    """NAME-11"""
     data, _ = read(app, name="森あゆみ")
 
     assert data["path"] == "People/Mori Ayumi.md"
@@ -387,7 +387,8 @@ TIGHT = "# Day\n## Log\n\n## Plan\n- [ ] old\n\n## Empty\n"
 )
 def test_text_below_a_heading_keeps_the_blank_line_that_other_headings_have(
     app: App, basic: Path, body: str, operation: str, heading: str, content: str, after: str, newline: str
-) -> None:  # EDIT-11
+) -> None:
+    """EDIT-11"""
     path = basic / "Day.md"
     path.write_text(body, encoding="utf-8", newline=newline)
     edit = {"name": "Day", "operation": operation, "section": heading, "content": content}
@@ -409,7 +410,8 @@ def test_text_below_a_heading_keeps_the_blank_line_that_other_headings_have(
 )
 def test_every_tool_that_adds_below_a_heading_keeps_the_blank_line(
     opened: Opened, tool: str, arguments: dict[str, Any]
-) -> None:  # EDIT-11
+) -> None:
+    """EDIT-11"""
     app = opened({"2026-11-22.md": PARTED, "Templates/Item.md": "- x\n"}, templates={"folder": "Templates"})
     call(app, f"obsidian_{tool}", arguments)
     written = call(app, "obsidian_read_note", {"name": "2026-11-22"}).text
@@ -438,7 +440,7 @@ SECTIONS = "# A\n\none\n\n## B\n\ntwo ^two\n\n### C\n\nthree\n\n## D\nfour\n"
     ],
 )
 def test_a_section_is_removed_with_its_heading(opened: Opened, section: str, before: str, after: str) -> None:
-    # EDIT-12
+    """EDIT-12"""
     app = opened({"N.md": before.encode()})
     made = call(app, "obsidian_edit_note", {"name": "N", "operation": "remove_section", "section": section}).data
     assert _bytes(app).decode() == after
@@ -458,7 +460,7 @@ def test_a_section_is_removed_with_its_heading(opened: Opened, section: str, bef
     ],
 )
 def test_a_section_is_added_behind_another_one(opened: Opened, section: str, before: str, after: str) -> None:
-    # EDIT-12
+    """EDIT-12"""
     app = opened({"N.md": before.encode()})
     given = {"name": "N", "operation": "add_after_section", "section": section, "content": "## New\n\ntext\n"}
     call(app, "obsidian_edit_note", given)

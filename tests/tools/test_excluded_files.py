@@ -45,7 +45,8 @@ def test_a_search_follows_the_excluded_files(app: App, basic: Path, match: str, 
     assert found(app, query, match) == before
 
 
-def test_an_answer_without_hits_says_that_files_are_excluded(app: App, basic: Path) -> None:  # SEARCH-19
+def test_an_answer_without_hits_says_that_files_are_excluded(app: App, basic: Path) -> None:
+    """SEARCH-19"""
     exclude(basic, ["People/"])
 
     assert "user excludes" in data_of(app, "search", query="clocks", folder="people")["note"]
@@ -67,7 +68,8 @@ def test_tags_properties_and_the_graph_follow_the_excluded_files(app: App, basic
     assert data_of(app, "get_properties") != properties
 
 
-def test_a_tag_is_renamed_in_excluded_files_too(app: App, basic: Path) -> None:  # TAG-30
+def test_a_tag_is_renamed_in_excluded_files_too(app: App, basic: Path) -> None:
+    """TAG-30"""
     exclude(basic, ["People/"])
     renamed = data_of(app, "rename_tag", tag="person", to="human")
     assert renamed["changed"]

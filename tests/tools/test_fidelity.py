@@ -107,6 +107,7 @@ def newline_of(data: bytes) -> bytes:
 @QUICK
 @given(before=notes(), text=WORDS)
 def test_what_is_appended_stands_after_every_old_byte(app: App, note: Path, before: bytes, text: str) -> None:
+    """EDIT-10"""
     put(app, note, before)
     run(app, "edit_note", name="Generated", operation="append", content=text)
     added = note.read_bytes().removeprefix(before)
@@ -117,7 +118,7 @@ def test_what_is_appended_stands_after_every_old_byte(app: App, note: Path, befo
     newline = newline_of(before)
     added = added.removeprefix(b"" if ended or empty else newline)
     own = text.encode() + (newline if ended else b"")
-    assert added in (own, newline + own)  # EDIT-10
+    assert added in (own, newline + own)
     run(app, "undo")
     assert note.read_bytes() == before
 
@@ -125,11 +126,12 @@ def test_what_is_appended_stands_after_every_old_byte(app: App, note: Path, befo
 @QUICK
 @given(before=notes(), text=WORDS)
 def test_what_is_prepended_parts_the_old_bytes_in_two(app: App, note: Path, before: bytes, text: str) -> None:
+    """EDIT-10"""
     put(app, note, before)
     run(app, "edit_note", name="Generated", operation="prepend", content=text)
     after = note.read_bytes()
     newline = newline_of(before)
-    ends = (b"", newline, newline * 2)  # EDIT-10
+    ends = (b"", newline, newline * 2)
     forms = [first + text.encode() + last for first in ends for last in ends]
 
     assert any(after == before[:at] + form + before[at:] for at in range(len(before) + 1) for form in forms)
@@ -163,6 +165,7 @@ def test_a_replaced_text_is_the_only_difference(app: App, note: Path, before: by
 def test_an_edited_section_leaves_all_others_alone(
     app: App, note: Path, operation: str, head: bytes, inner: list[bytes], tail: bytes, text: str
 ) -> None:
+    """EDIT-10"""
     newline = b"\n"
     inner = [line for line in inner if not line.startswith((b"```", b"|", b">"))] or [b"inner"]
     assume(b"```" not in head and b"%%" not in head and b"<!--" not in head and b"$" not in head)
@@ -182,7 +185,7 @@ def test_an_edited_section_leaves_all_others_alone(
     if operation != "replace_section":
         old, unified = old.replace(b"\r\n", b"\n"), between.replace(b"\r\n", b"\n")
         own = text.encode() + b"\n"
-        assert old in [unified.replace(form, b"", 1) for form in (own, own + b"\n", b"\n" + own)]  # EDIT-10
+        assert old in [unified.replace(form, b"", 1) for form in (own, own + b"\n", b"\n" + own)]
     run(app, "undo")
     assert note.read_bytes() == before
 
@@ -368,7 +371,8 @@ MENTIONS = st.lists(
 @given(before=notes(), mentions=MENTIONS)
 def test_linked_mentions_get_brackets_and_no_other_byte_changes(
     app: App, basic: Path, note: Path, before: bytes, mentions: list[bytes]
-) -> None:  # LINK-31
+) -> None:
+    """LINK-31"""
     (basic / "Heron.md").write_bytes(b"---\naliases: [grey heron]\n---\n")
     app.vaults.get().look_for("Heron.md")
     before += b"\n\n" + b"\n".join(mentions)

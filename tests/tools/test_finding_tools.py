@@ -81,7 +81,7 @@ def missed(documents: Mapping[str, str]) -> list[str]:
 
 
 def test_what_users_say_finds_the_right_tool_among_sixty_of_other_servers() -> None:
-    # TOOL-20
+    """TOOL-20"""
     others = {name: " ".join(rest) for name, *rest in ([name, name, *rest] for name, *rest in OTHERS)}
     failures = missed(others | {name: described(tool) for name, tool in TOOLS.items()})
     print(*failures, sep="\n")
@@ -90,7 +90,7 @@ def test_what_users_say_finds_the_right_tool_among_sixty_of_other_servers() -> N
 
 
 def test_names_and_titles_alone_find_most_of_the_tools() -> None:
-    # TOOL-20: hosts that load descriptions as they are needed show a model only these
+    """TOOL-20: hosts that load descriptions as they are needed show a model only these"""
     others = {name: name for name, *_ in OTHERS}
     failures = missed(others | {name: f"{name} {tool.title}" for name, tool in TOOLS.items()})
     print(*failures, sep="\n")
@@ -99,7 +99,8 @@ def test_names_and_titles_alone_find_most_of_the_tools() -> None:
 
 
 def test_names_without_titles_find_more_than_half_of_the_tools() -> None:
-    # TOOL-20: the names are contracts, and some of them say a noun only (obsidian_graph, obsidian_similar)
+    """TOOL-20: the names are contracts, and some of them say a noun only (obsidian_graph,
+    obsidian_similar)"""
     failures = missed({name: name for name in [*TOOLS, *(name for name, *_ in OTHERS)]})
     print(*failures, sep="\n")
 

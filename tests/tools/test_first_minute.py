@@ -57,9 +57,9 @@ def app(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> App:
     return app
 
 
-# INDEX-49
 @pytest.mark.parametrize("is_new", [True, False], ids=["new", "known"])
 def test_a_server_that_starts_stores_a_few_changed_notes_before_it_is_asked(tmp_path: Path, *, is_new: bool) -> None:
+    """INDEX-49"""
     root = write_files(tmp_path / "vault", {f"{number}.md": f"[[{number + 1}]]\n" for number in range(20)})
     if not is_new:
         run(app_on(root), "search", query="anything")
@@ -74,7 +74,6 @@ def test_a_server_that_starts_stores_a_few_changed_notes_before_it_is_asked(tmp_
     assert known.index.status().files == 20 + (not is_new)
 
 
-# INDEX-46
 @pytest.mark.parametrize(
     ("match", "query"),
     [
@@ -89,26 +88,27 @@ def test_a_server_that_starts_stores_a_few_changed_notes_before_it_is_asked(tmp_
     ],
 )
 def test_a_first_search_finds_the_note_that_has_the_words(app: App, query: str, match: str) -> None:
+    """INDEX-46"""
     found = run(app, "search", query=query, match=match)
     assert [hit["path"] for hit in found["hits"]] == ["Zed.md"]
     assert "widened" not in found
     assert "incomplete" not in found
 
 
-# INDEX-46
 def test_a_first_search_that_is_cut_says_so_and_gives_no_advice(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """INDEX-46"""
     monkeypatch.setattr(pending_scan, "SCAN_SECONDS", 0.0)
     found = run(app, "search", query="zebroid quaggling")
     assert found["incomplete"].startswith("The index is being built: ")
     assert "widened" not in found
 
 
-# INDEX-46: it found 38 to 79 of 80 notes, and said nothing
 @pytest.mark.parametrize("match", ["exact", "smart"])
 @pytest.mark.parametrize("times", [1, 1_000], ids=["once", "again and again"])
 def test_a_first_search_says_what_it_lacks_while_another_program_writes_all_files_anew(
     app: App, monkeypatch: pytest.MonkeyPatch, match: str, times: int
 ) -> None:
+    """INDEX-46: it found 38 to 79 of 80 notes, and said nothing"""
     vault = app.vaults.get()
     files, head, reads, rounds = vault.files, vault.files.head, itertools.count(), iter(range(times))
 
@@ -128,10 +128,10 @@ def test_a_first_search_says_what_it_lacks_while_another_program_writes_all_file
         assert found["incomplete"].startswith("The index is being built: ")
 
 
-# INDEX-46
 def test_a_first_search_does_not_call_a_file_looked_at_that_is_half_written(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """INDEX-46"""
     files = app.vaults.get().files
     head = files.head
     monkeypatch.setattr(files, "head", lambda disk, most: b"" if disk == "7.md" else head(disk, most))
@@ -141,7 +141,6 @@ def test_a_first_search_does_not_call_a_file_looked_at_that_is_half_written(
     assert "incomplete" in found
 
 
-# INDEX-47
 @pytest.mark.parametrize(
     ("tool", "arguments", "field", "expected"),
     [
@@ -158,6 +157,7 @@ def test_a_first_search_does_not_call_a_file_looked_at_that_is_half_written(
 def test_a_question_about_absence_waits_for_the_whole_index(
     app: App, tool: str, arguments: dict[str, Any], field: str, expected: list[str] | None
 ) -> None:
+    """INDEX-47"""
     found = run(app, tool, **arguments)
     paths = [row if isinstance(row, str) else row.get("path") or row.get("note") for row in found[field]]
     assert paths == expected or (expected is None and paths)
@@ -165,8 +165,8 @@ def test_a_question_about_absence_waits_for_the_whole_index(
     assert app.vaults.get().indexer.pending() == {}
 
 
-# INDEX-47
 def test_a_query_lists_no_note_that_is_not_indexed(app: App) -> None:
+    """INDEX-47"""
     found = run(app, "query", query="LIST WHERE !kind", limit=500)
     indexed = NOTES + 2 - len(app.vaults.get().indexer.pending())
     assert 0 < found["total"] <= indexed < NOTES
@@ -176,7 +176,8 @@ def test_a_query_lists_no_note_that_is_not_indexed(app: App) -> None:
     assert "incomplete" not in links
 
 
-def test_a_call_whose_time_ends_stores_no_file_without_its_facts(tmp_path: Path) -> None:  # INDEX-48
+def test_a_call_whose_time_ends_stores_no_file_without_its_facts(tmp_path: Path) -> None:
+    """INDEX-48"""
     root = write_files(tmp_path / "vault", {"Tasks.md": "".join(f"- [ ] task {number}\n" for number in range(3_000))})
     app = app_on(root)
     try:

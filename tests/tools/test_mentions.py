@@ -49,7 +49,7 @@ def linked(app: App, root: Path, path: str = "Walk.md") -> tuple[str, list[str]]
 
 
 def test_one_call_links_what_is_listed_and_nothing_else(opened: Opened, root: Path) -> None:
-    # LINK-31
+    """LINK-31"""
     walk = (
         b"\xef\xbb\xbf---\r\nwith: Anna\r\n---\r\nMet anna, Anna and ANNA BERG.\r\n"
         b"`Anna` [[Anna]] [Anna](Anna.md) #Anna https://anna.example/Anna anna@example.org [^anna] ^anna\n"
@@ -100,14 +100,14 @@ def test_one_call_links_what_is_listed_and_nothing_else(opened: Opened, root: Pa
 def test_the_link_is_written_as_the_vault_wants_it(
     opened: Opened, root: Path, settings: dict[str, Any], expected: str
 ) -> None:
-    # LINK-20, LINK-21, LINK-22, LINK-31
+    """LINK-20, LINK-21, LINK-22, LINK-31"""
     app = opened({"People/Anna.md": ANNA, "Walks/Walk.md": "Anna and anna\n"}, app=settings)
 
     assert linked(app, root, "Walks/Walk.md") == (f"{expected}\n", [])
 
 
 def test_a_name_that_several_notes_have_is_linked_with_its_path(opened: Opened, root: Path) -> None:
-    # LINK-20
+    """LINK-20"""
     app = opened({"People/Anna.md": ANNA, "Old/Anna.md": "", "Walk.md": "Anna, anna\n"})
     run(app, "link_mentions", name="People/Anna.md")
 
@@ -116,7 +116,7 @@ def test_a_name_that_several_notes_have_is_linked_with_its_path(opened: Opened, 
 
 
 def test_a_name_that_no_link_can_hold_is_refused(opened: Opened, root: Path) -> None:
-    # LINK-28
+    """LINK-28"""
     app = opened({"C#.md": "", "Walk.md": "C# and more\n"})
     with pytest.raises(InvalidName, match="Rename the file first"):
         run(app, "link_mentions", name="C#")
@@ -125,7 +125,7 @@ def test_a_name_that_no_link_can_hold_is_refused(opened: Opened, root: Path) -> 
 
 @pytest.mark.parametrize("quote", ["", "> ", "> > "])
 def test_the_pipe_of_a_link_in_a_cell_is_escaped(opened: Opened, root: Path, quote: str) -> None:
-    # LINK-31, NOTE-42
+    """LINK-31, NOTE-42"""
     rows = "| anna | b |", "| --- | --- |", "| Anna | Anna Berg, anna |", "", "anna"
     table = "".join(f"{quote}{row}\n" for row in rows)
     expected = table.replace("| anna |", r"| [[Anna\|anna]] |").replace("| Anna |", "| [[Anna]] |")
@@ -152,7 +152,7 @@ LEFT = "A link there would be read as something else, or change a heading that l
 def test_a_mention_that_no_link_can_take_the_place_of_stays_and_is_named(
     opened: Opened, root: Path, before: str, after: str | None, lines: list[int]
 ) -> None:
-    # LINK-32
+    """LINK-32"""
     app = opened({"Anna.md": ANNA, "Walk.md": before})
     places = "; ".join(f"Walk.md line {line}" for line in lines)
 
@@ -160,7 +160,7 @@ def test_a_mention_that_no_link_can_take_the_place_of_stays_and_is_named(
 
 
 def test_a_heading_stays_where_links_would_not_find_it_any_more(opened: Opened, root: Path) -> None:
-    # LINK-32
+    """LINK-32"""
     texts = {"People/Anna.md": ANNA, "Walk.md": "## With Anna\ntext\n", "See.md": "[[Walk#With Anna]]\n"}
     app = opened(texts, app={"newLinkFormat": "absolute"})
 
@@ -179,7 +179,7 @@ def test_a_heading_stays_where_links_would_not_find_it_any_more(opened: Opened, 
 def test_references_keys_of_fields_and_fields_of_tasks_are_no_mentions(
     opened: Opened, root: Path, unlinkable: str
 ) -> None:
-    # LINK-30
+    """LINK-30"""
     anna = "---\naliases: [2026-11-22]\n---\n"
     app = opened({"Anna.md": anna, "Walk.md": f"{unlinkable}\n\n- [ ] Walk with Anna 📅 2026-11-25\n"})
 
@@ -189,7 +189,7 @@ def test_references_keys_of_fields_and_fields_of_tasks_are_no_mentions(
 def test_the_data_of_a_drawing_is_left_to_its_plugin_and_the_text_of_a_board_is_linked(
     opened: Opened, root: Path
 ) -> None:
-    # LINK-30, LINK-32, DRAW-4, BOARD-2
+    """LINK-30, LINK-32, DRAW-4, BOARD-2"""
     drawing = "---\nexcalidraw-plugin: parsed\n---\nAnna\n\n# Excalidraw Data\n\n## Text Elements\nAnna ^M6JWXfuQ\n"
     board = "---\nkanban-plugin: board\n---\nAnna\n\n## Lane\n- [ ] Anna\n"
     app = opened({"Anna.md": ANNA, "Drawn.md": drawing, "Board.md": board})
@@ -205,7 +205,7 @@ def text_of(root: Path, path: str) -> str:
 
 
 def test_only_the_notes_that_are_named_are_changed(opened: Opened, root: Path) -> None:
-    # LINK-31, TOOL-14
+    """LINK-31, TOOL-14"""
     app = opened({"Anna.md": ANNA, "a.md": "Anna\n", "b.md": "Anna\n", "c.md": "Bert\n"})
     with pytest.raises(NoteNotFound):
         run(app, "link_mentions", name="Anna", names=["a", "missing"])
@@ -219,7 +219,7 @@ def test_only_the_notes_that_are_named_are_changed(opened: Opened, root: Path) -
 
 
 def test_excluded_files_are_changed_only_where_they_are_named(opened: Opened, root: Path) -> None:
-    # LINK-33, SEARCH-19
+    """LINK-33, SEARCH-19"""
     app = opened({"Anna.md": ANNA, "Old/a.md": "Anna\n"}, app={"userIgnoreFilters": ["Old/"]})
     answer = run(app, "link_mentions", name="Anna")
     assert answer["total"] == 0
@@ -233,7 +233,7 @@ def test_excluded_files_are_changed_only_where_they_are_named(opened: Opened, ro
 
 
 def test_a_name_of_one_letter_is_said_to_be_too_short(opened: Opened) -> None:
-    # LINK-30
+    """LINK-30"""
     answer = run(opened({"A.md": "", "b.md": "A b A\n"}), "link_mentions", name="A")
 
     assert (answer["total"], answer["linked"]) == (0, 0)
@@ -243,7 +243,7 @@ def test_a_name_of_one_letter_is_said_to_be_too_short(opened: Opened) -> None:
 def test_what_one_call_does_not_look_through_is_counted_and_the_next_goes_on(
     opened: Opened, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # LINK-30, LINK-31
+    """LINK-30, LINK-31"""
     monkeypatch.setattr(mentions, "MOST_FILES", 2)
     app = opened({"Anna.md": "", **{f"n{number}.md": "anna\n" for number in range(5)}})
     listed = run(app, "get_links", name="Anna", unlinked=True)
@@ -264,7 +264,7 @@ def test_what_one_call_does_not_look_through_is_counted_and_the_next_goes_on(
 
 
 def test_an_answer_about_many_notes_names_the_first_and_counts_the_rest(opened: Opened) -> None:
-    # TOOL-07, TOOL-14
+    """TOOL-07, TOOL-14"""
     app = opened({"Anna.md": ANNA, **{f"n{number:02}.md": "anna, Anna\n" * 10 for number in range(60)}})
     shown = run(app, "link_mentions", name="Anna", dry_run=True)
     answer = run(app, "link_mentions", name="Anna")
@@ -287,7 +287,7 @@ def limited(root: Path) -> Iterator[App]:
 
 
 def test_notes_that_the_policy_hides_or_keeps_stay_as_they_are(limited: App, root: Path) -> None:
-    # LINK-33, POL-01, POL-02
+    """LINK-33, POL-01, POL-02"""
     before = contents(root)
     answer = run(limited, "link_mentions", name="Anna")
     after = contents(root)
@@ -303,7 +303,7 @@ def test_notes_that_the_policy_hides_or_keeps_stay_as_they_are(limited: App, roo
 def test_a_named_note_that_may_not_be_changed_is_refused_with_all_others(
     limited: App, root: Path, names: list[str]
 ) -> None:
-    # LINK-33, TOOL-14
+    """LINK-33, TOOL-14"""
     before = contents(root)
     with pytest.raises(PermissionDenied, match=r"c\.md"):
         run(limited, "link_mentions", name="Anna", names=names)
@@ -311,7 +311,7 @@ def test_a_named_note_that_may_not_be_changed_is_refused_with_all_others(
 
 
 def test_a_note_that_cannot_be_read_is_named(opened: Opened, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # LINK-33
+    """LINK-33"""
     app = opened({"Anna.md": ANNA, "a.md": "Anna\n", "b.md": "Anna\n", "c.md": "Anna\n"})
     place = app.vaults.get()
     place.indexer.complete()
@@ -337,7 +337,7 @@ def test_a_note_that_cannot_be_read_is_named(opened: Opened, root: Path, monkeyp
 def test_a_note_that_changes_while_the_links_are_planned_gets_them_in_its_new_text(
     opened: Opened, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # LINK-31, SAFE-23
+    """LINK-31, SAFE-23"""
     app = opened({"Anna.md": ANNA, "a.md": "Anna\n"})
     place = app.vaults.get()
     place.indexer.complete()
@@ -359,14 +359,14 @@ def test_a_note_that_changes_while_the_links_are_planned_gets_them_in_its_new_te
     [("anna [x] ", 15_000), ("[[Anna]] and anna berg\n", 3_000), ("# anna\n# Anna\n", 1_000)],
 )
 def test_very_many_mentions_in_one_note_are_linked_in_time(opened: Opened, piece: str, count: int) -> None:
-    # LINK-31, TOOL-09
+    """LINK-31, TOOL-09"""
     app = opened({"Anna.md": ANNA, "Long.md": piece * count})
     with limit_call(7):
         assert run(app, "link_mentions", name="Anna")["linked"] == count
 
 
 def test_very_many_cells_are_linked_in_time(opened: Opened) -> None:
-    # LINK-31, TOOL-09
+    """LINK-31, TOOL-09"""
     app = opened({"Anna.md": ANNA, "Long.md": "|a|b|\n|-|-|\n" + "|anna|Anna|\n" * 3_000})
     with limit_call(7):
         assert run(app, "link_mentions", name="Anna")["linked"] == 6_000

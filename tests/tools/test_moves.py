@@ -57,7 +57,8 @@ def test_links_of_every_form_follow_a_renamed_note(app: App, basic: Path) -> Non
 )
 def test_nothing_is_renamed_while_notes_that_may_link_cannot_be_listed(
     app: App, basic: Path, monkeypatch: pytest.MonkeyPatch, folder: str, number: int, words: str
-) -> None:  # FILE-13
+) -> None:
+    """FILE-13"""
     listing = VaultFolder.listing
 
     def failing(self: VaultFolder, disk: str) -> contextlib.AbstractContextManager[Any]:
@@ -85,7 +86,7 @@ def test_links_in_nested_lists_follow_a_renamed_note(app: App, basic: Path) -> N
 
 
 def test_an_ideographic_space_in_a_new_name_leaves_markdown_links_links(app: App, basic: Path) -> None:
-    # LINK-25
+    """LINK-25"""
     note = basic / "Outline.md"
     note.write_text("[a](Heron.md) [b](<Heron.md>)\n", "utf-8", newline="\n")
     (basic / "Heron.md").write_text("", "utf-8")
@@ -97,7 +98,7 @@ def test_an_ideographic_space_in_a_new_name_leaves_markdown_links_links(app: App
 
 
 def test_a_move_and_its_undo_leave_every_byte_as_it_was(app: App, basic: Path) -> None:
-    # MOVE-02
+    """MOVE-02"""
     before = contents(basic)
     for name, to in [("Alpha", "Archive/Old/Alpha"), ("Projects", "Work"), ("wheel.svg", "gear"), ("Home", "HOME")]:
         run(app, "move_note", name=name, to=to)
@@ -111,7 +112,7 @@ def test_a_move_and_its_undo_leave_every_byte_as_it_was(app: App, basic: Path) -
 
 
 def test_a_dry_run_shows_every_file_and_line_and_changes_nothing(app: App, basic: Path) -> None:
-    # MOVE-04
+    """MOVE-04"""
     before = contents(basic)
     answer = run(app, "move_note", name="Tower clock", to="Clocks/", dry_run=True)
 
@@ -141,13 +142,13 @@ def test_a_dry_run_shows_every_file_and_line_and_changes_nothing(app: App, basic
     ],
 )
 def test_the_target_is_what_a_person_means(app: App, basic: Path, name: str, to: str, path: str) -> None:
-    # MOVE-01
+    """MOVE-01"""
     assert run(app, "move_note", name=name, to=to)["to"] == path
     assert (basic / path).exists()
 
 
 def test_nothing_is_moved_over_another_file(app: App, basic: Path) -> None:
-    # MOVE-03
+    """MOVE-03"""
     before = contents(basic)
     for name, to in [
         ("Alpha", "Tower clock"),
@@ -164,7 +165,7 @@ def test_nothing_is_moved_over_another_file(app: App, basic: Path) -> None:
 
 
 def test_a_name_that_a_note_and_a_folder_have_is_not_guessed(app: App, basic: Path) -> None:
-    # MOVE-06
+    """MOVE-06"""
     (basic / "Deep").mkdir()
     (basic / "Deep/Projects.md").write_bytes(b"a note of the folder's name")
     before = contents(basic)
@@ -191,7 +192,7 @@ def test_a_relative_link_of_a_moved_note_still_leads_where_it_led(app: App, basi
 
 
 def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic: Path) -> None:
-    # TAG-30
+    """TAG-30"""
     before = contents(basic)
     shown = run(app, "rename_tag", tag="work", to="job", dry_run=True)
     assert contents(basic) == before
@@ -207,7 +208,7 @@ def test_a_renamed_tag_is_renamed_everywhere_with_what_is_nested(app: App, basic
 
 
 def test_a_folder_in_another_case_names_only_the_notes_whose_links_change(app: App, basic: Path) -> None:
-    # RENAME-13
+    """RENAME-13"""
     (basic / "Short.md").write_bytes(b"[[Alpha]]")
     (basic / "Long.md").write_bytes(b"[[Projects/Alpha]]")
     answer = run(app, "move_note", name="Projects", to="projects")
@@ -219,7 +220,7 @@ def test_a_folder_in_another_case_names_only_the_notes_whose_links_change(app: A
 
 
 def test_a_tag_that_nothing_has_is_said(app: App) -> None:
-    # TAG-30
+    """TAG-30"""
     answer = run(app, "rename_tag", tag="wrok", to="job")
 
     assert answer["total"] == 0
@@ -227,7 +228,7 @@ def test_a_tag_that_nothing_has_is_said(app: App) -> None:
 
 
 def test_queries_that_still_name_a_renamed_tag_are_said(app: App, basic: Path) -> None:
-    # TAG-32
+    """TAG-32"""
     base = 'filters:\n  and:\n    - file.hasTag("Work")\n    - status == "work"\n    - file.tags.contains("workshop")\n'
     (basic / "Jobs.base").write_text(base, encoding="utf-8", newline="\n")
     dashboard = (
@@ -250,7 +251,7 @@ def test_queries_that_still_name_a_renamed_tag_are_said(app: App, basic: Path) -
 
 
 def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, basic: Path) -> None:
-    # TAG-30
+    """TAG-30"""
     broken = b"---\ntags: [Work/x, y\n---\n#work\n"
     (basic / "Broken.md").write_bytes(broken)
     (basic / "Workshop.md").write_bytes(b"---\na: [workshop, homework\n---\n")
@@ -283,7 +284,8 @@ BINARY = {"Zeros.md": b"\0" * 64, "Wide.md": "[[Alpha]] #work".encode("utf-16"),
 )
 def test_files_that_are_not_text_hinder_no_change_of_others_and_are_named(
     app: App, basic: Path, tool: str, arguments: dict[str, Any], named: str | None
-) -> None:  # RENAME-14, TAG-30, SEARCH-90
+) -> None:
+    """RENAME-14, TAG-30, SEARCH-90"""
     (basic / "Odd").mkdir()
     for name, data in BINARY.items():
         (basic / "Odd" / name).write_bytes(data)
@@ -333,8 +335,8 @@ def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
     ]
 
 
-# FILE-12
 def test_a_note_far_down_is_created_changed_moved_and_brought_back(opened: Opened) -> None:
+    """FILE-12"""
     app = opened({"Home.md": "# Home\n"})
     deep = "/".join(["a folder with a rather long name"] * 10)
     run(app, "create_note", name=f"{deep}/Note", content="A heron. [[Home]]")
@@ -350,7 +352,8 @@ def test_a_note_far_down_is_created_changed_moved_and_brought_back(opened: Opene
 
 @pytest.mark.parametrize("name", ["x" * 252, "会" * 84])
 def test_a_name_of_255_bytes_is_created_moved_and_brought_back(opened: Opened, name: str) -> None:
-    # NAME-07: beside such a name there is no room for `.Note.md.icloud`, which is looked for (SAFE-14).
+    """NAME-07: beside such a name there is no room for `.Note.md.icloud`, which is looked for
+    (SAFE-14)."""
     app = opened({"Home.md": f"[[{name}]]"}, app={"trashOption": "local"})
     folder = app.vaults.get().files.root
     with pytest.raises(AppError, match="no note"):
@@ -366,7 +369,7 @@ def test_a_name_of_255_bytes_is_created_moved_and_brought_back(opened: Opened, n
 
 @needs("names that differ in their normal form")
 def test_a_folder_moves_in_both_normal_forms(opened: Opened) -> None:
-    # MOVE-05: as a sync program between macOS and Linux leaves them
+    """MOVE-05: as a sync program between macOS and Linux leaves them"""
     app = opened({"Ü/a.md": "[[Ü/b]]", "U\u0308/b.md": "", "U\u0308/Deep/c.md": "", "d.md": "[[Ü/b]] [[Ü/Deep/c]]"})
     folder = app.vaults.get().files.root
     before = contents(folder)
@@ -398,7 +401,7 @@ def test_several_notes_move_into_a_folder_and_those_that_are_there_stay(opened: 
 
 
 def test_a_folder_is_renamed_in_case_only(opened: Opened) -> None:
-    # MOVE-01
+    """MOVE-01"""
     app = opened({"Old/a.md": "[[Old/b]]", "Old/b.md": ""})
     run(app, "move_note", name="Old/", to="OLD")
     assert sorted(path for path in contents(app.vaults.get().files.root) if path.endswith(".md")) == [
@@ -417,7 +420,7 @@ def test_a_folder_is_renamed_in_case_only(opened: Opened) -> None:
     ],
 )
 def test_bookmarks_that_a_move_leaves_behind_are_listed(opened: Opened, arguments: dict[str, Any], named: str) -> None:
-    # MOVE-05
+    """MOVE-05"""
     marks = [{"type": "file", "path": "F/A.md"}, {"type": "file", "path": "F/A.md", "subpath": "#h"}]
     app = opened(
         {"F/A.md": "", "Other.md": ""},
@@ -435,7 +438,7 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def test_links_go_on_leading_to_a_note_whose_name_a_new_one_has(opened: Opened) -> None:
-    # RENAME-04
+    """RENAME-04"""
     notes = {
         "x/One.md": "[[One]]",
         "s.md": "---\nup: '[[One|first]]'\n---\n[[One#h]] ![[one|50]] [o](One.md) [[x/One]] `[[One]]`",
@@ -458,7 +461,7 @@ def test_links_go_on_leading_to_a_note_whose_name_a_new_one_has(opened: Opened) 
 def test_where_very_many_files_link_to_a_name_a_new_note_is_made_without_a_look_at_them(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # RENAME-04
+    """RENAME-04"""
     monkeypatch.setattr(move, "MOST_REFERRERS", 2)
     app = opened({"x/One.md": "# H\ntext", **{f"{n}.md": "[[One]]" for n in range(3)}})
     root = app.vaults.get().files.root
@@ -470,7 +473,7 @@ def test_where_very_many_files_link_to_a_name_a_new_note_is_made_without_a_look_
 
 
 def test_a_new_note_that_takes_no_link_over_changes_no_other(opened: Opened) -> None:
-    # RENAME-04
+    """RENAME-04"""
     app = opened({"x/One.md": "", "s.md": "[[One]] [[Two]]"})
     assert len(run(app, "create_note", name="long/way/One")["warnings"]) == 1
     assert "warnings" not in run(app, "create_note", name="Two")
@@ -479,7 +482,7 @@ def test_a_new_note_that_takes_no_link_over_changes_no_other(opened: Opened) -> 
 
 
 def test_links_in_a_note_that_the_policy_keeps_stay_and_are_named(opened: Opened, tmp_path: Path) -> None:
-    # RENAME-04
+    """RENAME-04"""
     (tmp_path / "policy.toml").write_text('write = ["New/", "T/"]\n', encoding="utf-8")
     app = opened({"further/One.md": "", "kept/s.md": "[[One]]", "T/t.md": "[[One]]"})
     *_, changed, kept = run(app, "create_note", name="New/One")["warnings"]
@@ -489,7 +492,7 @@ def test_links_in_a_note_that_the_policy_keeps_stay_and_are_named(opened: Opened
 
 
 def test_a_new_attachment_changes_no_note_and_names_those_whose_links_it_takes_over(opened: Opened) -> None:
-    # RENAME-04
+    """RENAME-04"""
     app = opened({"x/p.png": "one", "s.md": "![[p.png]]", "t.md": "![[x/p.png]]"})
     (warning,) = run(app, "add_attachment", name="p.png", data="AAAA")["warnings"]
     assert "lead to the new one now, in s.md." in warning

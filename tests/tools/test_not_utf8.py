@@ -132,9 +132,8 @@ BROKEN = [b"\xff", b"\xe2\x82", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xc0\xaf", b
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_every_read_and_search_shows_a_broken_character_as_it_is_found(
-    app: App, basic: Path, broken: bytes
-) -> None:  # FILE-17
+def test_every_read_and_search_shows_a_broken_character_as_it_is_found(app: App, basic: Path, broken: bytes) -> None:
+    """FILE-17"""
     (basic / "Bad.md").write_bytes(b"# Part\nquuxly " + broken + b" end\n")
     (basic / "Bad.txt").write_bytes(b"quuxly " + broken + b" end\n")
     reads: list[tuple[str, dict[str, Any]]] = [
@@ -177,7 +176,8 @@ def test_errors_show_no_half_of_a_character(app: App, bad: Path, tool: str, argu
     said.encode()
 
 
-def test_a_new_note_is_made_from_a_template_that_is_not_utf8(app: App, bad: Path) -> None:  # FILE-17
+def test_a_new_note_is_made_from_a_template_that_is_not_utf8(app: App, bad: Path) -> None:
+    """FILE-17"""
     made = call(app, "obsidian_create_note", {"name": "Made", "template": "Bad", "content": "more"}).data
 
     assert b"# Caf\xe9 one" in bad.with_name("Made.md").read_bytes()

@@ -38,7 +38,8 @@ def where_held(*names: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", where_held(*ODD))
-def test_a_file_is_reached_under_the_name_that_lists_show(opened: Opened, name: str) -> None:  # NAME-14
+def test_a_file_is_reached_under_the_name_that_lists_show(opened: Opened, name: str) -> None:
+    """NAME-14"""
     app = opened({name: "- [ ] old\n", "Other.md": "x\n", "Folder/y.md": "x\n"})
     listed = call(app, "obsidian_list_files", {"recursive": True}).data["files"]
     assert name in [file["path"] for file in listed]
@@ -59,7 +60,8 @@ def test_a_file_is_reached_under_the_name_that_lists_show(opened: Opened, name: 
 
 
 @needs("names with a colon")
-def test_an_odd_name_needs_no_folder_and_no_extension(opened: Opened) -> None:  # NAME-14
+def test_an_odd_name_needs_no_folder_and_no_extension(opened: Opened) -> None:
+    """NAME-14"""
     app = opened({"deep/a:b.md": "in a", " space.md": "in space", "space.md": "plain", "1/c:d.md": "", "2/c:d.md": ""})
     assert call(app, "obsidian_read_note", {"name": "a:b"}).text == "in a"
     assert call(app, "obsidian_read_note", {"name": " space"}).text == "in space"
@@ -75,7 +77,7 @@ def test_an_odd_name_needs_no_folder_and_no_extension(opened: Opened) -> None:  
     "folder", where_held(" space", "\u00a0nbsp", "a:b", "c\\d", "tail ", "deep/ x:y", "\u2028line")
 )
 def test_a_folder_is_reached_under_the_name_that_lists_show(opened: Opened, tmp_path: Path, folder: str) -> None:
-    # NAME-14
+    """NAME-14"""
     app = opened({f"{folder}/in.md": "- [ ] zebroid\n", "Other.md": "- [ ] zebroid\n# Part\nx\n"})
     root = tmp_path / "vault"
     (root / folder / " empty").mkdir()
@@ -113,7 +115,8 @@ def test_a_folder_is_reached_under_the_name_that_lists_show(opened: Opened, tmp_
     assert not (root / folder).exists()
 
 
-def test_a_plain_folder_is_meant_by_a_name_with_spaces_around_it(opened: Opened) -> None:  # NAME-01, NAME-14
+def test_a_plain_folder_is_meant_by_a_name_with_spaces_around_it(opened: Opened) -> None:
+    """NAME-01, NAME-14"""
     app = opened({"dir/a.md": "x"})
     assert call(app, "obsidian_list_files", {"folder": " dir/ "}).data["folder"] == "dir"
     assert call(app, "obsidian_create_note", {"name": " dir/b "}).data["path"] == "dir/b.md"
@@ -125,7 +128,8 @@ def test_a_plain_folder_is_meant_by_a_name_with_spaces_around_it(opened: Opened)
 @pytest.mark.parametrize("character", ["\u2028", "\u2029", "\u0085", "\u202e", "\u202a", "\u2066", "\u2069", "\x7f"])
 def test_new_names_hold_no_line_ends_and_nothing_that_turns_the_direction_of_writing(
     app: App, basic: Path, character: str
-) -> None:  # NAME-07
+) -> None:
+    """NAME-07"""
     before = sorted(basic.rglob("*"))
     attempts: list[tuple[str, dict[str, Any]]] = [
         ("create_note", {"name": f"a{character}b"}),
@@ -150,7 +154,8 @@ WRITES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("tool", WRITES)
-def test_no_tool_writes_a_character_that_makes_a_note_unreadable(app: App, basic: Path, tool: str) -> None:  # FILE-10
+def test_no_tool_writes_a_character_that_makes_a_note_unreadable(app: App, basic: Path, tool: str) -> None:
+    """FILE-10"""
     before = {path: path.read_bytes() for path in basic.rglob("*.md")}
     with pytest.raises(InvalidArguments, match="It would hold a NUL character"):
         call(app, f"obsidian_{tool}", WRITES[tool])
@@ -161,7 +166,8 @@ def test_no_tool_writes_a_character_that_makes_a_note_unreadable(app: App, basic
 @pytest.mark.parametrize("arguments", [{"task": "Cut the wheel"}, {"action": "add", "text": "x", "name": "Alpha"}])
 def test_a_status_that_would_break_the_line_or_the_checkbox_or_that_nobody_sees_is_refused(
     shared_app: App, status: str, arguments: dict[str, Any]
-) -> None:  # TASK-41
+) -> None:
+    """TASK-41"""
     note = shared_app.vaults.get().files.root / "Projects/Alpha.md"
     before = note.read_bytes()
     with pytest.raises(InvalidArguments, match="status"):

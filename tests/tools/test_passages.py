@@ -45,7 +45,7 @@ def snippets(app: App, **arguments: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("match", ["smart", "exact"])
 def test_passages_are_the_paragraphs_to_quote_with_heading_and_link(opened: Opened, match: str) -> None:
-    # SEARCH-77
+    """SEARCH-77"""
     app = opened({"Birds/Heron.md": NOTE})
 
     link = "[[Heron#A heron eats]]"
@@ -62,7 +62,7 @@ def test_passages_are_the_paragraphs_to_quote_with_heading_and_link(opened: Open
 
 
 def test_passages_stay_within_the_answer_and_a_long_one_is_cut_around_the_words(opened: Opened) -> None:
-    # SEARCH-74, SEARCH-77
+    """SEARCH-74, SEARCH-77"""
     app = opened({f"{n}.md": f"{'before ' * 2000}wheel{' after' * 2000}" for n in range(30)})
     answer = run(app, query="wheel", show="passages", limit=30)
 
@@ -74,7 +74,7 @@ def test_passages_stay_within_the_answer_and_a_long_one_is_cut_around_the_words(
 
 @pytest.mark.parametrize("match", ["smart", "exact"])
 def test_in_one_note_all_matching_lines_are_listed_in_pages(opened: Opened, match: str) -> None:
-    # SEARCH-80
+    """SEARCH-80"""
     lines = [f"line {n} has the wheel" if n % 2 else f"line {n}" for n in range(1, 401)]
     app = opened({"Long.md": "\n".join(lines), "Other.md": "wheel"})
     found: list[int] = []
@@ -93,7 +93,7 @@ def test_in_one_note_all_matching_lines_are_listed_in_pages(opened: Opened, matc
 @pytest.mark.parametrize("match", ["smart", "exact"])
 @pytest.mark.parametrize("show", ["lines", "passages"])
 def test_lines_of_one_note_that_have_more_of_the_words_come_first(opened: Opened, match: str, show: str) -> None:
-    # SEARCH-80
+    """SEARCH-80"""
     rows = [f"| Book {n} | Author {n % 37} |" for n in range(1, 401)]
     lines = ["# Books", "| Title | Author |", "| --- | --- |", *rows] if show == "lines" else ["# Books", "", *rows]
     app = opened({"Books.md": ("\n" if show == "lines" else "\n\n").join(lines)})
@@ -108,7 +108,7 @@ def test_lines_of_one_note_that_have_more_of_the_words_come_first(opened: Opened
 
 @pytest.mark.parametrize("show", ["lines", "passages"])
 def test_the_lines_of_a_long_note_take_time_in_proportion(opened: Opened, show: str) -> None:
-    # SEARCH-80
+    """SEARCH-80"""
     count = 20_000
     app = opened({"Long.md": "\n\n".join(f"line {n} has the wheel and{' a few more words' * 4}" for n in range(count))})
     assert run(app, query="nothing", name="Long")["total"] == 0
@@ -125,7 +125,7 @@ def test_the_lines_of_a_long_note_take_time_in_proportion(opened: Opened, show: 
 
 @pytest.mark.parametrize("show", ["lines", "passages"])
 def test_a_long_line_with_many_words_of_the_query_takes_time_in_proportion(opened: Opened, show: str) -> None:
-    # SEARCH-80
+    """SEARCH-80"""
     app = opened({"Long.md": "the wheel and more words " * 20_000 + "round wheel"})
     assert run(app, query="nothing", name="Long")["total"] == 0
 
@@ -138,7 +138,7 @@ def test_a_long_line_with_many_words_of_the_query_takes_time_in_proportion(opene
 
 
 def test_a_search_in_a_note_that_is_not_there_or_in_many_is_refused(opened: Opened) -> None:
-    # SEARCH-80
+    """SEARCH-80"""
     app = opened({"A.md": "wheel"})
     with pytest.raises(NoteNotFound):
         run(app, query="wheel", name="B")
@@ -157,7 +157,7 @@ def test_a_search_in_a_note_that_is_not_there_or_in_many_is_refused(opened: Open
 )
 @pytest.mark.parametrize("match", ["smart", "exact"])
 def test_a_snippet_of_a_property_shows_its_value(opened: Opened, query: str, shown: str, match: str) -> None:
-    # SEARCH-73
+    """SEARCH-73"""
     properties = 'status: active\nattendees:\n  - Anna\n  - "[[Bob]]"\ntags: [x, y]\n'
     app = opened({"Note.md": f"---\n{properties}---\nText.\n"})
     assert [snippet["text"] for snippet in snippets(app, query=query, match=match)] == [shown]
@@ -166,7 +166,7 @@ def test_a_snippet_of_a_property_shows_its_value(opened: Opened, query: str, sho
 def test_the_command_line_prints_passages_and_counts_lines(
     opened: Opened, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    # CLI-09
+    """CLI-09"""
     opened({"Heron.md": "# Food\n\nA heron\neats fish.\n\nNo other heron.\n"})
     main.run(["--vault", str(tmp_path / "vault"), "search", "fish", "--show", "passages"])
     assert capfd.readouterr().out == "Heron.md\n  # Food\n     3: A heron\n        eats fish.\n"

@@ -31,7 +31,7 @@ def visible_bytes(names: str) -> int:
 
 @pytest.mark.parametrize(("names", "most"), [("core", 6 * 1024), ("standard", 15 * 1024), ("all", 24 * 1024)])
 def test_a_profile_is_within_its_size(names: str, most: int) -> None:
-    # TOOL-08, TOOL-16
+    """TOOL-08, TOOL-16"""
     assert visible_bytes(names) <= most
 
 
@@ -49,7 +49,7 @@ def test_every_argument_of_every_tool_has_a_description() -> None:
 
 
 def test_standard_has_what_the_jobs_need_and_no_description_names_another_tool() -> None:
-    # TOOL-16
+    """TOOL-16"""
     needed = {"attachments", "add_attachment", "edit_canvas", "rename_tag", "batch", "history", "undo"}
     assert needed <= {name.removeprefix("obsidian_") for name in profile("standard")}
     for tool in TOOLS.values():
@@ -58,7 +58,7 @@ def test_standard_has_what_the_jobs_need_and_no_description_names_another_tool()
 
 
 def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) -> None:
-    # TOOL-16
+    """TOOL-16"""
     small = app.replace(config=app.config.replace(tools="search, obsidian_read_note"))
 
     assert set(list_tools(small)) == {"obsidian_search", "obsidian_read_note"}
@@ -74,7 +74,7 @@ def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: A
 
 @pytest.mark.parametrize("names", ["core", "standard", "search,read_note"])
 def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_tool(app: App, names: str) -> None:
-    # TOOL-16, TOOL-26
+    """TOOL-16, TOOL-26"""
     chosen = set(profile(names)) - {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
     with http_client(app.replace(config=app.config.replace(tools=names))) as client:
@@ -110,7 +110,7 @@ def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_too
 
 
 def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: App) -> None:
-    # TOOL-26
+    """TOOL-26"""
     whole, reading = (
         build_server(app.replace(config=app.config.replace(read_only=read_only))).instructions or ""
         for read_only in (False, True)
@@ -121,7 +121,8 @@ def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: Ap
 
 
 def test_errors_advise_only_tools_that_can_be_called(app: App) -> None:
-    # TOOL-27
+    """TOOL-27"""
+
     def refused(tools: str, tool: str, **arguments: Any) -> str:
         here = app.replace(config=app.config.replace(tools=tools))
         with pytest.raises(AppError) as error:
@@ -150,7 +151,7 @@ REMARKED: list[tuple[str, dict[str, Any], str]] = [
 def test_remarks_advise_only_tools_that_can_be_called(
     app: App, basic: Path, tool: str, arguments: dict[str, Any], advised: str
 ) -> None:
-    # TOOL-27
+    """TOOL-27"""
     (basic / "old").mkdir()
     (basic / "old/Note.md").write_text("zebroid", encoding="utf-8")
     (basic / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["old/"]}', encoding="utf-8")
@@ -188,7 +189,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
 def test_an_answer_fits_its_schema_and_is_the_text(app: App, name: str, arguments: dict[str, Any]) -> None:
-    # TOOL-17
+    """TOOL-17"""
     if name == "undo":
         call(app, "obsidian_create_note", {"name": "New"})
     tool = TOOLS[f"obsidian_{name}"]
@@ -201,7 +202,7 @@ def test_an_answer_fits_its_schema_and_is_the_text(app: App, name: str, argument
 
 
 def test_a_property_that_a_note_leaves_empty_fits_the_schema(app: App, basic: Path) -> None:
-    # TOOL-17: clients that hold answers to their schema refused the whole answer
+    """TOOL-17: clients that hold answers to their schema refused the whole answer"""
     (basic / "Empty.md").write_text("---\nstatus:\n---\n", encoding="utf-8", newline="\n")
     app.vaults.get().refresh()
     tool = TOOLS["obsidian_get_properties"]
@@ -214,7 +215,7 @@ def test_a_property_that_a_note_leaves_empty_fits_the_schema(app: App, basic: Pa
 
 
 def test_every_output_schema_is_a_schema_of_objects() -> None:
-    # TOOL-17
+    """TOOL-17"""
     for tool in TOOLS.values():
         if (schema := answer_schema(tool)) is not None:
             Draft202012Validator.check_schema(schema)
@@ -222,7 +223,7 @@ def test_every_output_schema_is_a_schema_of_objects() -> None:
 
 
 def test_members_that_have_no_value_are_left_out_and_long_lists_say_how_to_go_on(app: App) -> None:
-    # TOOL-06, TOOL-07
+    """TOOL-06, TOOL-07"""
     page = call(app, "obsidian_list_files", {"recursive": True, "limit": 2}).data
     rest = call(app, "obsidian_list_files", {"recursive": True, "offset": page["next_offset"]}).data
 

@@ -50,7 +50,7 @@ def row(tool: Tool, *, of_views: bool) -> dict[str, Any]:
 
 
 def test_the_table_of_entries_says_what_the_functions_say(update: bool) -> None:
-    # TOOL-01
+    """TOOL-01"""
     groups = {"tools": TOOLS, "views": VIEW_TOOLS, "research": RESEARCH_TOOLS}
     rows = {
         group: {name: row(tool, of_views=tools is VIEW_TOOLS) for name, tool in tools.items()}
@@ -67,7 +67,7 @@ def test_the_plugins_tools_say_what_clients_know(update: bool) -> None:
 
 
 def test_the_entries_need_the_standard_library_alone() -> None:
-    # TOOL-01
+    """TOOL-01"""
     code = (
         "import sys; before = set(sys.modules); from obsidian_mcp.tools import entries; "
         "entries.select_tools('core', shows_views=True), entries.published(); "

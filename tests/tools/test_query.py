@@ -118,7 +118,7 @@ def test_a_note_alone_answers_its_own_queries_in_order(opened: Opened) -> None:
 
 
 def test_a_search_of_the_app_in_a_note_says_how_it_is_asked_here(opened: Opened) -> None:
-    # QUERIES-07
+    """QUERIES-07"""
     (block,) = run(opened({"Home.md": "# Home\n```query\ntag:#a\n```\n"}), this="Home")["blocks"]
     assert (block["line"], block["language"]) == (2, "query")
     assert "obsidian_search" in block["error"]
@@ -366,7 +366,7 @@ views:
 def test_a_base_is_asked_about_the_rows_of_a_table(
     opened: Opened, arguments: dict[str, Any], rows: list[Any], lines: list[int]
 ) -> None:
-    # QUERIES-09
+    """QUERIES-09"""
     app = opened({"Stock.md": TABLES, "Home.md": ""})
     answer = run(app, this="Stock", language="table", **arguments)
     assert (answer["rows"], answer["lines"], answer["total"]) == (rows, lines, len(rows))
@@ -379,7 +379,7 @@ def test_a_base_is_asked_about_the_rows_of_a_table(
     ["cots > 3", "if(cots > 3, 1, 2) == 1", "views: [{type: table, name: V, sort: [cots]}]", "formulas: {a: cots}"],
 )
 def test_a_name_that_is_no_column_of_the_table_is_refused_with_the_columns(opened: Opened, query: str) -> None:
-    # QUERIES-09
+    """QUERIES-09"""
     app = opened({"Stock.md": TABLES})
     with pytest.raises(QueryInvalid, match=r"no column 'cots'. Its columns are 'Item', 'Cost'"):
         run(app, this="Stock", language="table", table_number=1, query=query)

@@ -55,9 +55,9 @@ def test_commands_are_named_once() -> None:
     assert len({entry.command for entry in entries.table().tools.values()}) == len(TOOLS)
 
 
-# CLI-20
 def test_texts_of_the_program_name_only_tools_that_there_are() -> None:
-    """An error that says how to go on with a tool that does not exist sends a model astray."""
+    """CLI-20: An error that says how to go on with a tool that does not exist sends a model
+    astray."""
     known = {*TOOLS, *VIEW_TOOLS, *PLUGIN_TOOLS, "obsidian_mcp"}
     name_of_tool = re.compile(r"(?<![./`\w])obsidian_[a-z_]+")
     named: dict[str, str] = {}
@@ -81,7 +81,8 @@ def test_a_call_imports_the_module_of_its_tool_alone() -> None:
     assert here & set(done.stdout.split()) == {f"{tools.__name__}.notes"}
 
 
-def test_an_answer_with_half_of_a_character_and_no_number_is_json() -> None:  # FILE-05
+def test_an_answer_with_half_of_a_character_and_no_number_is_json() -> None:
+    """FILE-05"""
     assert (
         json_codec.encode({"n": [float("nan"), 1.5], "half": "\ud83d"}) == '{"n":[null,1.5],"half":"\ufffd"}'.encode()
     )

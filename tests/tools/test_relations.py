@@ -22,7 +22,7 @@ def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(app: App, basic: Path) -> None:
-    # LINK-30
+    """LINK-30"""
     (basic / "Heron.md").write_text("---\naliases: [アオサギ, x]\n---\nThe heron.\n", "utf-8", newline="\n")
     (basic / "Pond.md").write_text(
         "---\nbird: Heron\n---\nA HERON and [[Heron]] and `heron`.\n\n%% heron %%\n\n```\nheron\n```\n"
@@ -37,7 +37,7 @@ def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(
 
 
 def test_no_mention_is_where_a_link_would_break_an_address_a_tag_or_another_mark(app: App, basic: Path) -> None:
-    # LINK-30
+    """LINK-30"""
     unlinkable = (
         "https://example.com/Heron and http://localhost/heron, www.heron.example, heron@pond.example",
         "<https://example.com/heron> <mailto:heron@pond.example> obsidian://open?vault=v&file=Heron",
@@ -66,7 +66,7 @@ def test_no_mention_is_where_a_link_would_break_an_address_a_tag_or_another_mark
 
 @pytest.mark.parametrize("piece", ["a.", "a@", "[!", "[^", "x://(", "www.(", "^a"])
 def test_mentions_in_a_very_long_line_are_found_in_time(app: App, basic: Path, piece: str) -> None:
-    # LINK-30
+    """LINK-30"""
     text = piece * (100_000 // len(piece)) + " Tower clock\n"
     (basic / "Long.md").write_text(text, encoding="utf-8", newline="\n")
     with limit_call(4):
@@ -75,7 +75,7 @@ def test_mentions_in_a_very_long_line_are_found_in_time(app: App, basic: Path, p
 
 
 def test_mentions_in_notes_that_are_not_utf_8_are_shown_as_text(app: App, basic: Path) -> None:
-    # LINK-30, FILE-05
+    """LINK-30, FILE-05"""
     (basic / "Heron.md").write_bytes(b"---\naliases: [gr\xfcn]\n---\n")
     (basic / "Pond.md").write_bytes(b"A heron, gr\xfcn.\n")
     answer = call(app, "obsidian_get_links", {"name": "Heron", "unlinked": True}).contents()[0]
@@ -96,7 +96,7 @@ def test_pages_of_mentions_hold_each_once(app: App, basic: Path) -> None:
 
 
 def test_very_many_mentions_beside_very_many_links_are_found_in_time(app: App, basic: Path) -> None:
-    # LINK-30
+    """LINK-30"""
     for name in ("Long one.md", "Long two.md"):
         (basic / name).write_text("[[Anna]] and Tower clock\n" * 12_000, encoding="utf-8", newline="\n")
     with limit_call(15):
@@ -105,7 +105,7 @@ def test_very_many_mentions_beside_very_many_links_are_found_in_time(app: App, b
 
 
 def test_a_name_inside_a_longer_name_is_one_mention(app: App, basic: Path) -> None:
-    # LINK-30
+    """LINK-30"""
     (basic / "Anna.md").write_text("---\naliases: [Anna Berg]\n---\n", "utf-8", newline="\n")
     (basic / "Walk.md").write_text("Anna said that Anna Berg walks.\n", "utf-8", newline="\n")
     found = run(app, "get_links", name="Anna", unlinked=True)["mentions"]
@@ -124,7 +124,7 @@ class Waiting:
 
 
 def test_while_files_are_not_indexed_yet_nothing_is_said_to_be_missing(app: App, basic: Path) -> None:
-    # INDEX-40, NAME-11, SEARCH-64
+    """INDEX-40, NAME-11, SEARCH-64, INDEX-47"""
     place = app.vaults.get()
     indexer = place.indexer
     indexer.complete()
@@ -142,7 +142,7 @@ def test_while_files_are_not_indexed_yet_nothing_is_said_to_be_missing(app: App,
     assert pending in run(app, "search", query="Alpha", group="legs")["incomplete"]
     assert pending in PROMPTS["find_connections"].text(app, {"note": "Alpha"})
 
-    # INDEX-47: these wait
+    # these wait
     assert run(app, "read_note", name="Heron 7")["path"] == "Bird 7.md"
     assert "incomplete" not in run(app, "get_links", name="Alpha", unlinked=True)
     with pytest.raises(NoteNotFound, match="There is no"):
@@ -153,7 +153,7 @@ def test_while_files_are_not_indexed_yet_nothing_is_said_to_be_missing(app: App,
 
 
 def test_near_duplicates_come_first_and_are_marked(app: App, basic: Path) -> None:
-    # SEARCH-90, SEARCH-91
+    """SEARCH-90, SEARCH-91"""
     text = "The grey heron stands in the pond at dawn and waits for frogs, fish and newts near the reeds."
     (basic / "Heron.md").write_text(text, "utf-8", newline="\n")
     (basic / "Heron copy.md").write_text(text + " It is patient.", "utf-8", newline="\n")
@@ -167,7 +167,7 @@ def test_near_duplicates_come_first_and_are_marked(app: App, basic: Path) -> Non
 
 
 def test_equal_notes_come_in_the_order_of_their_paths_whenever_they_were_written(app: App) -> None:
-    # SEARCH-90, SEARCH-66
+    """SEARCH-90, SEARCH-66"""
     text = "The grey heron stands in the pond at dawn and waits for frogs near the reeds. "
     for name, tag in (("Heron", ""), ("Zoo", "#birds/grey"), ("Aviary", "#Birds/Grey")):
         run(app, "create_note", name=name, content=text + tag)
@@ -183,7 +183,7 @@ def test_an_empty_note_is_like_nothing(app: App, basic: Path) -> None:
 
 
 def test_notes_that_a_search_finds_move_together_with_their_links_as_one_change(app: App, basic: Path) -> None:
-    # TOOL-14
+    """TOOL-14"""
     before, unresolved = contents(basic), run(app, "graph", question="unresolved")
     shown = run(app, "move_note", query="tag:#work", to="Archive/", dry_run=True)
     assert contents(basic) == before

@@ -63,7 +63,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_exactly_search_and_fetch_are_offered_and_can_be_called(app: App) -> None:
-    # TOOL-25
+    """TOOL-25"""
     with serving(app) as url:
         tools = ask(url, "tools/list")["result"]["tools"]
         refused = ask(url, "tools/call", name="obsidian_read_note", arguments={"name": "Long"})
@@ -78,7 +78,7 @@ def test_exactly_search_and_fetch_are_offered_and_can_be_called(app: App) -> Non
 
 
 def test_an_error_of_fetch_advises_the_search_that_is_offered(app: App) -> None:
-    # TOOL-27
+    """TOOL-27"""
     with serving(app) as url:
         refused = ask(url, "tools/call", name="fetch", arguments={"id": "Xyzzy.md"})
     assert "There is no note 'Xyzzy.md' in the vault. Look with search." in json.dumps(refused)
@@ -86,7 +86,7 @@ def test_an_error_of_fetch_advises_the_search_that_is_offered(app: App) -> None:
 
 
 def test_every_id_that_search_finds_can_be_fetched_and_nothing_is_written(app: App, vault: Path) -> None:
-    # TOOL-25
+    """TOOL-25"""
     before = contents(vault)
     with serving(app) as url:
         schemas = {tool["name"]: tool["outputSchema"] for tool in ask(url, "tools/list")["result"]["tools"]}
@@ -110,7 +110,7 @@ def test_every_id_that_search_finds_can_be_fetched_and_nothing_is_written(app: A
 
 
 def test_a_long_note_is_cut_and_says_so(app: App) -> None:
-    # TOOL-25
+    """TOOL-25"""
     with serving(app) as url:
         note = answer(url, "fetch", id="Long.md")
 
@@ -120,7 +120,7 @@ def test_a_long_note_is_cut_and_says_so(app: App) -> None:
 
 
 def test_notes_that_are_published_have_their_public_address(app: App) -> None:
-    # TOOL-25
+    """TOOL-25"""
     with serving(app, public_url="https://notes.example.com/mine/") as url:
         found = answer(url, "search", query="waits")
 
@@ -133,6 +133,6 @@ def test_a_public_address_that_is_no_url_is_refused() -> None:
 
 
 def test_without_http_the_profile_is_refused_with_how_to_start_it(app: App) -> None:
-    # TOOL-25
+    """TOOL-25"""
     with pytest.raises(InvalidArguments, match="--tools research http"):
         list_tools(app)

@@ -97,14 +97,16 @@ PERIODS: list[tuple[dict[str, str], set[str]]] = [
 @pytest.mark.parametrize("match", ["smart", "exact"])
 def test_files_changed_in_a_period_are_found(
     vault: App, period: dict[str, str], expected: set[str], match: str
-) -> None:  # SEARCH-12
+) -> None:
+    """SEARCH-12"""
     data = searched(vault, **period, match=match)
 
     assert {hit["path"] for hit in data["hits"]} == expected
     assert data["total"] == len(expected)
 
 
-def test_properties_are_compared_with_days_in_words(vault: App) -> None:  # QUERY-56
+def test_properties_are_compared_with_days_in_words(vault: App) -> None:
+    """QUERY-56"""
     assert set(paths(vault, "[due:<last monday]")) == {"Note 2.md", "Note 10.md"}
     assert paths(vault, "[due:>last monday]", match="exact") == []
     assert paths(vault, '[due:"may 2024"]', match="exact") == ["Note 2.md"]
@@ -112,7 +114,8 @@ def test_properties_are_compared_with_days_in_words(vault: App) -> None:  # QUER
         searched(vault, "[due:>soon]")
 
 
-def test_a_period_may_name_its_zone(vault: App) -> None:  # SEARCH-12
+def test_a_period_may_name_its_zone(vault: App) -> None:
+    """SEARCH-12"""
     local = datetime.fromisoformat(YEARS["note 1.md"]).astimezone()
     zulu = local.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     later = (local + timedelta(seconds=1)).isoformat()
@@ -123,7 +126,8 @@ def test_a_period_may_name_its_zone(vault: App) -> None:  # SEARCH-12
 
 @pytest.mark.parametrize("text", ["soon", "7", "7 parsecs", "2024-13", "2024-02-30", "31.13.2024", "last night"])
 @pytest.mark.parametrize("argument", ["modified_after", "modified_before"])
-def test_a_time_that_is_none_is_refused_with_examples(vault: App, argument: str, text: str) -> None:  # SEARCH-12
+def test_a_time_that_is_none_is_refused_with_examples(vault: App, argument: str, text: str) -> None:
+    """SEARCH-12"""
     with pytest.raises(InvalidArguments) as refused:
         searched(vault, **{argument: text})
 
@@ -139,7 +143,8 @@ def test_attachments_are_filtered_as_notes_are(vault: App) -> None:
     assert "zebra.png" not in paths(vault, "file:zebra", folder="Projects")
 
 
-def test_folder_tag_and_property_narrow_in_one_query(vault: App) -> None:  # SEARCH-11
+def test_folder_tag_and_property_narrow_in_one_query(vault: App) -> None:
+    """SEARCH-11"""
     assert set(paths(vault, folder="Projects")) == {"Projects/Beta.md", "Projects/archive/Old.md"}
     assert set(paths(vault, folder="projects/ARCHIVE")) == {"Projects/archive/Old.md"}
     assert set(paths(vault, "zebra tag:#work")) == {"Note 2.md", "Note 10.md", "note 1.md"}
@@ -147,7 +152,8 @@ def test_folder_tag_and_property_narrow_in_one_query(vault: App) -> None:  # SEA
     assert paths(vault, "zebra tag:work [rating:>5]", modified_before="2024-05-11") == ["Note 2.md"]
 
 
-def test_a_folder_that_is_not_there_is_refused(vault: App) -> None:  # SEARCH-11
+def test_a_folder_that_is_not_there_is_refused(vault: App) -> None:
+    """SEARCH-11"""
     assert searched(vault, "quagga", folder="Projects")["total"] == 0
     for arguments in ({}, {"group": "tag"}, {"match": "exact"}):
         with pytest.raises(NoteNotFound) as refused:
@@ -155,7 +161,8 @@ def test_a_folder_that_is_not_there_is_refused(vault: App) -> None:  # SEARCH-11
         assert refused.value.data["folder"] == "Projcts"
 
 
-def test_wider_circles_are_drawn_where_the_filters_leave_nothing(vault: App) -> None:  # SEARCH-51
+def test_wider_circles_are_drawn_where_the_filters_leave_nothing(vault: App) -> None:
+    """SEARCH-51"""
     data = searched(vault, "zebras kind", folder="Projects")
 
     assert {hit["path"] for hit in data["hits"]} == {"Projects/Beta.md", "Projects/archive/Old.md"}
@@ -184,14 +191,15 @@ ORDERS: list[tuple[str, list[str]]] = [
 
 @pytest.mark.parametrize(("sort", "expected"), ORDERS, ids=[sort for sort, _ in ORDERS])
 def test_results_come_in_the_order_that_was_asked_for(vault: App, sort: str, expected: list[str]) -> None:
-    # SEARCH-67, SEARCH-68
+    """SEARCH-67, SEARCH-68"""
     assert paths(vault, sort=sort) == expected
     assert paths(vault, sort=sort, match="exact") == expected
     paged = [path for offset in range(0, 6, 2) for path in paths(vault, sort=sort, limit=2, offset=offset)]
     assert paged == expected
 
 
-def test_the_worst_comes_first_where_that_is_asked_for(vault: App) -> None:  # SEARCH-68
+def test_the_worst_comes_first_where_that_is_asked_for(vault: App) -> None:
+    """SEARCH-68"""
     best = paths(vault)
 
     assert best == paths(vault, sort="relevance") == paths(vault, sort="relevance desc")
@@ -205,7 +213,9 @@ def test_attachments_stand_among_the_notes_in_every_order_but_relevance(vault: A
     assert paths(vault, "file:zebra OR zebra", match="exact", sort="rating")[-1] == "zebra.png"
 
 
-def test_what_a_result_was_sorted_by_is_said(vault: App) -> None:  # SEARCH-69
+def test_what_a_result_was_sorted_by_is_said(vault: App) -> None:
+    """SEARCH-69"""
+
     def sort_values(sort: str) -> list[str | None]:
         return [hit.get("value") for hit in searched(vault, sort=sort)["hits"]]
 
@@ -217,7 +227,8 @@ def test_what_a_result_was_sorted_by_is_said(vault: App) -> None:  # SEARCH-69
 
 
 @pytest.mark.parametrize("argument", ["sort", "group"])
-def test_a_property_that_no_note_has_is_refused(vault: App, argument: str) -> None:  # SEARCH-64
+def test_a_property_that_no_note_has_is_refused(vault: App, argument: str) -> None:
+    """SEARCH-64"""
     with pytest.raises(InvalidArguments) as refused:
         searched(vault, **{argument: "raiting"})
 
@@ -271,7 +282,7 @@ GROUPS: list[tuple[dict[str, str], list[tuple[str, list[str]]]]] = [
 
 @pytest.mark.parametrize(("arguments", "expected"), GROUPS, ids=[arguments["group"] for arguments, _ in GROUPS])
 def test_results_are_grouped(vault: App, arguments: dict[str, str], expected: list[tuple[str, list[str]]]) -> None:
-    # SEARCH-66
+    """SEARCH-66"""
     data = searched(vault, **arguments)
 
     shown = [(group["group"], [hit["path"] for hit in group["hits"]]) for group in data["groups"]]
@@ -282,7 +293,8 @@ def test_results_are_grouped(vault: App, arguments: dict[str, str], expected: li
     assert "hits" not in data
 
 
-def test_groups_of_later_pages_are_named_with_their_counts(vault: App) -> None:  # SEARCH-66
+def test_groups_of_later_pages_are_named_with_their_counts(vault: App) -> None:
+    """SEARCH-66"""
     data = searched(vault, group="modified", sort="modified", limit=2)
 
     assert [(group["group"], group["count"], len(group.get("hits", ()))) for group in data["groups"]] == [
@@ -298,7 +310,8 @@ def test_groups_of_later_pages_are_named_with_their_counts(vault: App) -> None: 
     assert [hit["path"] for hit in following["groups"][0]["hits"]] == ["Note 2.md"]
 
 
-def test_groups_stand_in_the_order_of_their_best_files(vault: App) -> None:  # SEARCH-66
+def test_groups_stand_in_the_order_of_their_best_files(vault: App) -> None:
+    """SEARCH-66"""
     best = paths(vault)
     groups = [group["group"] for group in searched(vault, group="folder")["groups"]]
 
@@ -307,7 +320,8 @@ def test_groups_stand_in_the_order_of_their_best_files(vault: App) -> None:  # S
 
 
 @pytest.mark.parametrize("group", ["relevance", "name"])
-def test_what_makes_no_groups_is_refused(vault: App, group: str) -> None:  # SEARCH-66
+def test_what_makes_no_groups_is_refused(vault: App, group: str) -> None:
+    """SEARCH-66"""
     with pytest.raises(InvalidArguments) as refused:
         searched(vault, group=group)
 
@@ -318,7 +332,8 @@ def test_nothing_found_has_no_groups(vault: App) -> None:
     assert searched(vault, "quagga", match="exact", group="tag") == {"total": 0, "group_count": 0, "groups": []}
 
 
-def test_nothing_or_a_star_asks_for_every_note(vault: App) -> None:  # SEARCH-10
+def test_nothing_or_a_star_asks_for_every_note(vault: App) -> None:
+    """SEARCH-10"""
     everything = {*ALL, "Elsewhere.md"}
     assert set(paths(vault, "*")) == set(paths(vault, '""')) == everything
     assert paths(vault, " ", sort="modified")[:3] == ["Elsewhere.md", "note 1.md", "Note 10.md"]
@@ -331,7 +346,8 @@ def test_nothing_or_a_star_asks_for_every_note(vault: App) -> None:  # SEARCH-10
     assert "two quotes" in refused.value.message
 
 
-def test_a_hit_says_path_score_heading_line_and_text(app: App) -> None:  # SEARCH-14
+def test_a_hit_says_path_score_heading_line_and_text(app: App) -> None:
+    """SEARCH-14"""
     data = searched(app, "brass wheel")
 
     (hit,) = data["hits"]
@@ -347,7 +363,8 @@ def test_a_hit_says_path_score_heading_line_and_text(app: App) -> None:  # SEARC
 )
 def test_an_expression_that_runs_away_is_stopped_with_its_name(
     app: App, basic: Path, query: str, monkeypatch: pytest.MonkeyPatch
-) -> None:  # QUERY-33
+) -> None:
+    """QUERY-33"""
     monkeypatch.setattr(regexp, "SECONDS", 0.1)
     (basic / "Hostile.md").write_text(f"---\nnote: {'a' * 60}b\n---\n{'a' * 60}b\n", encoding="utf-8", newline="\n")
     start = time.process_time()
@@ -363,7 +380,7 @@ def test_an_expression_that_runs_away_is_stopped_with_its_name(
 def test_an_expression_with_very_many_matches_in_one_note_does_not_run_away(
     app: App, basic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # QUERY-33: a limit on each search, not on all of them
+    """QUERY-33: a limit on each search, not on all of them"""
     (basic / "Long.md").write_text("quagga " * 100_000, encoding="utf-8")
     monkeypatch.setattr(regexp, "SECONDS", 0.01)
 
@@ -373,7 +390,8 @@ def test_an_expression_with_very_many_matches_in_one_note_does_not_run_away(
 @pytest.mark.parametrize(
     ("query", "column"), [("zebra (", 8), ("[rating:>=5]", 10), ("/(/", 2), ("a OR", 5), ("tag:", 5)]
 )
-def test_a_mistake_is_told_before_anything_is_searched(app: App, query: str, column: int) -> None:  # QUERY-08
+def test_a_mistake_is_told_before_anything_is_searched(app: App, query: str, column: int) -> None:
+    """QUERY-08"""
     with pytest.raises(QueryInvalid) as refused:
         searched(app, query, sort="nothing has this", group="name of nothing")
 
@@ -382,7 +400,7 @@ def test_a_mistake_is_told_before_anything_is_searched(app: App, query: str, col
 
 @pytest.mark.parametrize("match", ["smart", "exact"])
 def test_operators_of_other_programs_are_words_and_the_answer_says_so(app: App, match: str) -> None:
-    # SEARCH-98
+    """SEARCH-98"""
     for query in ("zebra NOT quagga", "NOT zebra", "zebra AND quagga"):
         assert "-term excludes" in searched(app, query, match=match)["note"]
     for query in ('zebra "AND NOT x"', "zebra not quagga", "zebra NOT", "zebra -quagga", 'NOTES "a'):

@@ -66,7 +66,8 @@ def listed(app: App, query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=[table["title"] for table in TABLES])
-def test_the_tables_hold_through_the_tool(table: dict[str, Any], tmp_path: Path) -> None:  # QUERY-01 to QUERY-55
+def test_the_tables_hold_through_the_tool(table: dict[str, Any], tmp_path: Path) -> None:
+    """QUERY-01 to QUERY-55"""
     for path, text in table["files"].items():
         place = tmp_path / "v" / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +97,7 @@ def test_the_tables_are_as_large_as_was_asked_for() -> None:
 def test_a_mistake_is_told_with_its_column_and_what_was_expected(
     shared_app: App, row: dict[str, Any], match: str
 ) -> None:
-    # QUERY-08, QUERY-32
+    """QUERY-08, QUERY-32"""
     with pytest.raises((QueryInvalid, InvalidArguments)) as refused:
         call(shared_app, "obsidian_search", {"query": row["query"], "match": match})
 
@@ -270,7 +271,7 @@ def queries(shelf: Shelf) -> st.SearchStrategy[str]:
 def test_exact_results_are_those_of_a_plain_scan(
     vault: Path, count: int, shelves: dict[str, Shelf], macos_folder: Path
 ) -> None:
-    # SEARCH-40
+    """SEARCH-40"""
     if not vault.is_dir():
         pytest.skip("the vaults of other people are not here (../shared/data/vaults)")
     if vault.name not in shelves:
@@ -343,13 +344,15 @@ def linked(macos_folder: Path) -> Iterator[App]:
 )
 def test_values_that_are_links_tags_with_hyphens_and_flags_of_regular_expressions(
     linked: App, query: str, found: set[str], match: str
-) -> None:  # QUERY-51, QUERY-13, QUERY-04
+) -> None:
+    """QUERY-51, QUERY-13, QUERY-04"""
     answer = call(linked, "obsidian_search", {"query": query, "match": match}).data
     assert {hit["path"] for hit in answer["hits"]} == found
 
 
 @pytest.mark.parametrize("query", ["/brass/s", "/a/m x", "(/a/y)"])
-def test_flags_that_a_search_does_not_have_are_refused(linked: App, query: str) -> None:  # QUERY-04
+def test_flags_that_a_search_does_not_have_are_refused(linked: App, query: str) -> None:
+    """QUERY-04"""
     with pytest.raises(QueryInvalid, match="expected no flag behind a regular expression but g, i and u"):
         call(linked, "obsidian_search", {"query": query})
 
@@ -370,9 +373,8 @@ def test_flags_that_a_search_does_not_have_are_refused(linked: App, query: str) 
         ('"folder:nowhere"', None),
     ],
 )
-def test_a_name_that_is_no_operator_is_named_where_nothing_is_found(
-    linked: App, query: str, note: str | None
-) -> None:  # SEARCH-99
+def test_a_name_that_is_no_operator_is_named_where_nothing_is_found(linked: App, query: str, note: str | None) -> None:
+    """SEARCH-99"""
     answer = call(linked, "obsidian_search", {"query": query, "match": "exact"}).data
     assert answer["total"] == 0
     assert (answer.get("note") or "").startswith(note) if note else "note" not in answer
@@ -385,7 +387,8 @@ def test_a_name_that_is_no_operator_is_named_where_nothing_is_found(
             call(linked, f"obsidian_{tool}", {"query": query, **arguments})
 
 
-def test_text_with_a_colon_is_found_as_it_stands(opened: Opened) -> None:  # QUERY-05
+def test_text_with_a_colon_is_found_as_it_stands(opened: Opened) -> None:
+    """QUERY-05"""
     app = opened({"A.md": "note:this and folder:that, http:x\n"})
     for query in ("note:this", "folder:that", "http:x"):
         answer = call(app, "obsidian_search", {"query": query}).data
@@ -402,9 +405,8 @@ def test_text_with_a_colon_is_found_as_it_stands(opened: Opened) -> None:  # QUE
         ("nowhere", None),
     ],
 )
-def test_a_property_that_no_note_has_is_named_where_nothing_is_found(
-    linked: App, query: str, note: str | None
-) -> None:  # SEARCH-99
+def test_a_property_that_no_note_has_is_named_where_nothing_is_found(linked: App, query: str, note: str | None) -> None:
+    """SEARCH-99"""
     linked.vaults.get().indexer.complete()
     answer = call(linked, "obsidian_search", {"query": query}).data
     assert answer["total"] == 0

@@ -116,7 +116,8 @@ def entries(data: dict[str, Any]) -> list[tuple[str, str]]:
 
 @given(ARGUMENTS)
 @examples(80)
-def test_no_answer_is_longer_than_ten_thousand_characters(hostile: App, arguments: dict[str, Any]) -> None:  # SEARCH-74
+def test_no_answer_is_longer_than_ten_thousand_characters(hostile: App, arguments: dict[str, Any]) -> None:
+    """SEARCH-74"""
     data = searched(hostile, **arguments).data
 
     listed = entries(data)
@@ -141,9 +142,8 @@ def walked(app: App, **arguments: Any) -> Iterator[list[tuple[str, str]]]:
 
 @given(ARGUMENTS, st.integers(7, 60))
 @examples(10)
-def test_the_pages_hold_every_file_exactly_once(
-    hostile: App, arguments: dict[str, Any], limit: int
-) -> None:  # SEARCH-15
+def test_the_pages_hold_every_file_exactly_once(hostile: App, arguments: dict[str, Any], limit: int) -> None:
+    """SEARCH-15"""
     arguments = {**arguments, "limit": limit}
     arguments.pop("offset", None)
     pages = list(walked(hostile, **arguments))
@@ -159,7 +159,8 @@ def test_the_pages_hold_every_file_exactly_once(
 
 
 @pytest.mark.parametrize("group", ["folder", "tag", "rank"])
-def test_a_group_goes_on_where_the_page_before_ended(hostile: App, group: str) -> None:  # SEARCH-66
+def test_a_group_goes_on_where_the_page_before_ended(hostile: App, group: str) -> None:
+    """SEARCH-66"""
     listed = [name for page in walked(hostile, query="fox", group=group, limit=7) for name, _ in page]
 
     begun = [name for name, (before, name) in zip(listed[1:], pairwise(listed), strict=True) if before != name]
@@ -174,7 +175,8 @@ def test_an_offset_behind_the_end_gives_no_files_and_the_total(hostile: App) -> 
     assert "next_offset" not in data
 
 
-def test_many_snippets_of_long_lines_stay_short(hostile: App) -> None:  # SEARCH-71
+def test_many_snippets_of_long_lines_stay_short(hostile: App) -> None:
+    """SEARCH-71"""
     for name in ("Often", "Line", "Spaceless", "Heading", "Controls", "日記", "Emoji 😀", "Bytes", "Returns"):
         (hit,) = searched(hostile, query=f'fox file:"{name}.md"', match="exact", snippets=10).data["hits"]
         shown = hit["snippets"]
@@ -188,7 +190,8 @@ def test_many_snippets_of_long_lines_stay_short(hostile: App) -> None:  # SEARCH
         assert [snippet["line"] for snippet in shown] == sorted({snippet["line"] for snippet in shown})
 
 
-def test_a_line_of_five_megabytes_is_shown_in_part(app: App, basic: Path) -> None:  # SEARCH-71
+def test_a_line_of_five_megabytes_is_shown_in_part(app: App, basic: Path) -> None:
+    """SEARCH-71"""
     half = b"x" * (LONGER // 2)
     (basic / "Line.md").write_bytes(half + b" zebrafinch " + half + b" okapi\n")
 
@@ -218,7 +221,9 @@ TEXT = st.text(st.characters(codec="utf-8") | st.sampled_from('"\\\x00\x1f\n😀
     st.integers(100, 4_000),
 )
 @examples(200)
-def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEARCH-74, SEARCH-75
+def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:
+    """SEARCH-74, SEARCH-75"""
+
     def written(hit: Hit) -> int:
         return len(Outcome(plain(hit), None, document=False, enveloped=False).contents()[0])
 
@@ -228,7 +233,8 @@ def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:  # SEA
     assert fitted(hit, hit_size(hit)) == hit
 
 
-def test_a_page_that_the_room_cut_short_says_where_it_goes_on(hostile: App) -> None:  # SEARCH-15
+def test_a_page_that_the_room_cut_short_says_where_it_goes_on(hostile: App) -> None:
+    """SEARCH-15"""
     data = searched(hostile, query="fox", limit=100, snippets=3).data
 
     assert len(data["hits"]) < 100

@@ -413,8 +413,8 @@ def test_a_task_is_added_to_a_section_a_note_and_todays_note(vault: TaskVault) -
 
 
 def test_a_task_is_added_only_where_it_is_one(vault: TaskVault) -> None:
-    """TASK-66."""
-    assert vault.update(action="add", name="Sub/C", text="- [ ] once")["new"] == ["- [ ] once"]  # TASK-64
+    """TASK-66, TASK-64."""
+    assert vault.update(action="add", name="Sub/C", text="- [ ] once")["new"] == ["- [ ] once"]
     vault.write("H.md", "<div>\n</div>\n")
     assert vault.update(action="add", name="H", text="x")["line"] == 4
     vault.write("Open.md", "```\ncode\n")
@@ -473,7 +473,7 @@ def test_pages_follow_each_other(vault: TaskVault) -> None:
 
 
 def test_a_task_of_half_a_megabyte_does_not_fill_the_answer(vault: TaskVault) -> None:
-    # TASK-134
+    """TASK-134"""
     vault.write("Long.md", f"- [ ] first {'word ' * 100_000}\n- [ ] {'#tag/of/mine ' * 5_000} second 📅 2026-11-30\n")
     page = vault.list(note="Long")
     assert len(json.dumps(page, ensure_ascii=False)) < 11_000

@@ -79,7 +79,8 @@ def test_every_tool_takes_a_uri_as_it_takes_the_path(app: App, basic: Path, tool
     assert "is of the vault 'Other'" in str(ask(f"obsidian://open?vault=Other&file={path}"))  # the name is looked at
 
 
-def test_a_heading_in_a_uri_is_answered_as_in_a_link(app: App, basic: Path) -> None:  # NAME-10, NAME-16
+def test_a_heading_in_a_uri_is_answered_as_in_a_link(app: App, basic: Path) -> None:
+    """NAME-10, NAME-16"""
     for uri in (
         f"obsidian://open?vault={basic.name}&file=Alpha%23Plan",
         f"{(basic / 'Projects/Alpha.md').as_uri()}#Plan",

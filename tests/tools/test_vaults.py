@@ -60,7 +60,7 @@ def test_a_vault_that_a_server_cannot_open_leaves_nothing_open(
     ],
 )
 def test_every_vault_answers_with_its_name(two: App, tool: str, arguments: dict[str, Any]) -> None:
-    # TOOL-19
+    """TOOL-19"""
     answer = call(two, f"obsidian_{tool}", {**arguments, "vault": "*"}).data
 
     assert [vault["vault"] for vault in answer["vaults"]] == ["Home", "Work"]
@@ -72,7 +72,7 @@ def test_every_vault_answers_with_its_name(two: App, tool: str, arguments: dict[
 
 @pytest.mark.parametrize(("tool", "arguments"), [("read_note", {"name": "Work note"}), ("undo", {})])
 def test_an_error_says_which_vault_was_looked_at(two: App, tool: str, arguments: dict[str, Any]) -> None:
-    # TOOL-19
+    """TOOL-19"""
     with pytest.raises(AppError, match="Only the vault 'Home' was looked at; give vault for others: 'Work'"):
         call(two, f"obsidian_{tool}", arguments)
     with pytest.raises(AppError) as error:
@@ -81,13 +81,13 @@ def test_an_error_says_which_vault_was_looked_at(two: App, tool: str, arguments:
 
 
 def test_a_tool_for_one_vault_says_so_and_names_them(two: App) -> None:
-    # TOOL-19
+    """TOOL-19"""
     with pytest.raises(InvalidArguments, match="Home, Work"):
         call(two, "obsidian_read_note", {"name": "Home note", "vault": "*"})
 
 
 def test_vaults_for_which_there_is_no_room_are_named(two: App, tmp_path: Path) -> None:
-    # TOOL-19
+    """TOOL-19"""
     for number in range(600):
         (tmp_path / "Home" / f"{number:03} {'long ' * 15}.md").touch()
     answer = call(two, "obsidian_list_files", {"limit": 500, "vault": "*"}).data
@@ -96,7 +96,7 @@ def test_vaults_for_which_there_is_no_room_are_named(two: App, tmp_path: Path) -
 
 
 def test_the_other_vaults_answer_where_the_folder_of_one_is_gone(two: App, tmp_path: Path) -> None:
-    # TOOL-19
+    """TOOL-19"""
     (tmp_path / "Home").rename(tmp_path / "Elsewhere")
     home, work = call(two, "obsidian_search", {"query": "heron", "vault": "*"}).data["vaults"]
 
@@ -107,7 +107,7 @@ def test_the_other_vaults_answer_where_the_folder_of_one_is_gone(two: App, tmp_p
 
 @needs("limits of processes")
 def test_a_server_opens_more_vaults_than_files_may_be_open_when_it_starts(tmp_path: Path) -> None:
-    # TOOL-19
+    """TOOL-19"""
     import resource
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -137,7 +137,7 @@ def held(tmp_path: Path, scope: str, policy: str = "") -> App:
 
 
 def test_a_vault_without_the_folder_of_the_scope_is_left_out(tmp_path: Path) -> None:
-    # POL-12
+    """POL-12"""
     app = held(tmp_path, "Projects")
 
     assert app.vaults.names() == ["Home", "Third"]
@@ -150,13 +150,13 @@ def test_a_vault_without_the_folder_of_the_scope_is_left_out(tmp_path: Path) -> 
 
 
 def test_a_scope_that_no_vault_has_is_reported(tmp_path: Path) -> None:
-    # POL-11, POL-12
+    """POL-11, POL-12"""
     with pytest.raises(PolicyInvalid, match="no folder 'Nowhere'"):
         held(tmp_path, "Nowhere").vaults.get()
 
 
 def test_a_scope_of_the_vaults_own_that_it_does_not_have_is_reported(tmp_path: Path) -> None:
-    # POL-11, POL-12
+    """POL-11, POL-12"""
     app = held(tmp_path, "", 'scope = "Projects"\n[vaults.Work]\nscope = "Nowhere"\n')
 
     assert app.vaults.names() == ["Work", "Home", "Third"]

@@ -22,7 +22,7 @@ def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def test_a_new_note_is_made_with_its_folders_and_exactly_its_content(app: App, basic: Path) -> None:
-    # SAFE-10, NAME-08
+    """SAFE-10, NAME-08"""
     answer = run(app, "create_note", name="New/Deep/Note", content="# Ü\n\nno newline at the end")
 
     assert answer["path"] == "New/Deep/Note.md"
@@ -44,7 +44,7 @@ def test_an_existing_note_is_refused_without_overwrite_however_it_is_spelled(app
 def test_a_note_in_the_place_of_a_folder_is_refused_and_nothing_of_it_is_taken_back_later(
     app: App, basic: Path
 ) -> None:
-    # SAFE-02, SAFE-03
+    """SAFE-02, SAFE-03"""
     (basic / "Clip.md").mkdir()
     with pytest.raises(NoteExists):
         run(app, "create_note", name="Clip", content="x")
@@ -57,7 +57,7 @@ def test_a_note_in_the_place_of_a_folder_is_refused_and_nothing_of_it_is_taken_b
 
 
 def test_overwriting_keeps_line_ends_and_byte_order_mark(app: App, basic: Path) -> None:
-    # FILE-04
+    """FILE-04"""
     (basic / "Home.md").write_bytes(b"\xef\xbb\xbfold\r\nlines\r\n")
 
     answer = run(app, "create_note", name="Home", content="new\nlines\n", overwrite=True)
@@ -103,7 +103,7 @@ def test_nothing_outside_the_vault_is_touched(app: App, basic: Path, tool: str, 
 
 @pytest.mark.parametrize("name", ["CON", "what?", "trailing ", "日" * 90])
 def test_names_that_do_not_sync_everywhere_are_refused(app: App, name: str) -> None:
-    # NAME-07
+    """NAME-07"""
     if name.strip() == name:
         with pytest.raises(InvalidName):
             run(app, "create_note", name=name)
@@ -112,7 +112,7 @@ def test_names_that_do_not_sync_everywhere_are_refused(app: App, name: str) -> N
 
 
 def test_a_deleted_note_goes_where_the_vault_says(app: App, basic: Path) -> None:
-    # FILE-09
+    """FILE-09"""
     answer = run(app, "delete_note", name="Jonas Weiß")
 
     assert answer == {
@@ -128,7 +128,7 @@ def test_a_deleted_note_goes_where_the_vault_says(app: App, basic: Path) -> None
 
 
 def test_broken_settings_of_the_app_are_said_and_delete_nothing_for_good(app: App, basic: Path) -> None:
-    # FILE-16
+    """FILE-16"""
     (basic / ".obsidian").mkdir(exist_ok=True)
     (basic / ".obsidian/app.json").write_text('{"trashOption": "local", }', encoding="utf-8", newline="\n")
     deleted = run(app, "delete_note", name="Home")
@@ -164,7 +164,7 @@ def test_every_change_can_be_undone_and_the_undo_too(app: App, basic: Path) -> N
 
 
 def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Path) -> None:
-    # SAFE-06
+    """SAFE-06"""
     run(app, "create_note", name="N", content="one\ntwo\nthree\nfour\n")
     run(app, "create_note", name="N", content="ONE\ntwo\nthree\nfour\n", overwrite=True)
     (basic / "N.md").write_bytes(b"ONE\ntwo\nthree\nFOUR\n")
@@ -184,7 +184,7 @@ def test_an_undo_is_refused_when_the_file_has_changed_since(app: App, basic: Pat
 
 
 def test_an_undo_says_which_files_it_left_as_they_are(app: App, basic: Path) -> None:
-    # SAFE-06
+    """SAFE-06"""
     for name in ("There", "Then"):
         run(app, "create_note", name=name, content="x")
     run(app, "move_note", names=["There", "Then"], to="Gone/")
@@ -219,7 +219,7 @@ def test_several_vaults_are_kept_apart(vault_copy: VaultCopy) -> None:
 
 
 def test_links_stay_with_a_moved_note_whose_old_name_another_one_has_now(app: App, basic: Path) -> None:
-    # SAFE-06
+    """SAFE-06"""
     run(app, "create_note", name="Here", content="[[There]]")
     run(app, "create_note", name="There", content="x")
     run(app, "move_note", name="There", to="Gone")
@@ -231,7 +231,7 @@ def test_links_stay_with_a_moved_note_whose_old_name_another_one_has_now(app: Ap
 
 
 def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Path) -> None:
-    # TOOL-31
+    """TOOL-31"""
     (basic / "Windows.md").write_bytes(b"one\r\ntwo\r\n")
     (basic / "Long.md").write_text(
         "".join(f"line {number} of a long note\n" for number in range(200)), encoding="utf-8", newline="\n"
@@ -253,7 +253,7 @@ def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Pa
 @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"])
 @pytest.mark.parametrize("name", ["a.png", "a.pdf", "a.mp3", "a.bin"])
 def test_a_file_without_lines_shows_none_and_has_no_line_ends(app: App, name: str, data: bytes) -> None:
-    # TOOL-31
+    """TOOL-31"""
     given = {"name": name, "data": base64.b64encode(data).decode()}
     alone = run(app, "add_attachment", **given)
     run(app, "undo")
@@ -265,7 +265,7 @@ def test_a_file_without_lines_shows_none_and_has_no_line_ends(app: App, name: st
 
 
 def test_a_mark_of_no_newline_counts_with_its_line_and_one_is_one_line(app: App, basic: Path) -> None:
-    # TOOL-31
+    """TOOL-31"""
     (basic / "Wide.md").write_text("a old\u2028" + "é" * 300, encoding="utf-8", newline="\n")
     (basic / "Odd\u2028name.md").write_text("old", encoding="utf-8", newline="\n")
 
@@ -278,7 +278,8 @@ def test_a_mark_of_no_newline_counts_with_its_line_and_one_is_one_line(app: App,
     assert "diff_left_out" not in odd
 
 
-def test_blank_lines_are_no_kind_of_change_but_where_nothing_else_changes(app: App, basic: Path) -> None:  # TOOL-31
+def test_blank_lines_are_no_kind_of_change_but_where_nothing_else_changes(app: App, basic: Path) -> None:
+    """TOOL-31"""
     for number in range(3):
         (basic / f"Old {number}.md").write_text("# Old\none\n\n\ntwo\n", encoding="utf-8", newline="\n")
 
@@ -289,7 +290,8 @@ def test_blank_lines_are_no_kind_of_change_but_where_nothing_else_changes(app: A
     assert written["diff"] == "3 lines in 3 files, as in Old 0.md:\n-two\n3 lines in 3 files, as in Old 0.md:\n+three\n"
 
 
-def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(app: App, basic: Path) -> None:  # TOOL-31
+def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(app: App, basic: Path) -> None:
+    """TOOL-31"""
     for number in range(30):
         (basic / f"Old {number:02}.md").write_text(f"{number} one\n{number} two\n", encoding="utf-8", newline="\n")
     (basic / "Old 30.md").write_text("one and one\nonely\n", encoding="utf-8", newline="\n")

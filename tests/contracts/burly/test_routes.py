@@ -75,7 +75,7 @@ def call(client: TestClient, name: str, args: Any = None, **more: Any) -> Any:
 
 @pytest.mark.parametrize("path", ["/mcp", "/v1/mcp", "/v1/mcp/"])
 def test_both_paths_and_both_forms_are_the_same(client: TestClient, path: str) -> None:
-    # BURLY-01, BURLY-02
+    """BURLY-01, BURLY-02"""
     direct = post(client, {"id": "1", "method": "call_tool", "name": "repeat", "args": {"a": 1}}, path)
     params = post(client, {"id": "1", "method": "call_tool", "params": {"name": "repeat", "args": {"a": 1}}}, path)
     assert direct["data"] == params["data"] == direct["result"]["data"] == {"a": 1}
@@ -83,7 +83,7 @@ def test_both_paths_and_both_forms_are_the_same(client: TestClient, path: str) -
 
 
 def test_a_list_needs_no_params_and_minds_none(client: TestClient) -> None:
-    # BURLY-02
+    """BURLY-02"""
     assert post(client, {"id": "1", "method": "list_tools", "params": {"name": 5}})["ok"] is True
 
 
@@ -94,7 +94,7 @@ def test_a_jsonrpc_member_means_nothing_on_the_versioned_path(client: TestClient
 
 
 def test_name_wins_over_params_and_more_members_are_ignored(client: TestClient) -> None:
-    # BURLY-02
+    """BURLY-02"""
     envelope = call(client, "repeat", {"who": "name"}, params={"name": "broken", "args": {}}, extra=1)
     assert envelope["data"] == {"who": "name"}
 
@@ -104,7 +104,7 @@ def test_arguments_may_be_null(client: TestClient) -> None:
 
 
 def test_the_text_of_a_note_is_whole_in_the_data_and_cut_in_stdout(client: TestClient) -> None:
-    # BURLY-05
+    """BURLY-05"""
     envelope = call(client, "chatty")
     assert envelope["stdout"] == envelope["result"]["stdout"] == "x" * 10_000 + "\n[truncated: output too long]"
     assert envelope["stderr"] == envelope["result"]["stderr"] == "careful"
@@ -134,14 +134,14 @@ def test_anything_else_confirms_nothing(client: TestClient, no: Any) -> None:
 
 
 def test_every_tool_that_writes_asks_to_be_confirmed_and_no_other(client: TestClient) -> None:
-    # BURLY-03
+    """BURLY-03"""
     for tool in {**TOOLS, **PLUGIN_TOOLS}.values():
         envelope = call(client, tool.name, {"no such argument": 1})
         assert bool(envelope.get("need_confirm")) is (not tool.read_only), tool.name
 
 
 def test_a_tool_that_writes_is_confirmed_unless_it_only_shows_what_it_would_do(client: TestClient) -> None:
-    # BURLY-03
+    """BURLY-03"""
     change = {"names": ["Home"], "properties": {"status": "done"}}
     assert call(client, "obsidian_get_properties", {"name": "Home"})["ok"] is True
     assert call(client, "obsidian_set_properties", {**change, "dry_run": True})["ok"] is True
@@ -162,7 +162,7 @@ def test_a_confirmation_counts_for_the_users_own_policy(basic: Path) -> None:
 
 
 def test_a_read_only_server_offers_no_tool_that_writes(app: App) -> None:
-    # HTTP-02
+    """HTTP-02"""
     with http_client(app.replace(config=app.config.replace(read_only=True)), odd_tools()) as client:
         names = {tool["name"] for tool in post(client, {"id": "1", "method": "list_tools"})["data"]["tools"]}
         assert call(client, "obsidian_create_note", {"name": "x"})["summary"].startswith("Unknown tool")
@@ -186,7 +186,7 @@ def test_an_unknown_tool_is_told_the_others(client: TestClient) -> None:
 
 @pytest.mark.parametrize("kind", ["application/vnd.burly+json", "application/problem+json; charset=utf-8"])
 def test_every_type_of_json_is_taken(client: TestClient, kind: str) -> None:
-    # BURLY-02
+    """BURLY-02"""
     assert post(client, {"id": "1", "method": "list_tools"}, **{"content-type": kind})["ok"] is True
     assert post(client, {"id": "1", "method": "list_tools"}, **{"content-type": "application/jsonx"})["ok"] is False
 
@@ -205,7 +205,7 @@ def test_a_timeout_has_its_own_exit_code(client: TestClient) -> None:
 
 
 def test_a_fault_of_the_server_tells_nothing(client: TestClient) -> None:
-    # DOOR-08
+    """DOOR-08"""
     envelope = call(client, "broken")
     assert envelope["summary"] == "MCP engine process failed"
     assert "passwd" not in str(envelope)
@@ -246,7 +246,7 @@ GOOD = {"id": "1", "method": "call_tool", "name": "repeat", "args": {}}
 def test_a_request_of_the_wrong_shape_is_told_where_it_is_wrong(
     client: TestClient, body: Any, kind: str, place: list[str]
 ) -> None:
-    # BURLY-02
+    """BURLY-02"""
     envelope = post(client, body)
     assert envelope["summary"] == "Request validation failed"
     assert envelope["error"] == "Invalid request format or parameters"
@@ -297,7 +297,7 @@ def nested(depth: int) -> Any:
     ],
 )
 def test_arguments_have_limits(client: TestClient, args: Any, problem: str) -> None:
-    # BURLY-04
+    """BURLY-04"""
     envelope = call(client, "repeat", args)
     assert envelope["summary"] == "Invalid request format"
     assert envelope["error"] == f"Request validation failed: {problem}"
@@ -333,7 +333,7 @@ def test_the_limit_can_be_raised_for_longer_notes(app: App) -> None:
 
 
 def test_health_without_a_vault_is_degraded(app: App) -> None:
-    # BURLY-06
+    """BURLY-06"""
     nowhere = app_on(app.config.vaults[0].parent / "missing")
     with http_client(nowhere) as client:
         answer = client.get("/health")

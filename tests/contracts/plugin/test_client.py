@@ -110,7 +110,7 @@ def test_tools_are_listed_as_the_plugin_describes_them(mode: Mode) -> None:
 
 
 def test_entries_that_are_no_tools_are_left_out_and_schemas_completed() -> None:
-    # BRIDGE-03
+    """BRIDGE-03"""
     odd: list[Any] = [{"name": ""}, {"title": "none"}, 3, {"name": "a"}, {"name": "b", "inputSchema": {"x": 1}}]
 
     found = bridge(Plugin(tools=[*odd, {"name": "a", "description": "again"}]), "v1").tools()
@@ -124,7 +124,7 @@ def test_entries_that_are_no_tools_are_left_out_and_schemas_completed() -> None:
 
 @pytest.mark.parametrize("reply", ["h1", "", None, 7])
 def test_a_change_of_the_tools_changes_the_hash_which_is_never_empty(reply: object) -> None:
-    # BRIDGE-04
+    """BRIDGE-04"""
     plugin = Plugin(hash=reply)
     by_v1, by_mcp = bridge(plugin, "v1"), bridge(plugin, "mcp")
     before = by_v1.tools().hash, by_mcp.tools().hash
@@ -154,7 +154,7 @@ def test_a_list_in_pages_is_read_whole() -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("failed", [False, True])
 def test_content_comes_back_untouched(mode: Mode, failed: bool) -> None:
-    # BRIDGE-05
+    """BRIDGE-05"""
     plugin = Plugin(result={"content": CONTENT, "isError": failed})
 
     result = bridge(plugin, mode).call("read_note", {"path": "a.md"})
@@ -198,7 +198,7 @@ def test_an_unknown_tool_and_wrong_arguments_are_told() -> None:
 
 
 def test_the_other_dialect_is_tried_after_any_failure_of_a_list() -> None:
-    # BRIDGE-02
+    """BRIDGE-02"""
     plugin = Plugin(key="secret")  # and we have none
     client = bridge(plugin)
 
@@ -269,7 +269,7 @@ def test_a_fixed_mode_never_speaks_the_other(mode: Mode) -> None:
 
 
 def test_the_key_goes_to_mcp_and_never_to_v1_unasked() -> None:
-    # BRIDGE-07
+    """BRIDGE-07"""
     plugin = Plugin(key="secret")
     client = bridge(plugin, key=" secret ")
     client.tools()
@@ -322,7 +322,7 @@ STATUS: list[tuple[int, type[AppError]]] = [
 def test_each_status_has_its_error_whatever_stands_in_the_body(
     mode: Mode, body: bytes, status: int, error: type[AppError]
 ) -> None:
-    # BRIDGE-08
+    """BRIDGE-08"""
     client = bridge(lambda _: httpx.Response(status, content=body), mode)
 
     for call in (client.tools,):
@@ -452,7 +452,7 @@ def listening() -> Iterator[tuple[int, type[Late]]]:
 
 
 def test_over_a_real_connection_calls_are_answered_and_bad_ones_given_up() -> None:
-    # BRIDGE-01
+    """BRIDGE-01"""
     with listening() as (port, _):
         client = BridgeClient(port=port, mode="v1", call_seconds=0.6)
 
@@ -485,7 +485,7 @@ def test_a_slow_tool_does_not_hold_up_another_call() -> None:
 
 
 def test_a_plugin_that_comes_late_is_reached_as_soon_as_it_is_there() -> None:
-    # BRIDGE-01
+    """BRIDGE-01"""
     with listening() as (port, _):
         pass  # gone again: nobody listens at its port now
     client = BridgeClient(port=port, mode="v1")
@@ -507,7 +507,7 @@ def test_an_address_of_version_6_is_written_in_brackets() -> None:
 
 
 def test_pauses_double_to_half_a_minute_and_the_log_falls_silent() -> None:
-    # BRIDGE-06
+    """BRIDGE-06"""
     pauses = [pause_after(failures) for failures in range(1, 101)]
 
     assert [pause.seconds for pause in pauses] == [1, 2, 4, 8, 16] + [30] * 95

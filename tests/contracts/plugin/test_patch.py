@@ -208,7 +208,8 @@ def test_a_diff_of_two_notes_makes_the_second_from_the_first(change: tuple[str, 
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_a_line_that_is_added_behind_an_unended_last_line_is_a_line_of_its_own(newline: str) -> None:  # PLUGIN-04
+def test_a_line_that_is_added_behind_an_unended_last_line_is_a_line_of_its_own(newline: str) -> None:
+    """PLUGIN-04"""
     body = f"a{newline}b"
     assert apply(body, parse("@@ -2,0 +3 @@\n+c\n")) == f"a{newline}b{newline}c"
     assert apply(body, parse("@@ -2,0 +3,2 @@\n+c\n+d\n\\ No newline at end of file\n")) == newline.join("abcd")

@@ -98,12 +98,12 @@ def test_the_content_type_of_a_request_does_not_matter(client: TestClient, heade
     ],
 )
 def test_what_the_original_takes_is_taken(client: TestClient, body: bytes, text: str) -> None:
-    # HTTP-06
+    """HTTP-06"""
     assert call(client, "say", body).json()["content"][0]["text"] == text
 
 
 def test_half_a_surrogate_pair_leaves_as_an_escape(client: TestClient) -> None:
-    # HTTP-06
+    """HTTP-06"""
     answer = call(client, "say", b'{"arguments":{"text":"\\ud83d"}}')
     assert answer.content == b'{"success":true,"content":[{"text":"\\ud83d","type":"text"}]}'
 
@@ -174,7 +174,7 @@ def test_an_unknown_tool_is_404_before_its_body_is_looked_at(client: TestClient,
     "path", ["", "/", "/nope", "/health/", "/tools/", "/tools/utils/helper/call", "/tools/say", "/tools/say/call/"]
 )
 def test_other_paths_are_404(client: TestClient, path: str) -> None:
-    # HTTP-07
+    """HTTP-07"""
     answer = client.get(f"/bridge/v1{path}")
     assert (answer.status_code, answer.json()) == (404, {"error": "Not found", "message": "Not found"})
     assert answer.headers["access-control-allow-origin"] == "*"
@@ -185,7 +185,7 @@ def test_other_paths_are_404(client: TestClient, path: str) -> None:
     [("POST", "health"), ("PUT", "health"), ("DELETE", "tools"), ("GET", "tools/say/call"), ("PATCH", "tools")],
 )
 def test_another_method_is_405(client: TestClient, method: str, path: str) -> None:  # wire row 7
-    # HTTP-07
+    """HTTP-07"""
     answer = client.request(method, f"/bridge/v1/{path}")
     assert answer.status_code == 405
     assert answer.json() == {"error": "Method not allowed", "message": "Method not allowed"}

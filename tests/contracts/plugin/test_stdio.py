@@ -71,14 +71,14 @@ def wait_for_tools(server: RawServer, names: set[str]) -> None:
 
 
 def test_tools_are_offered_as_the_plugin_describes_them(server: RawServer) -> None:
-    # BRIDGE-10, BRIDGE-15
+    """BRIDGE-10, BRIDGE-15"""
     wait_for_tools(server, {READ["name"], WRITE["name"]})  # a busy plugin is hidden until it answers
     assert listed(server) == [READ, WRITE]
 
 
 @pytest.mark.parametrize("mode", ["auto", "mcp", "v1"])
 def test_content_comes_through_untouched(plugin: PluginServer, mode: str) -> None:
-    # BRIDGE-15
+    """BRIDGE-15"""
     with hasty(plugin, "--mode", mode) as server:
         server.initialize()
         listed(server)
@@ -129,7 +129,7 @@ def test_names_that_need_escapes_in_a_url_reach_the_plugin(plugin: PluginServer)
 def test_no_call_in_either_era_waits_for_pydantic_or_the_sdk(
     plugin: PluginServer, vault: Path, tmp_path: Path, beside_vault: bool
 ) -> None:
-    # BRIDGE-12, DISPATCH-03, DISPATCH-04
+    """BRIDGE-12, DISPATCH-03, DISPATCH-04"""
     (tmp_path / "path").mkdir()
     environ = {
         **sdk_out_of_reach(tmp_path / "path"),
@@ -151,7 +151,7 @@ def test_no_call_in_either_era_waits_for_pydantic_or_the_sdk(
 
 @pytest.mark.parametrize("meta", [{}, {"_meta": MODERN}], ids=["handshake", "2026-07-28"])
 def test_null_and_what_hosts_add_reach_only_a_tool_that_takes_them(plugin: PluginServer, meta: Message) -> None:
-    # BRIDGE-19
+    """BRIDGE-19"""
     arrived: list[Any] = []
 
     def on_call(_: str, arguments: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ def test_null_and_what_hosts_add_reach_only_a_tool_that_takes_them(plugin: Plugi
 
 
 def test_a_bridge_without_a_vault_says_at_once_what_it_does_not_serve(plugin: PluginServer, server: RawServer) -> None:
-    # BRIDGE-10
+    """BRIDGE-10"""
     for method in ("resources/list", "prompts/list", "completion/complete", "logging/setLevel", "nothing/known"):
         assert server.call(method)["error"]["code"] == -32601
     assert server.call("tools/list", {"cursor": "2"})["error"]["code"] == -32602
@@ -192,7 +192,7 @@ def test_a_bridge_without_a_vault_says_at_once_what_it_does_not_serve(plugin: Pl
 
 
 def test_the_client_is_answered_at_once_while_the_plugin_is_down(plugin: PluginServer) -> None:
-    # BRIDGE-12
+    """BRIDGE-12"""
     plugin.stop()
     with hasty(plugin) as server:
         capabilities = server.initialize()["result"]["capabilities"]
@@ -206,7 +206,7 @@ def test_the_client_is_answered_at_once_while_the_plugin_is_down(plugin: PluginS
 
 
 def test_a_plugin_that_comes_late_is_found_and_the_client_told(plugin: PluginServer) -> None:
-    # BRIDGE-11, BRIDGE-13: fifty times as fast as in life, so this is a minute late.
+    """BRIDGE-11, BRIDGE-13: fifty times as fast as in life, so this is a minute late."""
     plugin.stop()
     with hasty(plugin) as server:
         server.initialize()
@@ -222,7 +222,7 @@ def test_a_plugin_that_comes_late_is_found_and_the_client_told(plugin: PluginSer
 
 
 def test_a_client_that_asks_for_the_list_has_the_plugin_tried_at_once(plugin: PluginServer) -> None:
-    # BRIDGE-12
+    """BRIDGE-12"""
     plugin.stop()
     with hasty(plugin) as server:
         server.initialize()
@@ -234,7 +234,7 @@ def test_a_client_that_asks_for_the_list_has_the_plugin_tried_at_once(plugin: Pl
 
 
 def test_a_plugin_that_was_restarted_with_other_tools_is_noticed(plugin: PluginServer, server: RawServer) -> None:
-    # BRIDGE-11
+    """BRIDGE-11"""
     wait_for_tools(server, {"read_note", "write_note"})
     plugin.stop()
     server.wait_for_log("No plugin answers")
@@ -315,7 +315,7 @@ def hardened() -> Iterator[dict[str, tuple[PluginServer, RawServer]]]:
 def test_a_bad_answer_to_a_call_is_an_error_and_the_next_call_works(
     hardened: dict[str, tuple[PluginServer, RawServer]], mode: str, bad: Answer, code: int
 ) -> None:
-    # BRIDGE-14
+    """BRIDGE-14"""
     plugin, server = hardened[mode]
     plugin.on_call = lambda _, __: bad
     error = called(server, "read_note", path="x")["error"]
@@ -331,7 +331,7 @@ def test_a_bad_answer_to_a_call_is_an_error_and_the_next_call_works(
 def test_a_bad_list_is_passed_over_until_there_is_a_good_one(
     hardened: dict[str, tuple[PluginServer, RawServer]], mode: str, bad: Answer
 ) -> None:
-    # BRIDGE-13: the original ends at a 401.
+    """BRIDGE-13: the original ends at a 401."""
     plugin, server = hardened[mode]
     before = listed(server)
     tries = threading.Semaphore(0)
@@ -351,7 +351,7 @@ def test_a_bad_list_is_passed_over_until_there_is_a_good_one(
 
 
 def test_a_list_whose_head_never_ends_does_not_keep_later_ones_away(plugin: PluginServer) -> None:
-    # BRIDGE-13
+    """BRIDGE-13"""
     ended_drips, polled = threading.Event(), threading.Event()
 
     def on_list() -> Answer:
@@ -371,7 +371,7 @@ def test_a_list_whose_head_never_ends_does_not_keep_later_ones_away(plugin: Plug
 
 
 def test_a_tool_that_takes_too_long_is_answered_for_and_holds_up_nobody(plugin: PluginServer) -> None:
-    # BRIDGE-14
+    """BRIDGE-14"""
     release = threading.Event()
     plugin.on_call = lambda name, _: Answer(CONTENT, wait_for=release) if name == "write_note" else None
     with hasty(plugin, "--seconds", "1") as server:
@@ -387,7 +387,7 @@ def test_a_tool_that_takes_too_long_is_answered_for_and_holds_up_nobody(plugin: 
 
 
 def test_every_one_of_many_calls_is_answered_whatever_the_plugin_does(plugin: PluginServer) -> None:
-    # BRIDGE-14
+    """BRIDGE-14"""
     count = 300
     moods: list[Callable[[], Answer | None]] = [lambda: None, *(lambda bad=row[1]: bad for row in BAD)]
     plugin.on_call = lambda _, arguments: moods[int(arguments["path"]) % len(moods)]()
@@ -420,7 +420,7 @@ def test_a_plugin_that_is_slow_to_list_does_not_keep_the_client_waiting(plugin: 
 
 
 def test_the_end_of_input_ends_the_bridge_while_the_plugin_is_down(plugin: PluginServer) -> None:
-    # BRIDGE-17: the original stays for ever.
+    """BRIDGE-17: the original stays for ever."""
     plugin.stop()
     with hasty(plugin) as server:
         server.initialize()
@@ -487,7 +487,7 @@ def test_a_cancelled_call_is_not_answered_and_holds_up_nothing(plugin: PluginSer
 
 
 def test_the_environment_names_the_plugin_and_its_dialect(plugin: PluginServer) -> None:
-    # BRIDGE-10
+    """BRIDGE-10"""
     environ = {
         "OBSIDIAN_VAULT_PATH": "",
         "OBSIDIAN_MCP_HOST": "127.0.0.1",
@@ -557,7 +557,7 @@ def with_vault(plugin: PluginServer, vault: Path, *arguments: str) -> RawServer:
 
 
 def test_the_vaults_and_the_plugins_tools_are_offered_at_once(plugin: PluginServer, vault: Path) -> None:
-    # BRIDGE-16
+    """BRIDGE-16"""
     clash = {**READ, "name": "obsidian_read_note"}
     plugin.tools = [READ, clash]
     with with_vault(plugin, vault) as server:
@@ -576,7 +576,7 @@ def test_the_vaults_and_the_plugins_tools_are_offered_at_once(plugin: PluginServ
 
 
 def test_pipelined_calls_of_the_vaults_own_tools_take_effect_in_order(plugin: PluginServer, vault: Path) -> None:
-    # BRIDGE-18, TOOL-15
+    """BRIDGE-18, TOOL-15"""
     with with_vault(plugin, vault) as server:
         server.initialize()
         for number in range(15):
@@ -608,7 +608,7 @@ def test_a_client_is_told_of_a_plugin_that_comes_to_a_vault(plugin: PluginServer
 
 
 def test_read_only_offers_only_tools_that_say_that_they_only_read(plugin: PluginServer, vault: Path) -> None:
-    # BRIDGE-16
+    """BRIDGE-16"""
     with with_vault(plugin, vault, "--read-only") as server:
         server.initialize()
         names = {tool["name"] for tool in listed(server)}

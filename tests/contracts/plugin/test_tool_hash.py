@@ -25,7 +25,7 @@ ORIGINALS = ROOT.parent / "shared" / "data" / "hash_vectors.json"
 
 @pytest.mark.parametrize("case", OWN, ids=[f"{case['rule']} {case['note']}" for case in OWN])
 def test_a_list_has_the_hash_that_node_gives_it(case: dict[str, str]) -> None:
-    # HASH-01, HASH-02, HASH-03, HASH-05, HASH-06, HASH-07
+    """HASH-01, HASH-02, HASH-03, HASH-05, HASH-06, HASH-07"""
     tools = json.loads(case["tools"])
     if "input" in case:
         assert hash_input(tools) == case["input"]
@@ -34,7 +34,7 @@ def test_a_list_has_the_hash_that_node_gives_it(case: dict[str, str]) -> None:
 
 @pytest.mark.skipif(not ORIGINALS.exists(), reason="the original's vectors are not here (../shared/data)")
 def test_the_original_gives_the_same_hashes() -> None:
-    # HASH-04: one of the vectors sorts emoji, Greek, Cyrillic, kana and ideographs
+    """HASH-04: one of the vectors sorts emoji, Greek, Cyrillic, kana and ideographs"""
     vectors = json.loads(ORIGINALS.read_text(encoding="utf-8"))
     different = [vector["id"] for vector in vectors if tool_hash(json.loads(vector["tools_json"])) != vector["sha256"]]
     assert not different
@@ -42,7 +42,7 @@ def test_the_original_gives_the_same_hashes() -> None:
 
 
 def test_names_of_other_scripts_come_after_latin_ones_in_the_order_of_their_alphabets() -> None:
-    # HASH-04
+    """HASH-04"""
     names = ["ώρα", "яблоко", "zebra", "ёлка", "άλφα", "élan", "あ", "ア"]
     ordered = [tool["name"] for tool in sort_by_name([{"name": name} for name in names])]
     assert ordered == ["élan", "zebra", "άλφα", "ώρα", "ёлка", "яблоко", "あ", "ア"]
@@ -72,7 +72,7 @@ process.stdout.write(JSON.stringify(all.map(text => input(JSON.parse(text)))));
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_random_lists_are_written_as_node_writes_them() -> None:
-    # HASH-05, HASH-06, HASH-07
+    """HASH-05, HASH-06, HASH-07"""
     lists: list[str] = []
 
     @examples(300, database=None)

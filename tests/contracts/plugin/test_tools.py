@@ -65,7 +65,7 @@ def run(app: App, name: str, **arguments: Any) -> Outcome:
 
 
 def test_they_are_kept_apart_from_the_other_tools() -> None:
-    # PLUGIN-01
+    """PLUGIN-01"""
     assert set(PLUGIN_TOOLS) == {
         "read_note",
         "edit_note",
@@ -80,7 +80,7 @@ def test_they_are_kept_apart_from_the_other_tools() -> None:
 
 @pytest.mark.parametrize("path", ["Notes/Daily.md", "Notes/Daily", "Daily"])
 def test_read_note_with_only_a_path_gives_the_whole_note(app: App, path: str) -> None:
-    # PLUGIN-02
+    """PLUGIN-02"""
     outcome = run(app, "read_note", path=path)
     assert outcome.contents() == [DAILY]
     assert outcome.whole() == {"content": DAILY}
@@ -110,7 +110,7 @@ def test_read_note_gives_a_long_note_whole(app: App, vault: Path) -> None:
 def test_read_note_gives_a_section_with_its_lines_below_the_frontmatter(
     app: App, arguments: dict[str, Any], expected: tuple[str, int, int]
 ) -> None:
-    # PLUGIN-02, PLUGIN-03
+    """PLUGIN-02, PLUGIN-03"""
     data = run(app, "read_note", **{"path": "Daily", "section": "Entry", **arguments}).data
     assert (data["content"], data["start_line"], data["end_line"]) == expected
     assert data["truncated"] is ("max_chars" in arguments)
@@ -118,7 +118,7 @@ def test_read_note_gives_a_section_with_its_lines_below_the_frontmatter(
 
 
 def test_read_note_tells_the_sections_there_are(app: App) -> None:
-    # PLUGIN-06: the plugin's sentence, then ours
+    """PLUGIN-06: the plugin's sentence, then ours"""
     with pytest.raises(SectionNotFound, match=r"^Section \"Missing\" not found\. The headings are: 'Entry', 'Sub'"):
         run(app, "read_note", path="Daily", section="Missing")
     with pytest.raises(SectionNotFound, match=r"^Section \"Entry\" with level 3 not found\. "):
@@ -129,7 +129,7 @@ PATCH = "@@ -1,2 +1,2 @@\n # Entry\n-Go to [[Plan]]\n+Go to [[Next]]\n"
 
 
 def test_edit_note_patches_the_text_and_nothing_else(app: App, vault: Path) -> None:
-    # PLUGIN-04
+    """PLUGIN-04"""
     outcome = run(app, "edit_note", path="Notes/Daily.md", patch=PATCH)
     assert outcome.contents() == ['Successfully applied patch to "Notes/Daily.md"']
     assert (vault / "Notes/Daily.md").read_bytes() == DAILY.replace("[[Plan]]", "[[Next]]").encode()
@@ -158,7 +158,7 @@ def test_edit_note_refuses_what_cannot_be_meant(app: App, arguments: dict[str, A
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_edit_note_adds_text_below_properties_that_end_the_note(app: App, vault: Path, newline: str) -> None:
-    # PLUGIN-04: the closing fence of the properties keeps its line
+    """PLUGIN-04: the closing fence of the properties keeps its line"""
     properties = newline.join(["---", "status: open", "---"]).encode()
     (vault / "Bare.md").write_bytes(properties)
     run(app, "edit_note", path="Bare", patch="@@ -0,0 +1,2 @@\n+# New\n+text\n")
@@ -184,6 +184,7 @@ def test_edit_note_deletes_into_the_trash(app: App, vault: Path) -> None:
 
 
 def test_read_frontmatter_gives_all_or_the_keys_asked_for(app: App) -> None:
+    """PLUGIN-05"""
     assert run(app, "read_frontmatter", path="Daily").data == {
         "path": "Notes/Daily.md",
         "frontmatter": {"title": "Daily", "tags": ["journal"]},
@@ -192,11 +193,11 @@ def test_read_frontmatter_gives_all_or_the_keys_asked_for(app: App) -> None:
     missing = run(app, "read_frontmatter", path="Daily", keys='["title","no"]', include_missing=True)
     assert some.data["frontmatter"] == {"title": "Daily"}
     assert missing.data["frontmatter"] == {"title": "Daily", "no": None}
-    assert run(app, "read_frontmatter", path="Daily", keys=[]).data["frontmatter"] == {}  # PLUGIN-05
+    assert run(app, "read_frontmatter", path="Daily", keys=[]).data["frontmatter"] == {}
 
 
 def test_a_result_in_json_is_compact(app: App) -> None:
-    # PLUGIN-02: clients of the plugin pay for every character
+    """PLUGIN-02: clients of the plugin pay for every character"""
     text = run(app, "read_frontmatter", path="Daily").contents()[0]
     assert text == json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":"))
 
@@ -210,7 +211,7 @@ def test_broken_frontmatter_is_told(app: App, vault: Path) -> None:
 
 
 def test_edit_frontmatter_sets_and_leaves_every_other_byte(app: App, vault: Path) -> None:
-    # PLUGIN-05
+    """PLUGIN-05"""
     data = run(app, "edit_frontmatter", path="Daily", data={"title": "Evening", "rating": 4}).data
     assert data == {
         "ok": True,
@@ -226,7 +227,7 @@ def test_edit_frontmatter_sets_and_leaves_every_other_byte(app: App, vault: Path
 
 
 def test_edit_frontmatter_merges_objects_at_every_depth(app: App) -> None:
-    # PLUGIN-05
+    """PLUGIN-05"""
     run(app, "edit_frontmatter", path="Daily", data={"nested": {"a": {"x": 1}, "b": [1]}})
     merged = run(app, "edit_frontmatter", path="Daily", mode="merge", data={"nested": {"a": {"y": 2}, "b": [2]}}).data
     assert merged["frontmatter"]["nested"] == {"a": {"x": 1, "y": 2}, "b": [2]}
@@ -261,7 +262,7 @@ def test_edit_frontmatter_creates_only_when_allowed(app: App, vault: Path) -> No
 def test_what_the_plugin_refuses_is_refused(
     app: App, vault: Path, name: str, arguments: dict[str, Any], problem: str
 ) -> None:
-    # PLUGIN-05, PLUGIN-06
+    """PLUGIN-05, PLUGIN-06"""
     with pytest.raises(InvalidArguments, match=problem):
         run(app, name, path="Daily", **arguments)
     assert (vault / "Notes" / "Daily.md").read_bytes() == DAILY.encode()
@@ -277,7 +278,7 @@ def test_what_the_plugin_refuses_is_refused(
 def test_a_note_that_is_gone_when_it_is_opened_is_made_where_that_is_allowed(
     app: App, vault: Path, name: str, arguments: dict[str, Any], content: str
 ) -> None:
-    # PLUGIN-07
+    """PLUGIN-07"""
     note = vault / "Notes" / "Daily.md"
     raced = app.replace(vaults=DeletingVaults(app.vaults, note))
     refused = {key: value for key, value in arguments.items() if value is not True}
@@ -289,7 +290,7 @@ def test_a_note_that_is_gone_when_it_is_opened_is_made_where_that_is_allowed(
 
 
 def test_the_outline_has_the_lines_of_the_file_and_the_originals_ids(app: App) -> None:
-    # PLUGIN-06
+    """PLUGIN-06"""
     items = run(app, "get_note_outline", path="Daily", include_codeblocks=False).data["outline"]
     assert [(item["heading"], item["level"], item["start_line"], item["end_line"]) for item in items] == [
         ("Entry", 1, 6, 14),

@@ -59,7 +59,7 @@ def test_json_parse_names_the_type_as_the_original_does(client: TestClient, text
     "text", ["", "not json", '{"a":1} x', "NaN", "[" * 100_000, "1e400", '{"a":[-1e999]}', "9" * 400]
 )
 def test_json_parse_tells_what_it_cannot_parse(client: TestClient, text: str) -> None:
-    # RAD-01
+    """RAD-01"""
     answer = invoke(client, {"tool": "json_parse", "input": {"data": text}})
     assert answer.status_code == 200
     assert answer.json()["success"] is False
@@ -100,13 +100,13 @@ def test_a_request_of_the_wrong_shape_is_400(client: TestClient, path: str, body
 
 
 def test_members_may_be_in_any_case(client: TestClient) -> None:
-    # RAD-03
+    """RAD-03"""
     answer = invoke(client, b'{"TOOL":"echo","Input":{"a":1},"SESSION":"zz","unknown":1}').json()
     assert (answer["output"]["echo"], answer["session"]) == ({"a": 1}, "zz")
 
 
 def test_the_session_comes_back_in_errors_too(client: TestClient) -> None:
-    # RAD-03
+    """RAD-03"""
     assert invoke(client, {"session": "s"}).json()["session"] == "s"
     assert "session" not in invoke(client, {"tool": "echo"}).json()
 
@@ -123,7 +123,7 @@ def test_the_session_comes_back_in_errors_too(client: TestClient) -> None:
     ],
 )
 def test_a_tool_that_fails_is_200(client: TestClient, tool: str, error: str) -> None:
-    # RAD-06
+    """RAD-06"""
     answer = invoke(client, {"tool": tool})
     assert answer.status_code == 200
     assert answer.json()["success"] is False
@@ -138,7 +138,7 @@ def test_the_tools_of_the_vault_are_invoked_too(client: TestClient) -> None:
 
 
 def test_the_built_in_tools_are_this_contracts_alone(client: TestClient) -> None:
-    # RAD-01
+    """RAD-01"""
     others = {tool["name"] for tool in client.get("/bridge/v1/tools").json()["tools"]}
     assert {"say", "missing"} <= others
     assert not {"echo", "time", "json_parse"} & others
@@ -153,7 +153,7 @@ def test_other_paths_are_404_in_this_contracts_form(client: TestClient, path: st
 
 
 def test_a_tool_of_the_vault_cannot_be_replaced(app: App) -> None:
-    # RAD-04
+    """RAD-04"""
     registered = Bridge()
     registered.register_tool(ToolSpec("obsidian_list_files", "Not this one"))
     with http_client(app, registered) as client:
@@ -209,7 +209,7 @@ def chat(client: TestClient, **given: Any) -> Any:
 
 
 def test_chat_really_calls_the_gateway(app: App, gateway: str) -> None:
-    # RAD-02
+    """RAD-02"""
     with http_client(app, chat_url=gateway, chat_key="key") as client:
         assert "chat" in {tool["name"] for tool in client.get("/mcp/v1/tools/list").json()["tools"]}
         answer = chat(client, content="Summarize this text", model="gpt-4o-mini")

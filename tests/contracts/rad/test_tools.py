@@ -77,7 +77,8 @@ def test_resources_are_listed_for_handlers() -> None:
 
 
 def test_a_handler_may_be_a_coroutine_function() -> None:
-    # RAD-05
+    """RAD-05"""
+
     async def later(given: dict[str, Any]) -> Any:
         await asyncio.sleep(0)
         return given["x"]
@@ -110,7 +111,7 @@ def test_the_schema_is_json_schema() -> None:
 
 
 def test_calls_and_registrations_of_many_threads_do_not_disturb_each_other() -> None:
-    # RAD-04
+    """RAD-04"""
     bridge = Bridge()
     bridge.register_tool(ToolSpec("steady", ""))
     bridge.register_tool_handler("steady", lambda given: given["n"])
@@ -136,7 +137,7 @@ def test_calls_and_registrations_of_many_threads_do_not_disturb_each_other() -> 
 
 
 def test_chat_is_there_only_with_a_gateway() -> None:
-    # RAD-02
+    """RAD-02"""
     assert [tool.name for tool in built_in().list_tools()] == ["echo", "time", "json_parse"]
     message: list[tuple[str, str]] = []
 

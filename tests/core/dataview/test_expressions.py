@@ -175,7 +175,7 @@ def test_settings_change_the_text_of_values() -> None:
 
 
 def test_dates_are_local_unless_they_name_a_zone() -> None:
-    """DV-07: and a day with a change of the clock has 23 hours."""
+    """DV-07: a day with a change of the clock has 23 hours."""
     with time_zone("Europe/Paris"):
         assert VAULT.rows("= localtime(date(2024-07-01T10:00:00Z))") == [["2024-07-01T12:00:00"]]
         assert VAULT.rows("= date(2024-03-31) + dur(24 hours)") == [["2024-04-01T01:00:00"]]

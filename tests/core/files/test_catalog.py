@@ -93,8 +93,8 @@ def test_twins_in_two_normal_forms_are_two_files() -> None:
     assert [entry.size for path in ("\u00e9.md", "e\u0301.md") if (entry := catalog.get(path))] == [2, 1]
 
 
-# WATCH-01: a question met a change of the list in another thread, and failed
 def test_going_through_the_files_gives_those_of_the_moment_it_began() -> None:
+    """WATCH-01: a question met a change of the list in another thread, and failed"""
     catalog = Catalog([DiskFile("a.md", 1, 1), DiskFile("b.md", 1, 1)])
     entries = iter(catalog)
     catalog.put(DiskFile("c.md", 1, 1))
@@ -112,8 +112,8 @@ class Overtaken(Catalog):
         return entries
 
 
-# WATCH-01
 def test_a_folder_that_appears_while_the_folders_are_collected_is_known_to_the_next_question() -> None:
+    """WATCH-01"""
     catalog = Overtaken([DiskFile("f/a.md", 1, 1)])
 
     assert set(catalog.folders()) == {"f"}

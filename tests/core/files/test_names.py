@@ -54,7 +54,7 @@ VAULT = catalog(
     ],
 )
 def test_a_name_finds_its_file(raw: str, path: str) -> None:
-    # NAME-03, NAME-04, NAME-05, NAME-06
+    """NAME-03, NAME-04, NAME-05, NAME-06"""
     found = VAULT.find(raw)
 
     assert found is not None
@@ -66,7 +66,7 @@ def test_a_name_finds_its_file(raw: str, path: str) -> None:
     [("Note", ["Note.md", "a/Note.md", "a/b/Note.md"]), ("x", ["case/X.md", "case/x.md"])],
 )
 def test_a_name_that_several_files_have_is_ambiguous(raw: str, candidates: list[str]) -> None:
-    # NAME-04
+    """NAME-04"""
     with pytest.raises(AmbiguousName) as error:
         VAULT.find(raw)
 
@@ -76,12 +76,12 @@ def test_a_name_that_several_files_have_is_ambiguous(raw: str, candidates: list[
 
 @pytest.mark.parametrize("raw", ["Figure 1", "Alph", "c/Note", "Projects", "pha"])
 def test_a_part_of_a_name_is_not_the_name(raw: str) -> None:
-    # NAME-05
+    """NAME-05"""
     assert VAULT.find(raw) is None
 
 
 def test_a_missing_name_is_answered_with_the_nearest() -> None:
-    # NAME-10
+    """NAME-10"""
     error = VAULT.not_found("Aplha")
 
     assert error.data["near"] == ["Projects/Alpha.md"]
@@ -89,7 +89,7 @@ def test_a_missing_name_is_answered_with_the_nearest() -> None:
 
 
 def test_a_folder_taken_for_a_note_is_said_to_be_one() -> None:
-    # NAME-10
+    """NAME-10"""
     assert "folder" in VAULT.not_found("projects").message
 
 
@@ -106,12 +106,12 @@ def test_a_folder_taken_for_a_note_is_said_to_be_one() -> None:
     ],
 )
 def test_a_new_note_goes_into_the_folder_as_it_is_spelled(raw: str, path: str, disk: str) -> None:
-    # NAME-07, NAME-08
+    """NAME-07, NAME-08"""
     assert VAULT.new_path(raw) == (path, disk)
 
 
 def test_a_folder_stored_decomposed_is_used_as_the_disk_has_it() -> None:
-    # NAME-08, NAME-09
+    """NAME-08, NAME-09"""
     vault = catalog("Cafe\u0301/x.md")
 
     assert vault.new_path("Caf\u00e9/y") == ("Caf\u00e9/y.md", "Cafe\u0301/y.md")
@@ -119,6 +119,6 @@ def test_a_folder_stored_decomposed_is_used_as_the_disk_has_it() -> None:
 
 @pytest.mark.parametrize("part", ["^id", "A heading", "A#B"])
 def test_a_name_with_a_part_is_answered_with_the_note(part: str) -> None:
-    # NAME-10
+    """NAME-10"""
     error = VAULT.not_found(f"alpha#{part}")
     assert f"'Projects/Alpha.md' is one; give '{part}' in the argument for a section or heading" in error.message

@@ -35,7 +35,7 @@ def of_key(text: str) -> Policy:
 
 
 def test_what_is_hidden_does_not_exist_in_any_case_or_depth() -> None:
-    # POL-06
+    """POL-06"""
     policy = PolicyFile(TEXT).policy("Other", "/x")
 
     assert [policy.visible(path) for path in ("a.md", "Private/a.md", "private/b/c.md", "x/Private/a.md")] == [
@@ -64,7 +64,7 @@ def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
 
 
 def test_reading_only_forbids_every_write() -> None:
-    # POL-03
+    """POL-03"""
     with pytest.raises(PermissionDenied):
         PolicyFile(TEXT).policy("Work", "/home/me/Work").check_write("a.md")
     with pytest.raises(PermissionDenied):
@@ -132,7 +132,7 @@ def test_a_limit_of_the_vault_and_one_of_a_key_both_hold(
     ],
 )
 def test_a_mistake_is_told_with_its_line_and_key(text: str, line: int, key: str) -> None:
-    # POL-05
+    """POL-05"""
     with pytest.raises(PolicyInvalid) as error:
         PolicyFile(text).policy("a", "/a")
 
@@ -140,6 +140,6 @@ def test_a_mistake_is_told_with_its_line_and_key(text: str, line: int, key: str)
 
 
 def test_a_file_that_is_no_toml_allows_nothing() -> None:
-    # POL-05
+    """POL-05"""
     with pytest.raises(PolicyInvalid, match="line 1"):
         PolicyFile("hidden = = 1").policy("v", "/v")

@@ -58,7 +58,7 @@ def test_every_setting_is_read_and_unknown_ones_are_passed_over() -> None:
     "text", ["{", "[]", "null x", '"text"', "12", '{"newLinkFormat": }', "[" * 100_000], ids=lambda text: text[:12]
 )
 def test_a_broken_file_means_the_defaults_and_the_vaults_own_trash(text: str) -> None:  # semantics 6.9 #14
-    # FILE-16
+    """FILE-16"""
     assert app_settings(text) == AppSettings(trash_option="local", warnings=(BROKEN_SETTINGS,))
 
 

@@ -81,7 +81,7 @@ def a_property(data: st.DataObject, body: str) -> Entry:
 @given(notes(), values, st.data())
 @examples(80)
 def test_setting_a_property_changes_its_own_lines_alone(body: str, value: Any, data: st.DataObject) -> None:
-    # FM-50, FM-60
+    """FM-50, FM-60"""
     entry = a_property(data, body)
     changed = edits.set_property(body, entry.key, value)
 
@@ -97,7 +97,7 @@ def test_setting_a_property_changes_its_own_lines_alone(body: str, value: Any, d
 @given(notes(), texts, values)
 @examples(80)
 def test_a_new_property_adds_its_lines_and_nothing_else(body: str, key: str, value: Any) -> None:
-    # FM-62
+    """FM-62"""
     before = says(body)
     if parser.key_of(before, key) is not None:
         return
@@ -115,7 +115,7 @@ def test_a_new_property_adds_its_lines_and_nothing_else(body: str, key: str, val
 @given(notes(), st.data())
 @examples(80)
 def test_removing_a_property_takes_its_lines_alone(body: str, data: st.DataObject) -> None:
-    # FM-65
+    """FM-65"""
     outline = outline_of(body)
     entry = a_property(data, body)
     changed = edits.remove_property(body, entry.key)
@@ -158,7 +158,7 @@ def test_the_first_property_makes_the_block_and_leaves_the_text(body: str, key: 
 @given(notes(), st.sampled_from(["a", "日本", "x"]))
 @examples(80)
 def test_renaming_a_tag_changes_the_items_that_match_and_no_line_beside_them(body: str, old: str) -> None:
-    # FM-71
+    """FM-71"""
     changed = edits.replace_tag(body, old, "new/tag")
 
     tags = parser.tags(says(body)) or []
@@ -173,7 +173,7 @@ def test_renaming_a_tag_changes_the_items_that_match_and_no_line_beside_them(bod
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), {1: "x"}, {"x"}, b"x", 10**400])
 def test_what_no_property_can_hold_is_refused(value: Any) -> None:
-    # FM-50
+    """FM-50"""
     with pytest.raises(InvalidArguments):
         edits.set_property(BLOCK, "b", value)
 

@@ -85,7 +85,7 @@ def test_a_byte_order_mark_is_no_character_in_front_of_the_block() -> None:
 
 
 def test_the_block_ends_with_its_dashes_and_the_text_starts_on_the_next_line() -> None:
-    # FM-04
+    """FM-04"""
     body = "---\r\na: 😀\r\n---  \r\nText"
     block = parser.locate(body)
 
@@ -96,7 +96,7 @@ def test_the_block_ends_with_its_dashes_and_the_text_starts_on_the_next_line() -
 
 
 def test_bytes_that_are_not_utf8_stay_in_the_value() -> None:
-    # FM-17
+    """FM-17"""
     found = parser.read(Text.decode(b"---\na: caf\xe9\n---\n").body)
 
     assert found is not None
@@ -141,7 +141,7 @@ TOWER = "a0: &a0 [x]\n" + "\n".join(f"a{n}: &a{n} {'[' * 90}*a{n - 1}{']' * 90}"
     ],
 )
 def test_hostile_yaml_is_an_error_with_a_line(text: str) -> None:
-    # FM-19; a hang or a RecursionError would fail here
+    """FM-19: a hang or a RecursionError would fail here"""
     found = parser.read(f"---\n{text}\n---\n")
 
     assert found is not None
@@ -150,7 +150,7 @@ def test_hostile_yaml_is_an_error_with_a_line(text: str) -> None:
 
 
 def test_numbers_too_long_to_print_are_no_numbers() -> None:
-    # FM-16
+    """FM-16"""
     digits = "f" * 10_000
     found = parser.read(f"---\na: 0x{digits}\nb: {'9' * 10_000}\nc: 1{'0' * 400}.5\n---\n")
 
@@ -161,7 +161,7 @@ def test_numbers_too_long_to_print_are_no_numbers() -> None:
 @given(notes())
 @examples(150)
 def test_every_property_stands_where_its_spans_say(body: str) -> None:
-    # FM-40
+    """FM-40"""
     block = parser.locate(body)
     assert block is not None
     read = parser.read(body)
@@ -216,12 +216,12 @@ def test_any_text_in_a_block_is_properties_or_an_error_but_no_accident(text: str
     ],
 )
 def test_a_value_without_an_assigned_type_has_the_type_it_looks_like(value: Any, kind: str) -> None:
-    # FM-33
+    """FM-33"""
     assert property_types.infer_type(value) == kind
 
 
 def test_spans_of_an_entry_give_its_source_back() -> None:
-    # FM-40
+    """FM-40"""
     body = '---\n"a b" : &x [1, "c"] # d\n# e\nf:\n  - g\n\n---\n'
     block = parser.locate(body)
     assert block is not None

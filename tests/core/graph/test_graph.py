@@ -40,8 +40,8 @@ def path(name: str) -> VaultPath:
     return VaultPath(name)
 
 
-# INDEX-30
 def test_outgoing_links_come_in_order_with_their_targets(linked: MemoryVault) -> None:
+    """INDEX-30"""
     found = linked.graph.outgoing(path("Home.md")).value
     assert [(found_link.link.kind, found_link.link.path, found_link.target) for found_link in found] == [
         ("link", "Alpha", "Alpha.md"),
@@ -55,8 +55,8 @@ def test_outgoing_links_come_in_order_with_their_targets(linked: MemoryVault) ->
     assert found[1].link.display == "the second"
 
 
-# INDEX-31
 def test_backlinks_come_from_every_kind_of_link(linked: MemoryVault) -> None:
+    """INDEX-31"""
     found = linked.graph.backlinks(path("Alpha.md")).value
     assert [(found_link.source, found_link.link.kind, found_link.link.original) for found_link in found] == [
         ("Alpha.md", "link", "[[Alpha#Top]]"),
@@ -69,8 +69,8 @@ def test_backlinks_come_from_every_kind_of_link(linked: MemoryVault) -> None:
     assert found[-1].link.line is None
 
 
-# INDEX-39
 def test_the_context_of_a_link_is_its_line(linked: MemoryVault) -> None:
+    """INDEX-39"""
     found = linked.graph.backlinks(path("Home.md")).value
     assert list(linked.graph.contexts(found)) == ["Go [home](Home.md#Home).", "up: [[Home]]"]
 
@@ -127,8 +127,8 @@ def test_a_name_with_md_in_it_prefers_the_file_that_has_exactly_this_name() -> N
         assert made.graph.backlinks(path("Note.md.md")).value == ()
 
 
-# INDEX-32
 def test_link_maps_have_the_shape_of_the_app(linked: MemoryVault) -> None:
+    """INDEX-32"""
     assert linked.graph.link_maps().value == LinkMaps(
         {
             path("Alpha.md"): {path("Home.md"): 1, path("Alpha.md"): 2},
@@ -155,15 +155,15 @@ def test_unresolved_names_are_counted_without_md_and_subpath() -> None:
         )
 
 
-# INDEX-33
 def test_links_of_hidden_files_count_for_backlinks_and_not_as_unresolved(linked: MemoryVault) -> None:
+    """INDEX-33"""
     assert [link.name for link in linked.graph.unresolved().value] == ["Nowhere"]
     assert linked.graph.orphans().value == ("Projects/Gamma.md",)
     assert [use.tag for use in linked.graph.tags().value] == []
 
 
-# INDEX-34, the table of semantics 14
 def test_an_orphan_has_no_link_from_another_file() -> None:
+    """INDEX-34: the table of semantics 14"""
     files: dict[str, str | bytes] = {
         "a.md": "[[b]]",
         "b.md": "[[b]]",
@@ -181,8 +181,8 @@ def test_an_orphan_has_no_link_from_another_file() -> None:
         assert made.graph.dead_ends().value == ("b.md", "base.md", "property.md", "self.md")
 
 
-# INDEX-35
 def test_neighbours_spread_over_links_in_both_directions(linked: MemoryVault) -> None:
+    """INDEX-35"""
     assert linked.graph.neighbours(path("Projects/Beta.md")).value == (
         Neighbour(path("Alpha.md"), 1, path("Projects/Beta.md")),
         Neighbour(path("Home.md"), 1, path("Projects/Beta.md")),
@@ -204,8 +204,8 @@ def test_the_shortest_way_between_two_notes_is_found() -> None:
         assert made.graph.shortest_path(path("0.md"), path("alone.md")).value == ()
 
 
-# INDEX-36
 def test_a_tag_counts_for_the_tags_above_it() -> None:
+    """INDEX-36"""
     for made in vault(
         {"a.md": "#Work/Big #work/big #home", "b.md": "---\ntags: [work, work/big/x]\n---\n", "c.md": "#ab"}
     ):
@@ -229,8 +229,8 @@ def test_notes_of_a_tag_are_those_of_its_descendants_too(tag: str) -> None:
         ]
 
 
-# INDEX-37
 def test_properties_are_listed_with_their_types_and_files() -> None:
+    """INDEX-37"""
     files: dict[str, str | bytes] = {
         "a.md": "---\nStatus: done\nn: 1\nwhen: 2026-01-02\n---\n",
         "b.md": "---\nstatus: [x, y]\nn: two\n---\n",
@@ -252,8 +252,8 @@ def test_properties_are_listed_with_their_types_and_files() -> None:
         assert list(made.graph.warnings().value) == ["broken.md"]
 
 
-# INDEX-38
 def test_an_alias_finds_its_notes_in_any_case_and_normal_form() -> None:
+    """INDEX-38"""
     files: dict[str, str | bytes] = {
         "a.md": "---\naliases: [Caf\u00e9, Other]\n---\n",
         "b.md": "---\nAliases: CAFE\u0301\n---\n",

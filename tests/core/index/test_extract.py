@@ -58,8 +58,8 @@ def span(part: str) -> tuple[int, int]:
     return place(part), place(part) + len(part)
 
 
-# INDEX-05
 def test_a_note_is_kept_as_rows() -> None:
+    """INDEX-05"""
     markdown, picture = "[m](sub/m%20n.md#h)", "![[pic.png|100]]"
     assert of(NOTE) == Facts(
         links=(
@@ -108,8 +108,8 @@ def test_positions_of_facts_give_the_source_back() -> None:
         assert all(body.startswith(link.original, link.start) for link in found[2:])
 
 
-# INDEX-06
 def test_cards_of_a_canvas_are_links_and_their_text_is_read() -> None:
+    """INDEX-06"""
     canvas = {
         "nodes": [
             {"id": "a", "type": "file", "file": "Sub/N#1.md", "subpath": "#h"},
@@ -150,7 +150,6 @@ def test_links_of_a_canvas_lead_somewhere() -> None:
         assert [fact.path for fact in vault.graph.tagged("t").value] == ["Sub/N#1.md", "c.canvas"]
 
 
-# INDEX-26
 @pytest.mark.parametrize(
     ("text", "warning", "path"),
     [
@@ -161,6 +160,7 @@ def test_links_of_a_canvas_lead_somewhere() -> None:
     ],
 )
 def test_what_is_broken_is_a_warning_and_the_rest_is_kept(text: str | bytes, warning: str, path: str) -> None:
+    """INDEX-26"""
     found = of(text, path)
     assert len(found.warnings) == 1
     assert warning in found.warnings[0]
@@ -191,9 +191,9 @@ def test_a_large_file_without_a_line_break_is_cut_between_two_characters(monkeyp
         assert len(extract.read_facts("n.md", data[:limit], len(data)).warnings) == 1
 
 
-# INDEX-26
 @pytest.mark.parametrize("text", ["[[a]] " * 10_000, "#t " * 10_000, "[" * 50_000, "> " * 5_000 + "[[a]]"])
 def test_ten_thousand_of_anything_in_a_line_are_read_in_seconds(text: str) -> None:
+    """INDEX-26"""
     start = time.process_time()
     found = of(text)
     assert time.process_time() - start < 5

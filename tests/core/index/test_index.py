@@ -88,10 +88,10 @@ def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
     }
 
 
-# INDEX-01, INDEX-08 (the words of old texts are gone from the full-text index too)
 @examples(30)
 @given(steps)
 def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step]) -> None:
+    """INDEX-01, INDEX-08: (the words of old texts are gone from the full-text index too)"""
     with MemoryVault() as vault, MemoryVault() as fresh:
         fresh.data, fresh.catalog = vault.data, vault.catalog
         vault.indexer.begin()
@@ -125,8 +125,8 @@ def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
         assert second.reads == []
 
 
-# INDEX-07
 def test_other_files_have_no_rows_and_are_never_read() -> None:
+    """INDEX-07"""
     with MemoryVault({"a.md": "![[c.png]]", "c.png": "", "d.base": "views: []", "e.txt": "[[a]]"}) as vault:
         vault.indexer.complete()
         assert [row[0] for row in dump(vault.index)["files"]] == ["a.md"]
@@ -134,9 +134,9 @@ def test_other_files_have_no_rows_and_are_never_read() -> None:
         assert [found.source for found in vault.graph.backlinks(VaultPath("c.png")).value] == ["a.md"]
 
 
-# INDEX-03
 def test_another_spelling_of_the_same_path_is_another_file() -> None:
-    """Twins in two normal forms may trade their path, with sizes and times that tell nothing."""
+    """INDEX-03: Twins in two normal forms may trade their path, with sizes and times that tell
+    nothing."""
     with MemoryVault({"e\u0301.md": "[[a]]"}) as vault:
         apply(vault.index, vault.contents())
         (entry,) = vault.catalog
@@ -147,8 +147,8 @@ def test_another_spelling_of_the_same_path_is_another_file() -> None:
         assert vault.index.stale([other]) == [other]
 
 
-# INDEX-04
 def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
+    """INDEX-04"""
     with MemoryVault({"a.md": "[[old]]", "b.md": "[[old]]"}) as vault:
         contents = vault.contents()
         vault.write("a.md", "[[new]]")
@@ -159,8 +159,8 @@ def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
         assert dump(vault.index)["files"] == []
 
 
-# INDEX-04
 def test_a_record_of_known_bytes_whose_rows_another_program_deleted_meanwhile_is_left_out() -> None:
+    """INDEX-04"""
     with MemoryVault({"a.md": "[[b]]"}) as vault:
         contents = vault.contents()
         apply(vault.index, contents)
@@ -171,11 +171,11 @@ def test_a_record_of_known_bytes_whose_rows_another_program_deleted_meanwhile_is
         assert vault.index.status().files == 0
 
 
-# INDEX-26
 @pytest.mark.parametrize("value", [2**63, "\ud800", ["a list"]], ids=["a large number", "half a character", "no value"])
 def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
     monkeypatch: pytest.MonkeyPatch, value: Any
 ) -> None:
+    """INDEX-26"""
     read_facts = extract.read_facts
 
     def read(path: str, data: bytes, size: int) -> Facts:

@@ -94,8 +94,8 @@ def rewrite(vault: MemoryVault, count: int, text: str) -> None:
     vault.look()
 
 
-# INDEX-40, INDEX-23
 def test_up_to_so_many_changed_files_are_stored_before_the_answer(large: MemoryVault) -> None:
+    """INDEX-40, INDEX-23"""
     large.indexer.complete()
     background = Held(large)
     rewrite(large, FRESH_FILES, "[[250]]")
@@ -107,8 +107,8 @@ def test_up_to_so_many_changed_files_are_stored_before_the_answer(large: MemoryV
     assert background.wakes == 0
 
 
-# INDEX-40
 def test_a_question_waits_for_the_few_files_that_another_thread_stores(large: MemoryVault) -> None:
+    """INDEX-40"""
     large.indexer.complete()
     rewrite(large, FRESH_FILES, "#new")
     batch = large.indexer.take()
@@ -129,8 +129,8 @@ def test_a_question_waits_for_the_few_files_that_another_thread_stores(large: Me
     assert answer.freshness == CURRENT
 
 
-# INDEX-40, INDEX-24
 def test_beyond_that_the_indexed_rows_answer_and_the_answer_says_how_many_files_are_missing(large: MemoryVault) -> None:
+    """INDEX-40, INDEX-24"""
     large.indexer.complete()
     background = Held(large)
     rewrite(large, FRESH_FILES + 1, "#new")
@@ -146,8 +146,8 @@ def test_beyond_that_the_indexed_rows_answer_and_the_answer_says_how_many_files_
     assert large.graph.tags().notice is None
 
 
-# INDEX-41
 def test_during_a_first_build_an_answer_covers_what_is_indexed_and_says_so(large: MemoryVault, impatient: None) -> None:
+    """INDEX-41"""
     background = Held(large)
     background.store(1)
     answer = large.graph.tags()
@@ -163,8 +163,8 @@ def test_during_a_first_build_an_answer_covers_what_is_indexed_and_says_so(large
     assert large.graph.tags().notice is None
 
 
-# INDEX-41
 def test_a_question_waits_a_while_for_a_first_build(large: MemoryVault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """INDEX-41"""
     monkeypatch.setattr(indexer, "BUILD_WAIT_SECONDS", 30.0)
     background = Held(large)
     building = threading.Thread(target=background.store)
@@ -176,10 +176,10 @@ def test_a_question_waits_a_while_for_a_first_build(large: MemoryVault, monkeypa
     assert answer.notice is None
 
 
-# INDEX-41
 def test_a_build_that_is_soon_whole_is_waited_for_to_its_end(
     large: MemoryVault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """INDEX-41"""
     monkeypatch.setattr(indexer, "BUILD_WAIT_SECONDS", 0.05)
     monkeypatch.setattr(indexer, "NEARLY_DONE", 100_000)
     Held(large).store(1)
@@ -189,14 +189,14 @@ def test_a_build_that_is_soon_whole_is_waited_for_to_its_end(
     assert answer.notice is None
 
 
-# INDEX-41
 def test_the_newest_files_are_indexed_first(large: MemoryVault) -> None:
+    """INDEX-41"""
     Held(large).store(1)
     assert set(large.indexer.pending()) == {f"{n:03}.md" for n in range(MANY + 1 - FIRST_FILES)}
 
 
-# INDEX-15
 def test_the_first_batches_of_a_build_are_small(large: MemoryVault) -> None:
+    """INDEX-15"""
     sizes = []
     while batch := large.indexer.take():
         sizes.append(len(batch.entries))
@@ -205,8 +205,8 @@ def test_the_first_batches_of_a_build_are_small(large: MemoryVault) -> None:
     assert max(sizes) < BATCH_FILES
 
 
-# INDEX-22
 def test_where_a_process_answers_one_question_it_waits_for_the_whole_index(large: MemoryVault) -> None:
+    """INDEX-22"""
     background = Held(large)
     large.indexer.is_patient = True
     seen: list[tuple[int, int]] = []
@@ -222,8 +222,8 @@ def test_where_a_process_answers_one_question_it_waits_for_the_whole_index(large
     assert {total for _, total in seen[:-1]} == {MANY + 1}
 
 
-# INDEX-22
 def test_without_a_background_a_question_stores_everything_itself(large: MemoryVault) -> None:
+    """INDEX-22"""
     answer = large.graph.tags()
 
     assert [(use.tag, use.files) for use in answer.value] == [("t0", MANY // 3), ("t1", MANY // 3), ("t2", MANY // 3)]
@@ -231,8 +231,8 @@ def test_without_a_background_a_question_stores_everything_itself(large: MemoryV
     assert answer.notice is None
 
 
-# INDEX-20
 def test_what_one_file_says_is_read_from_it_while_it_is_pending(large: MemoryVault) -> None:
+    """INDEX-20"""
     Held(large)
     answer = large.graph.outgoing(VaultPath("007.md"))
 
@@ -240,8 +240,8 @@ def test_what_one_file_says_is_read_from_it_while_it_is_pending(large: MemoryVau
     assert answer.notice is None
 
 
-# INDEX-43
 def test_a_change_of_links_misses_no_file_that_is_pending(large: MemoryVault, impatient: None) -> None:
+    """INDEX-43"""
     background = Held(large)
     background.store(1)
     assert large.graph.sources_of(keys_of(VaultPath("007.md"))) == ("006.md",)
@@ -250,8 +250,8 @@ def test_a_change_of_links_misses_no_file_that_is_pending(large: MemoryVault, im
     assert large.graph.sources_of(keys_of(VaultPath("007.md"))) == ()
 
 
-# INDEX-43
 def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is(tmp_path: Path) -> None:
+    """INDEX-43"""
     large = MemoryVault({f"{n}.md": "" for n in range(MANY + 1)}, place=tmp_path / "index.sqlite3")
     large.indexer.begin()
     background = Held(large)
@@ -268,11 +268,11 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
     assert large.indexer.pending() == {}
 
 
-# INDEX-43
 @pytest.mark.parametrize("limit", [Deadline(1.0), None])
 def test_what_must_miss_nothing_is_never_answered_because_others_hold_the_database(
     tmp_path: Path, impatient: None, monkeypatch: pytest.MonkeyPatch, limit: Deadline | None
 ) -> None:
+    """INDEX-43"""
     monkeypatch.setattr(indexer, "PATIENCE", 0.05)
     large = MemoryVault({f"{n}.md": "" for n in range(MANY + 1)}, place=tmp_path / "index.sqlite3")
     large.indexer.begin()
@@ -305,8 +305,8 @@ class Restless(MemoryVault):
         return data
 
 
-# INDEX-25
 def test_a_file_that_changes_while_it_is_read_stays_pending() -> None:
+    """INDEX-25"""
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
         vault.changes = 4
         vault.indexer.complete()
@@ -320,8 +320,8 @@ def test_a_file_that_changes_while_it_is_read_stays_pending() -> None:
         assert vault.indexer.pending() == {}
 
 
-# INDEX-25
 def test_a_file_that_changed_once_while_it_was_read_is_stored_as_it_is() -> None:
+    """INDEX-25"""
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
         vault.changes = 1
         answer = vault.graph.backlinks(VaultPath("c.md"))
@@ -331,8 +331,8 @@ def test_a_file_that_changed_once_while_it_was_read_is_stored_as_it_is() -> None
         assert vault.reads.count("a.md") == 2
 
 
-# INDEX-25, INDEX-43
 def test_a_file_that_did_not_hold_still_is_tried_again_when_it_is_reported() -> None:
+    """INDEX-25, INDEX-43"""
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
         vault.changes = 2
         vault.indexer.complete()
@@ -342,8 +342,8 @@ def test_a_file_that_did_not_hold_still_is_tried_again_when_it_is_reported() -> 
         assert vault.indexer.pending() == {}
 
 
-# INDEX-01
 def test_nothing_is_kept_of_a_file_that_was_deleted() -> None:
+    """INDEX-01"""
     with MemoryVault({"a.md": "[[b]]", "b.md": "#t"}) as vault:
         vault.indexer.complete()
         vault.delete("b.md")
@@ -366,8 +366,8 @@ def test_a_file_that_vanished_loses_no_neighbour() -> None:
         assert vault.indexer.pending() == {}
 
 
-# INDEX-26
 def test_an_unreadable_file_has_a_warning_and_is_tried_at_the_next_start() -> None:
+    """INDEX-26"""
     with MemoryVault({"a.md": "[[b]]", "b.md": "[[a]]"}) as vault:
         vault.broken["a.md"] = PermissionDenied("The system does not allow\nreading 'a.md'.")
         vault.indexer.begin()
@@ -401,8 +401,8 @@ def test_what_is_noted_while_the_files_are_compared_is_not_lost() -> None:
         assert other.pending()[VaultPath("a.md")].size == len("[[c]]")
 
 
-# INDEX-27
 def test_when_the_index_is_lost_everything_is_indexed_again(large: MemoryVault) -> None:
+    """INDEX-27"""
     large.indexer.complete()
     large.index.database.begin_anew()
 
@@ -411,8 +411,8 @@ def test_when_the_index_is_lost_everything_is_indexed_again(large: MemoryVault) 
     assert large.index.status().files == MANY + 1
 
 
-# INDEX-27: the files of that batch were in no answer until the next start
 def test_a_batch_that_was_stored_in_an_index_that_is_lost_is_stored_again(large: MemoryVault) -> None:
+    """INDEX-27: the files of that batch were in no answer until the next start"""
     background = Held(large)
     batch = large.indexer.take()
     assert batch is not None
@@ -424,8 +424,9 @@ def test_a_batch_that_was_stored_in_an_index_that_is_lost_is_stored_again(large:
     assert sum(use.files for use in large.graph.tags().value) == MANY
 
 
-# INDEX-04: a command that started while a server stored a new note deleted its rows, and the server did not notice
 def test_a_program_keeps_the_rows_of_a_file_that_came_after_it_had_listed_them(tmp_path: Path) -> None:
+    """INDEX-04: a command that started while a server stored a new note deleted its rows, and
+    the server did not notice"""
     with MemoryVault({"a.md": ""}) as files:
         starting, server = files.opened_again(tmp_path / "v.db"), files.opened_again(tmp_path / "v.db")
         with starting, server:
@@ -437,8 +438,8 @@ def test_a_program_keeps_the_rows_of_a_file_that_came_after_it_had_listed_them(t
             assert sources(server, "a.md") == ["\u00e9.md"]
 
 
-# INDEX-28
 def test_what_another_program_has_indexed_is_not_read_again(large: MemoryVault, tmp_path: Path) -> None:
+    """INDEX-28"""
     first, second = large.opened_again(tmp_path / "v.db"), large.opened_again(tmp_path / "v.db")
     with first, second:
         first.indexer.begin()
@@ -463,8 +464,8 @@ class Blocking(MemoryVault):
     writes = threading.Event()
 
 
-# INDEX-02, INDEX-40
 def test_while_another_program_writes_the_rows_answer_as_they_are(tmp_path: Path, impatient: None) -> None:
+    """INDEX-02, INDEX-40"""
     files = {f"{n}.md": f"[[{n + 1}]]" for n in range(5)}
     with MemoryVault(files, tmp_path / "v.db") as vault, Blocking(files, tmp_path / "v.db") as other:
         vault.indexer.complete()
@@ -539,8 +540,8 @@ class Flooding(MemoryVault):
         return super().read(entry)
 
 
-# INDEX-40: a search that met the beginning of a checkout took seconds
 def test_a_question_does_not_store_a_flood_that_begins_meanwhile() -> None:
+    """INDEX-40: a search that met the beginning of a checkout took seconds"""
     with Flooding({"a.md": "#t", "b.md": "#t"}) as vault:
         Held(vault)
         answer = vault.graph.tags()
@@ -548,8 +549,8 @@ def test_a_question_does_not_store_a_flood_that_begins_meanwhile() -> None:
         assert len(vault.reads) == 2
 
 
-# INDEX-41
 def test_a_first_build_ends_when_the_new_files_are_stored(large: MemoryVault, impatient: None) -> None:
+    """INDEX-41"""
     background = Held(large)
     background.store(1)
     rewrite(large, FRESH_FILES + 1, "[[250]]")

@@ -37,9 +37,9 @@ def maps() -> Iterator[LinkMaps]:
         yield vault.graph.link_maps().value
 
 
-# INDEX-32
 @pytest.mark.parametrize("file", RECORDINGS, ids=lambda file: file.stem)
 def test_links_lead_where_the_app_says(maps: LinkMaps, file: Path) -> None:
+    """INDEX-32"""
     recorded = json.loads(file.read_text(encoding="utf-8"))
     source = VaultPath(recorded["filePath"])
     cached = recorded["cachedMetadata"]

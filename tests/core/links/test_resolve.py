@@ -50,18 +50,21 @@ def test_a_link_leads_where_the_table_says(files: list[str], case: dict[str, str
     assert disk == case["target"]
 
 
-def test_the_order_in_which_files_were_found_changes_nothing() -> None:  # LINK-09
+def test_the_order_in_which_files_were_found_changes_nothing() -> None:
+    """LINK-09"""
     files = ["c/Note.md", "a/Note.md", "b/Note.md", "b/note.md"]
     answers = {resolve(catalog(order), "x.md", "note") for order in permutations(files)}
     assert answers == {"a/Note.md"}
 
 
 @pytest.mark.parametrize("link", ["../Only", "./b/Only", "/Only"])
-def test_a_missed_link_with_a_dot_or_slash_in_front_leads_nowhere(link: str) -> None:  # LINK-05, LINK-07
+def test_a_missed_link_with_a_dot_or_slash_in_front_leads_nowhere(link: str) -> None:
+    """LINK-05, LINK-07"""
     assert resolve(catalog(["b/Only.md", "a/s.md"]), "a/s.md", link) is None
 
 
-def test_links_that_can_mean_one_file_share_a_key() -> None:  # LINK-11
+def test_links_that_can_mean_one_file_share_a_key() -> None:
+    """LINK-11"""
     keys = {link_key(link) for link in ("Note", "a/note.md", "../NOTE", "/x/y/Note#h", "Note.MD#a#b")}
     assert keys == {"note"}
 
@@ -140,7 +143,8 @@ FILE = st.builds(
 )
 def test_what_is_written_leads_back_to_the_file(
     files: list[str], link_format: LinkFormat, markdown: bool, data: st.DataObject
-) -> None:  # LINK-29
+) -> None:
+    """LINK-29"""
     names = catalog(files)
     paths = sorted(entry.path for entry in names)
     source, target = data.draw(st.sampled_from(paths)), data.draw(st.sampled_from(paths))

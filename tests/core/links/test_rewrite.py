@@ -61,6 +61,7 @@ def rewritten(files: Mapping[str, str], planned: Iterable[FileEdits]) -> dict[st
 
 @pytest.mark.parametrize("case", TABLES["cases"], ids=ids(TABLES["cases"]))
 def test_a_vault_is_rewritten_as_the_table_says(case: dict[str, Any]) -> None:
+    """RENAME-02"""
     files: dict[str, str] = case["files"]
     names = catalog(files)
     moves = {VaultPath(old): VaultPath(new) for old, new in case["moves"].items()}
@@ -68,7 +69,7 @@ def test_a_vault_is_rewritten_as_the_table_says(case: dict[str, Any]) -> None:
     planned = list(plan(names, moves, candidates(files, moves), settings=app))
     assert rewritten(files, planned) == {path: body for path, body in case["expected"].items() if body != files[path]}
     assert [skip.original for plan in planned for skip in plan.skipped] == case.get("skipped", [])
-    assert planned == list(plan(names, moves, referrers(files), settings=app))  # RENAME-02
+    assert planned == list(plan(names, moves, referrers(files), settings=app))
 
 
 NAMES = ["N", "n", "Note", "é", "が", "日本", "v1.2", "a b", "p (q", "S [1]", "50%", "x.md", "It's"]
@@ -155,7 +156,8 @@ def without_links(body: str, referrer: Referrer) -> list[str]:
 @given(files=vaults(), link_format=st.sampled_from(["shortest", "relative", "absolute"]), data=st.data())
 def test_every_link_leads_where_it_led_and_all_else_stays(
     files: dict[str, str], link_format: LinkFormat, data: st.DataObject
-) -> None:  # RENAME-01, RENAME-13
+) -> None:
+    """RENAME-01, RENAME-13"""
     names = catalog(files)
     movable = sorted(entry.path for entry in names)
     moved = data.draw(st.lists(st.sampled_from(movable), min_size=1, max_size=3, unique=True))
@@ -238,7 +240,8 @@ HEADINGS = st.lists(st.tuples(st.integers(1, 3), st.sampled_from("ABCX")), min_s
 @given(outline=HEADINGS, chains=st.lists(st.lists(st.sampled_from("ABCX"), min_size=1, max_size=3)), data=st.data())
 def test_every_subpath_leads_to_the_heading_it_led_to(
     outline: list[tuple[int, str]], chains: list[list[str]], data: st.DataObject
-) -> None:  # RENAME-21, RENAME-22
+) -> None:
+    """RENAME-21, RENAME-22"""
     body = "".join(f"{'#' * level} {text}\n" for level, text in outline)
     files = {"N.md": body + " ".join(f"[[#{'#'.join(chain)}]]" for chain in chains)}
     path, parsed = VaultPath("N.md"), parse(files["N.md"])
@@ -307,7 +310,7 @@ def test_a_move_with_five_hundred_referring_notes_is_planned_in_a_moment() -> No
 
 
 def test_a_name_of_three_thousand_files_is_given_to_another_in_a_moment() -> None:
-    # RENAME-04
+    """RENAME-04"""
     files = {f"s{number}/n.md": "[[README]] [[d5/README]]" for number in range(3_000)}
     names = catalog([*files, "other.md", *(f"d{number}/README.md" for number in range(3_000))])
     start = time.process_time()

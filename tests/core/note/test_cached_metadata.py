@@ -45,25 +45,29 @@ def test_links_and_embeds_are_told_apart_and_shown_as_the_app_shows_them() -> No
     assert [link["link"] for link in found["embeds"]] == ["d"]
 
 
-def test_block_ids_stand_on_their_sections_items_and_under_their_lower_cased_key() -> None:  # NOTE-35
+def test_block_ids_stand_on_their_sections_items_and_under_their_lower_cased_key() -> None:
+    """NOTE-35"""
     found = cached("text ^Ab\n\n- item ^x\n")
     assert found["sections"][0]["id"] == "Ab"
     assert found["listItems"][0]["id"] == "x"
     assert {key: block["id"] for key, block in found["blocks"].items()} == {"ab": "Ab", "x": "x"}
 
 
-def test_footnotes_and_their_references_have_lists_of_their_own() -> None:  # NOTE-24
+def test_footnotes_and_their_references_have_lists_of_their_own() -> None:
+    """NOTE-24"""
     found = cached("a[^1]\n\n[^1]: b\n")
     assert [note["id"] for note in found["footnotes"]] == ["1"]
     assert [reference["id"] for reference in found["footnoteRefs"]] == ["1"]
     assert [section["type"] for section in found["sections"]] == ["paragraph", "footnoteDefinition"]
 
 
-def test_headings_in_quotes_are_left_out() -> None:  # NOTE-15
+def test_headings_in_quotes_are_left_out() -> None:
+    """NOTE-15"""
     assert [heading["heading"] for heading in cached("> # Q\n\n# H")["headings"]] == ["H"]
 
 
-def test_tags_of_the_properties_are_none_without_a_value_and_empty_for_an_empty_list() -> None:  # FM-30
+def test_tags_of_the_properties_are_none_without_a_value_and_empty_for_an_empty_list() -> None:
+    """FM-30"""
     assert tags(parse("---\ntags:\n---\n").properties) is None
     assert tags(parse("---\ntags: []\n---\n").properties) == []
     assert tags(parse("---\ntags: [a, '#b']\n---\n").properties) == ["#a", "#b"]

@@ -403,7 +403,7 @@ def test_a_new_text_of_a_card_is_all_that_changes(nodes: list[dict[str, Any]], g
 
 
 def test_very_many_operations_end_with_the_time_of_the_call() -> None:
-    # TOOL-09: others could not write for as long as they took
+    """TOOL-09: others could not write for as long as they took"""
     begun: list[str] = []
 
     def stopped() -> str:

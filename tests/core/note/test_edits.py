@@ -40,13 +40,13 @@ def bodies(draw: st.DrawFn) -> str:
     ],
 )
 def test_appended_text_stands_on_lines_of_its_own(body: str, content: str, after: str) -> None:
-    # EDIT-02
+    """EDIT-02"""
     assert edits.insert_text(body, content) == after
 
 
 @given(bodies(), st.text("xyz\n", min_size=1, max_size=8))
 def test_appending_keeps_every_character_and_the_missing_last_newline(body: str, content: str) -> None:
-    # EDIT-01, EDIT-02
+    """EDIT-01, EDIT-02"""
     after = edits.insert_text(body, content)
 
     assert after.startswith(body)
@@ -57,7 +57,7 @@ def test_appending_keeps_every_character_and_the_missing_last_newline(body: str,
 
 @given(bodies(), st.integers(0, 7), st.text("xyz", min_size=1, max_size=5))
 def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: str) -> None:
-    # EDIT-01, EDIT-03
+    """EDIT-01, EDIT-03, EDIT-10"""
     starts = Lines(body).starts
     at = starts[min(line, len(starts) - 1)]
     after = edits.insert(body, at, content)
@@ -65,7 +65,7 @@ def test_inserting_a_line_keeps_the_other_lines(body: str, line: int, content: s
     kept = after.splitlines()
     kept.remove(content)
     assert [line for line in kept if line] == [line for line in body.splitlines() if line]
-    assert 0 <= len(kept) - len(body.splitlines()) <= 2  # EDIT-10
+    assert 0 <= len(kept) - len(body.splitlines()) <= 2
 
 
 ONE_LINE = [
@@ -87,7 +87,7 @@ BLOCKS = st.lists(st.sampled_from(ONE_LINE + MORE_LINES), max_size=5).map("\n\n"
 
 @given(BLOCKS, BLOCKS.filter(bool), BLOCKS)
 def test_text_between_blocks_keeps_their_headings_and_block_ids(above: str, content: str, below: str) -> None:
-    # EDIT-10
+    """EDIT-10"""
     assume(not above.startswith("---"))  # properties that the note's own first line begins
     above = above and above + "\n"
     after = edits.insert(above + below, len(above), content)
@@ -122,7 +122,7 @@ def test_text_between_blocks_keeps_their_headings_and_block_ids(above: str, cont
 def test_a_blank_line_parts_appended_text_from_a_block_that_it_would_change(
     above: str, content: str, after: str
 ) -> None:
-    # EDIT-10
+    """EDIT-10"""
     assert edits.insert_text(above, content) == after
 
 
@@ -144,19 +144,19 @@ def test_a_blank_line_parts_appended_text_from_a_block_that_it_would_change(
 def test_a_blank_line_parts_inserted_text_from_a_block_that_it_would_change(
     content: str, below: str, after: str
 ) -> None:
-    # EDIT-10
+    """EDIT-10"""
     assert edits.insert(below, 0, content) == after
 
 
 def test_the_one_occurrence_of_a_text_is_replaced() -> None:
-    # EDIT-04
+    """EDIT-04"""
     assert edits.replace_text("a b\r\nc", "b\nc", "x\ny", every=False) == "a x\r\ny"
     assert edits.replace_text("a b\nc", "b\r\nc", "x\r\ny", every=False) == "a x\ny"
     assert edits.replace_text("one two", " two", "", every=False) == "one"
 
 
 def test_a_text_that_stands_twice_is_not_replaced_and_its_lines_are_told() -> None:
-    # EDIT-04
+    """EDIT-04"""
     with pytest.raises(TextNotUnique) as error:
         edits.replace_text("aa\nb\naa", "aa", "x", every=False)
 
@@ -169,7 +169,8 @@ def test_overlapping_occurrences_are_two() -> None:
         edits.replace_text("aaa", "aa", "x", every=False)
 
 
-def test_a_long_text_that_repeats_itself_and_stands_twice_is_told_at_once() -> None:  # EDIT-04
+def test_a_long_text_that_repeats_itself_and_stands_twice_is_told_at_once() -> None:
+    """EDIT-04"""
     find = "x y " * 30_000
     start = time.process_time()
     with pytest.raises(TextNotUnique) as error:
@@ -180,7 +181,7 @@ def test_a_long_text_that_repeats_itself_and_stands_twice_is_told_at_once() -> N
 
 
 def test_a_text_that_is_not_there_is_answered_with_the_nearest_line() -> None:
-    # EDIT-04
+    """EDIT-04"""
     with pytest.raises(TextNotFound) as error:
         edits.replace_text("fir\u2028st\x0c\n\nThe quick brown fox\n", "The quick brwn fox", "x", every=False)
 
@@ -215,7 +216,7 @@ WRITTEN = (
 def test_a_text_in_other_characters_is_answered_with_the_line_and_what_is_different(
     find: str, line: int, message: str
 ) -> None:
-    # EDIT-04
+    """EDIT-04"""
     with pytest.raises(TextNotFound) as error:
         edits.replace_text(WRITTEN, find, "x", every=False)
 
@@ -224,7 +225,7 @@ def test_a_text_in_other_characters_is_answered_with_the_line_and_what_is_differ
 
 
 def test_a_long_text_is_answered_with_the_nearest_line_alone() -> None:
-    # EDIT-04: 300 KB took minutes to be looked for in other characters
+    """EDIT-04: 300 KB took minutes to be looked for in other characters"""
     find = f"A long line: “it's — well…”, 5 km.\n{'more ' * 400}"
     with pytest.raises(TextNotFound, match="The nearest is line 3"):
         edits.replace_text(WRITTEN, find, "x", every=False)
@@ -234,7 +235,7 @@ SECTION = "# A\n\ntext\nmore\n\n# B\n"
 
 
 def test_a_replaced_section_keeps_the_blank_lines_around_it() -> None:
-    # EDIT-05
+    """EDIT-05"""
     span = Span(4, SECTION.index("# B"))
 
     assert edits.replace_span(SECTION, span, "new\n") == "# A\n\nnew\n\n# B\n"
@@ -249,7 +250,7 @@ def test_an_empty_section_is_filled() -> None:
 
 
 def test_a_section_of_a_crlf_note_gets_crlf_lines() -> None:
-    # EDIT-05, FILE-04
+    """EDIT-05, FILE-04"""
     body = "# A\r\n\r\ntext\r\n\r\n# B\r\n"
 
     assert edits.append_to_span(body, Span(5, body.index("# B")), "x\ny") == "# A\r\n\r\ntext\r\nx\r\ny\r\n\r\n# B\r\n"
@@ -257,7 +258,7 @@ def test_a_section_of_a_crlf_note_gets_crlf_lines() -> None:
 
 
 def test_a_last_section_without_a_last_newline_gets_none() -> None:
-    # EDIT-02, EDIT-05
+    """EDIT-02, EDIT-05"""
     body = "# A\n\n  text"
 
     assert edits.append_to_span(body, Span(4, len(body)), "x\n") == "# A\n\n  text\nx"

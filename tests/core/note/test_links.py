@@ -32,7 +32,8 @@ def test_a_link_knows_where_its_target_stands_in_the_source() -> None:
     assert [link.span.slice(body) for link in note.links] == [link.original for link in note.links]
 
 
-def test_a_link_over_the_lines_of_a_quote_covers_its_marks() -> None:  # NOTE-26
+def test_a_link_over_the_lines_of_a_quote_covers_its_marks() -> None:
+    """NOTE-26"""
     body = "> see [a\n> b](c.md) and [[d]]"
     note = parse(body)
     assert [link.original for link in note.links] == ["[a\n> b](c.md)", "[[d]]"]
@@ -52,7 +53,8 @@ def test_a_link_over_the_lines_of_a_quote_covers_its_marks() -> None:  # NOTE-26
         ("[[i.png|100]]", None),
     ],
 )
-def test_the_size_of_an_embed_is_the_last_part_of_its_display(text: str, size: object) -> None:  # NOTE-53
+def test_the_size_of_an_embed_is_the_last_part_of_its_display(text: str, size: object) -> None:
+    """NOTE-53"""
     (link,) = parse(text).links
     assert link.size == size
 
@@ -73,12 +75,14 @@ def test_the_size_of_an_embed_is_the_last_part_of_its_display(text: str, size: o
         ('b: "[[n"', {}),
     ],
 )
-def test_a_property_that_is_nothing_but_a_link_is_a_link(yaml: str, keys: dict[str, str]) -> None:  # NOTE-48
+def test_a_property_that_is_nothing_but_a_link_is_a_link(yaml: str, keys: dict[str, str]) -> None:
+    """NOTE-48"""
     note = parse(f"---\n{yaml}\n---\n")
     assert {link.key: link.target for link in note.property_links} == keys
 
 
-def test_property_links_keep_the_order_in_which_they_are_written() -> None:  # NOTE-48
+def test_property_links_keep_the_order_in_which_they_are_written() -> None:
+    """NOTE-48"""
     note = parse('---\nz: "[[1]]"\na:\n  - "[[2]]"\n  - "[[3]]"\nm: "[[4]]"\n---\n')
     assert [(link.key, link.path) for link in note.property_links] == [
         ("z", "1"),
@@ -88,12 +92,14 @@ def test_property_links_keep_the_order_in_which_they_are_written() -> None:  # N
     ]
 
 
-def test_a_target_is_taken_apart_at_its_first_hash() -> None:  # NOTE-43
+def test_a_target_is_taken_apart_at_its_first_hash() -> None:
+    """NOTE-43"""
     assert links.split_subpath("a#b#c") == ("a", "#b#c")
     assert links.split_subpath("#^x") == ("", "#^x")
     assert links.split_subpath("a") == ("a", "")
 
 
-def test_a_property_link_shows_its_display_or_its_target() -> None:  # NOTE-44
+def test_a_property_link_shows_its_display_or_its_target() -> None:
+    """NOTE-44"""
     note = parse('---\na: "[[n#h|d]]"\nb: "[[n#h]]"\n---\n')
     assert [link.display_text for link in note.property_links] == ["d", "n > h"]

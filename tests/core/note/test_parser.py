@@ -49,14 +49,16 @@ def test_a_note_is_read_as_the_table_says(case: dict[str, Any]) -> None:
     assert {key: found[key] for key in wanted} == wanted
 
 
-def test_a_byte_order_mark_is_no_part_of_the_note() -> None:  # NOTE-11
+def test_a_byte_order_mark_is_no_part_of_the_note() -> None:
+    """NOTE-11"""
     text = Text.decode(b"\xef\xbb\xbf---\na: 1\n---\n# H")
     note = parse(text.body)
     assert note.properties == {"a": 1}
     assert [heading.text for heading in note.headings] == ["H"]
 
 
-def test_bytes_that_are_no_utf8_are_text_like_any_other() -> None:  # NOTE-01
+def test_bytes_that_are_no_utf8_are_text_like_any_other() -> None:
+    """NOTE-01"""
     note = parse(Text.decode(b"# caf\xe9 #t\n- [ ] \xff\n").body)
     assert [heading.text.encode("utf-8", "surrogateescape") for heading in note.headings] == [b"caf\xe9 #t"]
     assert [tag.name for tag in note.tags] == ["t"]
@@ -81,7 +83,8 @@ def test_white_space_at_the_ends_of_its_rows_leaves_a_table_a_table(white: str) 
     assert parse(f"| a | b |\n| x |{white}\n").sections[0].kind != "table"
 
 
-def test_the_content_of_an_item_is_what_stands_behind_its_marker_and_box() -> None:  # NOTE-33
+def test_the_content_of_an_item_is_what_stands_behind_its_marker_and_box() -> None:
+    """NOTE-33"""
     body = "- a\n  more\n  1. [x]  b ^id\n- [ ] \n-"
     items = parse(body).list_items
     assert [item.content.slice(body) for item in items] == ["a\n  more", " b ^id", "", ""]
@@ -118,14 +121,16 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_hostile_text_takes_no_more_time_than_its_length_deserves(text: str) -> None:  # NOTE-02
+def test_hostile_text_takes_no_more_time_than_its_length_deserves(text: str) -> None:
+    """NOTE-02"""
     start = time.process_time()
     note = parse(text)
     assert note.sections
     assert time.process_time() - start < 2  # measured: 0.3 s at most
 
 
-def test_an_ordinary_note_takes_about_a_millisecond() -> None:  # NOTE-02
+def test_an_ordinary_note_takes_about_a_millisecond() -> None:
+    """NOTE-02"""
     block = (
         "## Heading {i}\n\nLorem ipsum dolor sit amet, consectetur [[Note {i}|shown]] adipiscing elit, sed do eiusmod\n"
         "tempor `code` incididunt ut #project/x{i} labore et dolore magna aliqua. Ut enim ad minim veniam.\n\n"
@@ -149,7 +154,8 @@ TEXTS = st.lists(FRAGMENTS | st.text(max_size=5), max_size=40).map("".join)
 
 @given(TEXTS)
 @examples(300)
-def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> None:  # NOTE-01
+def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> None:
+    """NOTE-01"""
     note = parse(text)
     everything: list[Any] = [
         *note.sections, *note.headings, *note.list_items, *note.links, *note.tags, *note.block_ids, *note.footnotes,
@@ -173,7 +179,8 @@ def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> No
 
 @given(TEXTS)
 @examples(100)
-def test_a_text_is_always_read_the_same_way(text: str) -> None:  # NOTE-01
+def test_a_text_is_always_read_the_same_way(text: str) -> None:
+    """NOTE-01"""
     first, second = parse(text), parse(text)
     names = {name for name in dir(first) if not name.startswith("_")} - {"lines", "tasks"}
 
@@ -183,7 +190,8 @@ def test_a_text_is_always_read_the_same_way(text: str) -> None:  # NOTE-01
 
 @given(TEXTS)
 @examples(100)
-def test_nothing_but_white_space_stands_outside_the_blocks(text: str) -> None:  # NOTE-11
+def test_nothing_but_white_space_stands_outside_the_blocks(text: str) -> None:
+    """NOTE-11"""
     at = 0
     note = parse(text)
     for section in note.sections:
@@ -192,6 +200,7 @@ def test_nothing_but_white_space_stands_outside_the_blocks(text: str) -> None:  
     assert not text[at:].strip()
 
 
-def test_other_names_of_a_note_stand_in_its_properties() -> None:  # FM-31
+def test_other_names_of_a_note_stand_in_its_properties() -> None:
+    """FM-31"""
     assert parse("---\naliases: [One, 2, Two]\n---\n").aliases == ["One", "Two"]
     assert parse("no frontmatter").aliases == []

@@ -52,13 +52,13 @@ MOODS: list[dict[str, Any]] = [
 def test_an_answer_through_the_app_is_that_of_the_files(
     make: MakeDesk, tool: str, arguments: dict[str, Any], mood: dict[str, Any]
 ) -> None:
-    # APP-FILE-08
+    """APP-FILE-08, SEARCH-18"""
     through_app, by_files = make(**mood), make("files")
 
     exact = {"match": "exact"} if tool == "search" else {}
     answers = [through_app.call(tool, **arguments), by_files.call(tool, **arguments, **exact)]
     if tool == "search":
-        assert "exactly" in answers[0].pop("note")  # SEARCH-18: it was asked for a smart one
+        assert "exactly" in answers[0].pop("note")  # it was asked for a smart one
     for answer in answers:
         answer.pop("modified", None)
         for hit in answer.get("hits", []):
@@ -104,7 +104,7 @@ def test_the_sentence_of_the_contract_is_said_while_the_app_is_not_running(make:
 
 @pytest.mark.parametrize("mood", [{"cut": 40}, {"damage": True}], ids=json.dumps)
 def test_a_note_that_the_app_does_not_give_whole_is_read_from_its_file(make: MakeDesk, mood: dict[str, Any]) -> None:
-    # APP-FILE-08, CMD-06
+    """APP-FILE-08, CMD-06"""
     through_app = make(only=["read"], **mood)
     text = "ä" * 9000
     (through_app.root / "Long.md").write_text(text, encoding="utf-8", newline="\n")
@@ -114,7 +114,7 @@ def test_a_note_that_the_app_does_not_give_whole_is_read_from_its_file(make: Mak
 
 
 def test_a_note_is_given_as_its_file_has_it_where_the_app_shows_an_older_text(make: MakeDesk) -> None:
-    # APP-FILE-08
+    """APP-FILE-08"""
     through_app = make(answers={"read": "old text", "file": "path\tHome.md\nsize\t8"})
 
     answer = through_app.call("read_note", name="Home")
@@ -134,7 +134,7 @@ def test_a_search_shows_what_the_app_finds_in_its_order_with_the_places_in_the_f
 
 
 def test_what_the_app_finds_is_filtered_sorted_and_grouped_here(make: MakeDesk) -> None:
-    # SEARCH-18
+    """SEARCH-18"""
     through_app, by_files = make(), make("files")
     for session in (through_app, by_files):
         for age, name in enumerate(
@@ -160,7 +160,7 @@ def test_what_the_app_finds_is_filtered_sorted_and_grouped_here(make: MakeDesk) 
 
 
 def test_the_app_knows_no_smart_search_and_the_answer_says_so(make: MakeDesk) -> None:
-    # SEARCH-18
+    """SEARCH-18"""
     through_app = make(answers={"search": '["Home.md"]'})
 
     assert "exactly" in through_app.call("search", query="clocks")["note"]
@@ -170,7 +170,7 @@ def test_the_app_knows_no_smart_search_and_the_answer_says_so(make: MakeDesk) ->
 
 
 def test_every_note_is_listed_without_the_app(make: MakeDesk) -> None:
-    # SEARCH-18
+    """SEARCH-18"""
     through_app, by_files = make(), make("files")
 
     answers = [session.call("search", query="", sort="path") for session in (through_app, by_files)]
@@ -202,7 +202,7 @@ def test_a_query_that_only_the_app_understands_finds_notes_without_places(make: 
 
 
 def test_a_query_that_the_command_would_change_is_answered_from_the_files(make: MakeDesk) -> None:
-    # CMD-05
+    """CMD-05"""
     through_app, by_files = make(), make("files")
 
     answers = [session.call("search", match="exact", query=r"/clocks\n/") for session in (through_app, by_files)]
@@ -247,7 +247,7 @@ def test_questions_about_the_whole_vault_are_the_apps_to_answer(make: MakeDesk) 
 
 
 def test_broken_links_that_the_app_lists_too_have_their_lines_in_the_files(make: MakeDesk) -> None:
-    # APP-FILE-08
+    """APP-FILE-08"""
     by_files = make("files").call("graph", question="unresolved")
     lost = '[{"link": "Ayumi", "count": "1", "sources": "Journal/2026-11-20.md"}]'
 
@@ -257,7 +257,7 @@ def test_broken_links_that_the_app_lists_too_have_their_lines_in_the_files(make:
 
 
 def test_hidden_notes_are_hidden_whatever_the_app_names(make: MakeDesk) -> None:
-    # POL-01
+    """POL-01"""
     answers = {
         "search": '["Home.md", "Projects/Alpha.md"]',
         "backlinks": '[{"file": "Home.md", "count": "1"}]',

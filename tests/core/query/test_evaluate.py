@@ -188,7 +188,8 @@ def test_a_query_means_what_the_plain_reading_says(text: str, vault: list[PlainF
 
 @given(st.sampled_from([word for word in WORDS if "/" not in word]), files())
 @examples(200)
-def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> None:  # QUERY-21
+def test_what_is_shown_of_a_word_is_that_word(word: str, plain: PlainFile) -> None:
+    """QUERY-21"""
     file = Document(plain.path, plain.text, plain.kind)
     found = Matcher(parse(word)).find(file)
     if found is not None:
@@ -284,14 +285,15 @@ def test_the_text_is_touched_last_and_parsed_only_where_it_must_be(
     assert Matcher(parse(query)).matches(file) is listed
 
 
-def test_of_an_image_only_the_path_is_asked_for() -> None:  # QUERY-11
+def test_of_an_image_only_the_path_is_asked_for() -> None:
+    """QUERY-11"""
     image = cast("Document", Closed("img/work.png", "other"))
     for query, listed in [("work", False), ("file:work", True), ("-task:x file:png", True), ("-work", False)]:
         assert Matcher(parse(query)).matches(image) is listed
 
 
 def test_a_runaway_expression_stops_the_search_within_about_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    # QUERY-33
+    """QUERY-33"""
     file = Document("a.md", "a" * 60 + "b\n")
 
     def seconds(query: str) -> float:
@@ -356,7 +358,8 @@ def test_a_word_is_looked_for_at_more_than_two_hundred_megabytes_a_second() -> N
     assert time.process_time() - start < len(file.text) / 200e6  # measured: 1000e6
 
 
-def test_at_most_a_hundred_thousand_places_are_shown() -> None:  # QUERY-16
+def test_at_most_a_hundred_thousand_places_are_shown() -> None:
+    """QUERY-16"""
     found = Matcher(parse("a")).find(Document("x.md", "a" * 150_000))
     assert found is not None
     assert found[:2] == (Span(0, 1), Span(1, 2))

@@ -121,7 +121,8 @@ def test_any_text_is_read_or_refused_and_every_term_knows_its_place(text: str) -
         assert parse(term.span.slice(text)) == term
 
 
-def test_spans_are_those_of_the_source() -> None:  # QUERY-09
+def test_spans_are_those_of_the_source() -> None:
+    """QUERY-09"""
     text = 'a -(b OR "c") line:(d [e:>5])'
     tree = parse(text)
     assert isinstance(tree, And)
@@ -145,7 +146,8 @@ def test_spans_are_those_of_the_source() -> None:  # QUERY-09
         ("(" * 47 + "[(a):(b)]", Property(Word("a"), Word("b"))),
     ],
 )
-def test_fifty_levels_are_read(deep: str, node: QueryNode) -> None:  # QUERY-08
+def test_fifty_levels_are_read(deep: str, node: QueryNode) -> None:
+    """QUERY-08"""
     tree = parse(deep)
     assert tree == node
     assert tree.span.slice(deep) == deep

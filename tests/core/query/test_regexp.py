@@ -90,14 +90,16 @@ def test_any_source_is_run_or_refused_and_its_required_texts_are_in_what_it_find
         (r"\bTODO\b", [("todo",)]),
     ],
 )
-def test_the_texts_that_every_match_holds_are_known(source: str, clauses: list[tuple[str, ...]]) -> None:  # QUERY-62
+def test_the_texts_that_every_match_holds_are_known(source: str, clauses: list[tuple[str, ...]]) -> None:
+    """QUERY-62"""
     assert list(translate(source).clauses) == clauses
 
 
 @pytest.mark.parametrize(("source", "text"), [(r"(a|aa)+$", "a" * 60 + "b"), (r"^(\w|\w\w)+$", "a" * 60 + "!")])
 def test_an_expression_that_runs_away_is_stopped_after_its_time(
     source: str, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:  # QUERY-33
+) -> None:
+    """QUERY-33"""
     monkeypatch.setattr(regexp, "SECONDS", 0.1)
     expression = translate(source)
     for search in (expression.is_found_in, lambda text: list(expression.spans(text))):
@@ -112,7 +114,8 @@ def test_an_expression_that_runs_away_is_stopped_after_its_time(
     "source",
     ["(" * 5_000 + ")" * 5_000, "(?:a{1000}){1000}", "(?:(?:a{99}){99}){99}", "a{1000000}", "(" * (MAX_DEPTH + 1)],
 )
-def test_expressions_that_would_grow_without_bound_are_refused_at_once(source: str) -> None:  # QUERY-33
+def test_expressions_that_would_grow_without_bound_are_refused_at_once(source: str) -> None:
+    """QUERY-33"""
     start = time.process_time()
     with pytest.raises(InvalidRegExp):
         translate(source)
@@ -124,21 +127,23 @@ def test_expressions_that_would_grow_without_bound_are_refused_at_once(source: s
 def test_letters_whose_other_case_is_ascii_are_no_word_characters_behind_a_repeat_either(
     source: str, letter: str
 ) -> None:
-    # QUERY-62
+    """QUERY-62"""
     assert list(translate(source).spans(letter)) == [(0, 1)]
 
 
 RUNAWAY, TEXT = "(a|aa)+$", "a" * 60 + "!"
 
 
-def test_a_search_that_the_call_s_limit_stops_ends_the_call() -> None:  # QUERY-33
+def test_a_search_that_the_call_s_limit_stops_ends_the_call() -> None:
+    """QUERY-33"""
     for _ in range(20):
         with call_with(limit=Deadline(0.02)), pytest.raises(OperationTimeout, match=r"longer than 0\.02 s"):
             translate(RUNAWAY).is_found_in(TEXT)
 
 
-def test_one_clock_says_how_long_a_search_may_take(monkeypatch: pytest.MonkeyPatch) -> None:  # QUERY-33
-    """The clock of `regex` counts the work of all threads, so that two searches at once took half as long."""
+def test_one_clock_says_how_long_a_search_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """QUERY-33: The clock of `regex` counts the work of all threads, so that two searches at
+    once took half as long."""
     monkeypatch.setattr(regexp, "SECONDS", 0.3)
     seconds = []
 

@@ -71,7 +71,7 @@ def test_a_structure_has_blocks_sections_tasks_and_tags() -> None:
 
 @pytest.mark.parametrize("operator", ["line", "section"])
 def test_an_empty_note_is_one_empty_line_and_one_empty_section(operator: str) -> None:
-    # QUERY-40, QUERY-42: `section:-foo` and `line:-foo` disagreed on empty notes
+    """QUERY-40, QUERY-42: `section:-foo` and `line:-foo` disagreed on empty notes"""
     empty = Document("Empty.md", "")
     assert Matcher(parse_query(f"{operator}:-foo")).matches(empty)
     assert not Matcher(parse_query(f"{operator}:foo")).matches(empty)

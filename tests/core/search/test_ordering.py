@@ -56,7 +56,8 @@ QUERIES = st.sampled_from(
 
 @given(QUERIES, st.sampled_from(["smart", "exact"]), st.integers(1, 25))
 @examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_pages_put_together_are_the_whole(search: Search, query: str, match: Match, size: int) -> None:  # SEARCH-16
+def test_pages_put_together_are_the_whole(search: Search, query: str, match: Match, size: int) -> None:
+    """SEARCH-16"""
     whole = search.find(Request(query, match, limit=500, snippets=0))
     assert len({hit.path for hit in whole.hits}) == len(whole.hits) == whole.total
 
@@ -72,14 +73,16 @@ def first(vault: MemoryVault, query: str, match: Match = "smart") -> list[str]:
     return [hit.path for hit in search_of(vault).find(Request(query, match, snippets=0)).hits]
 
 
-def test_a_note_whose_name_is_asked_for_comes_before_those_that_speak_of_it() -> None:  # SEARCH-61
+def test_a_note_whose_name_is_asked_for_comes_before_those_that_speak_of_it() -> None:
+    """SEARCH-61"""
     texts = {f"Log {n}.md": "The tower clock, the tower clock, and again the tower clock.\n" for n in range(5)}
     with indexed({**texts, "Tower clock.md": "It stands in the square.\n"}) as vault:
         assert first(vault, "tower clock")[0] == "Tower clock.md"
         assert first(vault, "tower clock", "exact")[0] == "Tower clock.md"
 
 
-def test_the_word_itself_is_weighed_however_many_words_contain_it() -> None:  # SEARCH-60
+def test_the_word_itself_is_weighed_however_many_words_contain_it() -> None:
+    """SEARCH-60"""
     others = {f"{n:02}.md": "indecision indecisions decisional decisionless decisions" for n in range(30)}
     with indexed(others) as vault:
         vault.write("Best.md", "# decision\n\ndecision decision")
@@ -89,7 +92,8 @@ def test_the_word_itself_is_weighed_however_many_words_contain_it() -> None:  # 
         assert search_of(vault).find(Request("decision", "exact")).hits[0].path == "Best.md"
 
 
-def test_headings_aliases_and_tags_count_more_than_the_text() -> None:  # SEARCH-61
+def test_headings_aliases_and_tags_count_more_than_the_text() -> None:
+    """SEARCH-61"""
     filler = "Some more words that say nothing of it.\n" * 5
     contents: dict[str, str | bytes] = {
         "Text.md": f"{filler}Here an okapi is named in passing.\n",
@@ -103,14 +107,16 @@ def test_headings_aliases_and_tags_count_more_than_the_text() -> None:  # SEARCH
         assert listed[0] == "Alias.md"
 
 
-def test_of_equal_notes_the_one_changed_last_comes_first() -> None:  # SEARCH-63
+def test_of_equal_notes_the_one_changed_last_comes_first() -> None:
+    """SEARCH-63"""
     with indexed({f"{name}.md": "an okapi\n" for name in "cab"}) as vault:
         assert first(vault, "okapi") == ["b.md", "a.md", "c.md"]
         assert first(vault, '""') == ["b.md", "a.md", "c.md"]
         assert first(vault, "-quagga", "exact") == ["b.md", "a.md", "c.md"]
 
 
-def test_words_that_stand_together_count_more_than_words_apart() -> None:  # SEARCH-62
+def test_words_that_stand_together_count_more_than_words_apart() -> None:
+    """SEARCH-62"""
     apart = "The brass was bought. " + "Nothing of it here. " * 20 + "The wheel turned.\n"
     with indexed({"Together.md": "The brass wheel. " + "Nothing of it here. " * 20, "Apart.md": apart}) as vault:
         assert first(vault, "brass wheel") == ["Together.md", "Apart.md"]

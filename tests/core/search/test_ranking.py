@@ -26,7 +26,6 @@ def vault_of(files: dict[str, str]) -> tuple[MemoryVault, Search]:
     return vault, Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: IgnoreFilters(()))
 
 
-# SEARCH-20
 @pytest.mark.parametrize("match", ["smart", "exact"])
 @pytest.mark.parametrize(
     ("query", "found"),
@@ -44,6 +43,7 @@ def vault_of(files: dict[str, str]) -> tuple[MemoryVault, Search]:
 def test_notes_with_names_headings_and_tags_of_nothing_but_symbols_are_found(
     query: str, found: set[str], match: Match
 ) -> None:
+    """SEARCH-20"""
     vault, search = vault_of(SYMBOLS)
     with vault:
         hits = search.find(Request(query, match)).hits
@@ -52,10 +52,10 @@ def test_notes_with_names_headings_and_tags_of_nothing_but_symbols_are_found(
     assert all((hit.score or 0) > 0 for hit in hits)
 
 
-# SEARCH-14
 @pytest.mark.parametrize("query", ["common", "common word"])
 @pytest.mark.parametrize(("match", "count"), [("smart", 60), ("smart", 1_100), ("exact", 60), ("exact", 1_100)])
 def test_every_page_has_scores_and_none_is_greater_than_those_before(query: str, match: Match, count: int) -> None:
+    """SEARCH-14"""
     files = {f"{n}.md": f"word {'common ' * (n % 7)}" + "common filler " * (n % 50 + 1) for n in range(count - 3)}
     files |= {"common word.md": "word", "a.md": "# common word", "b.md": "---\ntags: [common]\n---\nword"}
     vault, search = vault_of(files)
@@ -70,15 +70,16 @@ def test_every_page_has_scores_and_none_is_greater_than_those_before(query: str,
     assert [(hit.path, hit.score) for hit in page] == [(hit.path, hit.score) for hit in hits[20:40]]
 
 
-# SEARCH-14
 @pytest.mark.parametrize("query", ["tag:#common", "/comm.n/"])
 def test_where_no_words_can_be_weighed_nothing_has_a_score(query: str) -> None:
+    """SEARCH-14"""
     vault, search = vault_of({f"{n}.md": "#common" for n in range(3)})
     with vault:
         assert [hit.score for hit in search.find(Request(query)).hits] == [None] * 3
 
 
-def test_notes_with_parts_of_words_come_in_one_order_whatever_the_index_held_before() -> None:  # SEARCH-60
+def test_notes_with_parts_of_words_come_in_one_order_whatever_the_index_held_before() -> None:
+    """SEARCH-60"""
     words = ("towards", "towering", "towing", "tower", "towel")
     orders = set[tuple[str, ...]]()
     for earlier in (words, words[::-1]):
@@ -98,8 +99,8 @@ def test_notes_with_parts_of_words_come_in_one_order_whatever_the_index_held_bef
 FAR = "filler words stand here " * 400
 
 
-# SEARCH-86
 def test_of_files_with_all_the_words_one_comes_first_however_far_apart_they_stand() -> None:
+    """SEARCH-86"""
     files = {f"Web clipper {n}.md": "# Web clipper\nThe web clipper clips the web." for n in range(3)}
     files |= {"Notes.md": f"web {FAR} clipper {FAR} ollama", "Other.md": "nothing of it"}
     vault, search = vault_of(files)
@@ -109,7 +110,6 @@ def test_of_files_with_all_the_words_one_comes_first_however_far_apart_they_stan
     assert [hit.score for hit in hits] == sorted([hit.score or 0 for hit in hits], reverse=True)
 
 
-# SEARCH-52
 @pytest.mark.parametrize(
     ("query", "text"),
     [
@@ -123,6 +123,7 @@ def test_of_files_with_all_the_words_one_comes_first_however_far_apart_they_stan
     ],
 )
 def test_german_participles_and_compounds_find_their_verbs_and_parts(query: str, text: str) -> None:
+    """SEARCH-52"""
     german = "der die das und nicht ist mit für eine auch"
     vault, search = vault_of({"found.md": text, "german.md": german, "german 2.md": german, "other.md": "Garten"})
     with vault:
@@ -130,8 +131,8 @@ def test_german_participles_and_compounds_find_their_verbs_and_parts(query: str,
     assert [hit.path for hit in hits] == ["found.md"]
 
 
-# SEARCH-51
 def test_a_hint_names_no_word_that_has_nothing_to_do_with_the_question() -> None:
+    """SEARCH-51"""
     vault, search = vault_of({"Post.md": "# Post\nThe post office is open.", "Office.md": "# Office\nChairs."})
     with vault:
         widened = search.find(Request("cost")).widened or ""

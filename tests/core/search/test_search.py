@@ -89,18 +89,18 @@ def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:
     return found
 
 
-# SEARCH-29, SEARCH-40, SEARCH-41, SEARCH-43, SEARCH-44, SEARCH-45, SEARCH-46
 @given(st.lists(QUERIES, min_size=1, max_size=4), st.lists(files(), min_size=1, max_size=6))
 @examples(100)
 def test_exact_results_are_those_of_a_scan(queries: list[str], plain: list[PlainFile]) -> None:
+    """SEARCH-29, SEARCH-40, SEARCH-41, SEARCH-43, SEARCH-44, SEARCH-45, SEARCH-46"""
     with indexed(as_files(plain)) as vault:
         search = search_of(vault)
         for query in readable(queries):
             assert listed(search, query) == scanned(vault, query), query
 
 
-# SEARCH-40, SEARCH-47
 def test_a_text_that_is_not_whole_in_the_index_is_searched_in_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SEARCH-40, SEARCH-47"""
     monkeypatch.setattr(facts, "BODY_LIMIT", 100)
     with indexed({"Long.md": "word\n" * 50 + "at 9:30\n", "Short.md": "word\n"}) as vault:
         assert listed(search_of(vault), r"/\d:\d\d/") == scanned(vault, r"/\d:\d\d/") == ["Long.md"]
@@ -116,7 +116,8 @@ class Held:
         pass
 
 
-def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> None:  # SEARCH-17
+def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> None:
+    """SEARCH-17"""
     with indexed({f"{number}.md": f"common old{number}" for number in range(FRESH_FILES + 5)}) as vault:
         vault.indexer.background = Held()
         for number in range(FRESH_FILES + 1):
@@ -145,7 +146,8 @@ def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> 
 def test_what_a_search_keeps_of_the_files_follows_them(
     filters: IgnoreFilters, rounds: list[list[tuple[str, int]]]
 ) -> None:
-    # SEARCH-48: a file may be gone for a moment, with its row left; while so many files are pending, nothing is stored
+    """SEARCH-48: a file may be gone for a moment, with its row left; while so many files are
+    pending, nothing is stored"""
     pending = {f"p{number}.md": "old" for number in range(FRESH_FILES + 1)}
     with indexed({f"{number}.md": f"common {number}" for number in range(6)} | pending) as vault:
         kept = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: filters)
@@ -208,7 +210,7 @@ def test_the_index_says_which_files_match_for_certain_and_which_may(query: str, 
     ],
 )
 def test_a_task_of_one_line_decides_alone_whether_its_note_may_match(query: str, possible: str) -> None:
-    # SEARCH-45: of d the index knows that the task goes on, but not with what
+    """SEARCH-45: of d the index knows that the task goes on, but not with what"""
     notes = {
         "a.md": "- [ ] Zebra one\r\n- [x] other",
         "b.md": "- [x] a zebra\n- [ ] other",
@@ -263,7 +265,8 @@ IN_PARTS = st.builds(
 @examples(80)
 def test_words_in_parts_of_notes_are_found_whatever_the_notes_look_like(
     queries: list[str], notes: list[list[str]]
-) -> None:  # SEARCH-40, QUERY-63
+) -> None:
+    """SEARCH-40, QUERY-63"""
     with indexed({f"{number}.md": "\n".join(lines) for number, lines in enumerate(notes)}) as vault:
         search = search_of(vault)
         for query in readable(queries):
@@ -293,7 +296,8 @@ CHANGES = st.tuples(
 @examples(50)
 def test_what_searches_remember_is_forgotten_with_every_change(
     queries: list[str], plain: list[PlainFile], changes: list[tuple[str, int, str]]
-) -> None:  # SEARCH-48
+) -> None:
+    """SEARCH-48"""
     with indexed(as_files(plain)) as vault:
         search = search_of(vault)
         for change, number, text in changes:
@@ -312,7 +316,8 @@ def test_what_searches_remember_is_forgotten_with_every_change(
                 assert listed(search, query) == scanned(vault, query), query
 
 
-def test_the_newest_come_first_also_among_many_that_are_remembered() -> None:  # SEARCH-48, SEARCH-63
+def test_the_newest_come_first_also_among_many_that_are_remembered() -> None:
+    """SEARCH-48, SEARCH-63"""
     names = [f"{number}.md" for number in range(NAMED_FILES + 50)]
     with indexed(dict.fromkeys(names, "---\np: 1\n---\ncommon\n")) as vault:
         search = search_of(vault)

@@ -20,10 +20,10 @@ CHANGES = ["write", "write", "delete", "delete", "look", "step", "take out", "se
 QUERIES = ["word", "-absent", "file:.", "path:hidden", "path:é", "-path:a", "file:png OR word"]
 
 
-# SEARCH-48
 @examples(80)
 @given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from(NAMES)), max_size=40))
 def test_a_search_lists_the_files_of_this_moment(changes: list[tuple[str, str]]) -> None:
+    """SEARCH-48"""
     hidden = IgnoreFilters(("hidden/",))
     with MemoryVault({"first.md": "word", "a.md": "word"}) as vault:
         vault.indexer.begin()

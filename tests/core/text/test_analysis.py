@@ -22,7 +22,8 @@ from obsidian_mcp.core.text.analysis import (
 LETTERS = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) not in {"Cn", "Co", "Cs", "Lo"}]
 
 
-def test_folding_keeps_the_length_of_every_text() -> None:  # QUERY-21
+def test_folding_keeps_the_length_of_every_text() -> None:
+    """QUERY-21"""
     everything = "".join(LETTERS)
     assert len(fold(everything)) == len(everything)
     assert all(len(fold(char)) == 1 for char in LETTERS)
@@ -53,7 +54,8 @@ def test_letters_of_one_case_are_found_as_they_are() -> None:
         assert substring(char, match_case=False).findall(f"x{char}y") == [char]
 
 
-def test_a_phrase_is_bounded_by_letters_digits_and_marks_only() -> None:  # QUERY-22
+def test_a_phrase_is_bounded_by_letters_digits_and_marks_only() -> None:
+    """QUERY-22"""
     found = phrase("ab", match_case=False)
     for before, after in [
         ("", ""),

@@ -41,7 +41,7 @@ def test_only_a_call_that_committed_after_its_limit_is_late() -> None:
 
 
 def test_the_error_of_a_call_over_its_limit_says_how_to_have_a_longer_one() -> None:
-    # TOOL-09
+    """TOOL-09"""
     message = Deadline(0.0).error().message
     assert "stopped before it changed anything" in message
     assert "OBSIDIAN_MCP_TIMEOUT" in message

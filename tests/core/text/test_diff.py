@@ -33,7 +33,8 @@ def test_a_diff_shows_what_is_between_the_lines_that_both_begin_and_end_with_as_
     assert apply(before, parse("".join(lines))) == after
 
 
-def test_a_diff_of_a_note_of_the_same_lines_shows_the_one_that_changes() -> None:  # EDIT-07
+def test_a_diff_of_a_note_of_the_same_lines_shows_the_one_that_changes() -> None:
+    """EDIT-07"""
     before = "# Log\n[[Alpha]]\n" + "- nothing\n" * 9_000
     after = before.replace("Alpha", "Omega")
 

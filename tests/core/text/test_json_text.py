@@ -33,7 +33,8 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
-def test_an_added_member_comes_last_and_goes_without_a_trace(text: str) -> None:  # TEXT-02, TEXT-04
+def test_an_added_member_comes_last_and_goes_without_a_trace(text: str) -> None:
+    """TEXT-02, TEXT-04"""
     after = json_text.put(text, ("servers", "obsidian"), ENTRY)
 
     servers = json_text.parse(after).root.value["servers"]
@@ -43,13 +44,15 @@ def test_an_added_member_comes_last_and_goes_without_a_trace(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
-def test_adding_only_inserts(text: str) -> None:  # TEXT-01
+def test_adding_only_inserts(text: str) -> None:
+    """TEXT-01"""
     after = json_text.put(text, ("servers", "obsidian"), ENTRY)
 
     assert is_subsequence(text, after)
 
 
-def test_a_member_is_laid_out_like_its_neighbours() -> None:  # TEXT-03
+def test_a_member_is_laid_out_like_its_neighbours() -> None:
+    """TEXT-03"""
     after = json_text.put(
         '{\r\n\t"servers": {\r\n\t\t"other": {}\r\n\t}\r\n}', ("servers", "obsidian"), {"args": ["a"]}
     )
@@ -124,7 +127,8 @@ def test_what_is_not_there_is_removed_without_a_change() -> None:
         ("[" * 300, 201, "deeper"),
     ],
 )
-def test_broken_text_is_reported_with_its_place(text: str, where: int, problem: str) -> None:  # TEXT-05
+def test_broken_text_is_reported_with_its_place(text: str, where: int, problem: str) -> None:
+    """TEXT-05"""
     with pytest.raises(Unreadable) as caught:
         json_text.parse(text)
 

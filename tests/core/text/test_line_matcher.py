@@ -80,7 +80,7 @@ def rows(kinds: int, copies: int = 1) -> list[str]:
 @pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("order", ["sorted", "shuffled", "reversed", "rotated"])
 def test_very_many_lines_in_another_order_are_compared_at_once(order: str, copies: int) -> None:
-    # TOOL-09: looking for the longest run, and then on both sides of it, takes minutes
+    """TOOL-09: looking for the longest run, and then on both sides of it, takes minutes"""
     old = rows(3, copies)
     new = {
         "sorted": lambda: sorted(old, key=lambda row: row.split("|")[2]),
@@ -95,7 +95,8 @@ def test_very_many_lines_in_another_order_are_compared_at_once(order: str, copie
     assert equal_lines(old, new) >= least
 
 
-def test_lines_of_few_kinds_in_another_order_are_compared_at_once() -> None:  # TOOL-09
+def test_lines_of_few_kinds_in_another_order_are_compared_at_once() -> None:
+    """TOOL-09"""
     old = random.Random(1).choices("abc", k=ROWS)
     new = random.Random(2).sample(old, ROWS)
 
@@ -105,6 +106,7 @@ def test_lines_of_few_kinds_in_another_order_are_compared_at_once() -> None:  # 
     assert Counter(old) == Counter(new)
 
 
-def test_a_comparison_asks_the_limit_of_the_call() -> None:  # SAFE-17
+def test_a_comparison_asks_the_limit_of_the_call() -> None:
+    """SAFE-17"""
     with call_with(limit=Deadline(0)), pytest.raises(OperationTimeout):
         LineMatcher(["a", "b"], ["b", "c"]).get_opcodes()

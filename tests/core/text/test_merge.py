@@ -31,7 +31,8 @@ def test_changes_that_do_not_touch_are_both_kept(base: str, ours: str, theirs: s
     assert merge(base, theirs, ours) == merged
 
 
-def test_of_two_lines_added_at_one_place_ours_is_the_first() -> None:  # SAFE-22
+def test_of_two_lines_added_at_one_place_ours_is_the_first() -> None:
+    """SAFE-22"""
     for number in range(20):
         ours, theirs = f"a\nours {number}\nb\n", f"a\ntheirs {number}\nb\n"
         assert merge("a\nb\n", ours, theirs) is None
@@ -58,7 +59,8 @@ def test_a_merge_loses_no_line_that_either_side_added(base: str, ours: str, thei
                 assert "".join(new) in merged
 
 
-def test_a_text_with_very_many_changes_is_merged_at_once() -> None:  # SAFE-07
+def test_a_text_with_very_many_changes_is_merged_at_once() -> None:
+    """SAFE-07"""
     base = "\n".join(f"## {number}\n\n[[A]] {number}\n" for number in range(5_000))  # otherwise minutes
     ours = base.replace("[[A]]", "[[B]]")
     theirs = base.replace("## 70\n", "## seventy\n")

@@ -23,7 +23,7 @@ from obsidian_mcp.errors import InvalidName, PermissionDenied
     ],
 )
 def test_a_path_is_brought_into_normal_form(raw: str, path: str) -> None:
-    # NAME-01
+    """NAME-01"""
     assert vault_path.parse(raw) == path
 
 
@@ -63,7 +63,7 @@ def test_an_empty_name_is_invalid(raw: str) -> None:
     ["ab:c.md", "a?.md", "CON.md", "con.md", "a/nul/b.md", "x .md", "x..md", "é" * 130 + ".md", "a*b.md", "tab\tx.md"],
 )
 def test_names_that_some_system_cannot_hold_are_not_created(name: str) -> None:
-    # NAME-07
+    """NAME-07"""
     with pytest.raises(InvalidName):
         vault_path.check_creatable(vault_path.parse(name))
 
@@ -77,7 +77,7 @@ def test_ordinary_names_are_created(name: str) -> None:
 
 
 def test_a_name_that_links_cannot_reach_is_said_so() -> None:
-    # NAME-07
+    """NAME-07"""
     assert vault_path.link_warning(vault_path.parse("a#b.md")) is not None
     assert vault_path.link_warning(vault_path.parse("a b.md")) is None
 

@@ -48,9 +48,9 @@ def vault(tmp_path: Path, opened: Opened) -> Vault:
     return Vault("vault", Disk(root), Scanning(), SqliteJournal(tmp_path / "state"), opened, allowed)
 
 
-# CLI-20
 @pytest.mark.parametrize("name", ["Note.md", "NOTE.md", "Other.md", "Caf\u00e9.md", "cafe\u0301.md", "none.md"])
 def test_names_alone_find_the_files_that_the_whole_list_has(vault: Vault, name: str) -> None:
+    """CLI-20"""
     found = vault.named(name)
     assert not vault.is_listed
     vault.refresh()
@@ -71,8 +71,8 @@ def test_the_index_is_opened_by_the_first_question_about_many_notes(vault: Vault
     vault.close()
 
 
-# WATCH-01
 def test_a_note_that_comes_while_the_background_begins_is_found(tmp_path: Path, opened: Opened) -> None:
+    """WATCH-01"""
     root = tmp_path / "vault"
     root.mkdir()
 
@@ -113,8 +113,8 @@ class Early(Disk):
         return (file._replace(size=0) for file in super().scan(folder, is_wanted))
 
 
-# INDEX-42: a command said "1 changed file is not in the index yet"
 def test_a_note_that_is_listed_before_it_is_written_is_found(tmp_path: Path, opened: Opened) -> None:
+    """INDEX-42: a command said "1 changed file is not in the index yet"."""
     root = tmp_path / "vault"
     root.mkdir()
     (root / "new.md").write_text("[[target]]", encoding="utf-8", newline="\n")

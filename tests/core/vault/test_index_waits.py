@@ -64,8 +64,8 @@ def vault(disk: Counted, tmp_path: Path) -> Iterator[Vault]:
     made.close()
 
 
-# INDEX-43
 def test_a_move_during_the_first_build_holds_up_no_other_call(vault: Vault) -> None:
+    """INDEX-43"""
     background = vault.indexer.background = Held()
     with ThreadPoolExecutor(2) as threads:
         moving = threads.submit(
@@ -85,8 +85,8 @@ def test_a_move_during_the_first_build_holds_up_no_other_call(vault: Vault) -> N
     assert (vault.files.root / "8.md").read_text(encoding="utf-8").endswith("[[moved]]\nmore\n")
 
 
-# WATCH-05
 def test_reads_by_alias_scan_nothing_and_missing_names_share_one_scan(vault: Vault, disk: Counted) -> None:
+    """WATCH-05"""
     vault.indexer.complete()
     vault.find("nickname 1")
     before = disk.scans
@@ -99,8 +99,8 @@ def test_reads_by_alias_scan_nothing_and_missing_names_share_one_scan(vault: Vau
     assert disk.scans <= before + 1
 
 
-# INDEX-44
 def test_a_question_after_a_change_of_many_files_sees_them(vault: Vault) -> None:
+    """INDEX-44"""
     vault.indexer.complete()
     workers = IndexWorkers(vault.indexer, vault.files.root)
     workers.start()

@@ -22,7 +22,7 @@ class Hasty(Disk):
 
 
 def test_a_file_that_a_scan_misses_is_not_gone(tmp_path: Path) -> None:
-    # WATCH-12
+    """WATCH-12"""
     for name in ("missed.md", "A/missed.md", "other.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"text")

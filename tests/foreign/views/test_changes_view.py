@@ -318,7 +318,7 @@ def test_in_the_chat_the_view_is_low_and_grows_on_demand(page_of_host: Reference
 
 
 def test_every_control_is_reached_by_keyboard_and_high_enough(host: ReferenceHost) -> None:
-    """VIEW-09: and nothing that changes the vault has the focus at first."""
+    """VIEW-09: nothing that changes the vault has the focus at first."""
     view = host.show(TOOL, MOVE)
     expect(view.locator("h1")).to_be_visible()
     assert view.locator("body").evaluate("() => document.activeElement === document.body")

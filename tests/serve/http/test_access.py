@@ -93,14 +93,14 @@ def sign_in(client: TestClient, password: str) -> Any:
 def test_every_refusal_for_want_of_a_key_says_where_to_sign_in(
     client: TestClient, method: str, path: str, body: Any
 ) -> None:
-    # DOOR-14
+    """DOOR-14"""
     answer = client.request(method, path, json=body)
     assert answer.headers["www-authenticate"] == f'Bearer resource_metadata="{METADATA}"'
     assert answer.status_code == (200 if "AUTH_REQUIRED" in answer.text else 401)
 
 
 def test_pages_and_documents_that_are_mounted_need_no_key(client: TestClient) -> None:
-    # DOOR-14
+    """DOOR-14"""
     assert client.get("/.well-known/oauth-protected-resource/mcp").json()["resource"] == "https://notes.example/mcp"
     assert client.get("/sign-in?client=phone").text == "for phone"
     assert client.put("/sign-in").status_code == 405
@@ -108,7 +108,7 @@ def test_pages_and_documents_that_are_mounted_need_no_key(client: TestClient) ->
 
 
 def test_who_signs_in_with_a_form_comes_in_by_its_cookie_and_has_its_limits(client: TestClient) -> None:
-    # DOOR-10, DOOR-14
+    """DOOR-10, DOOR-14"""
     assert sign_in(client, "wrong").status_code == 403
     assert client.get("/bridge/v1/tools").status_code == 401
     assert sign_in(client, "right").status_code == 303
@@ -121,7 +121,7 @@ def test_who_signs_in_with_a_form_comes_in_by_its_cookie_and_has_its_limits(clie
 
 
 def test_the_same_principal_comes_in_by_a_token(client: TestClient) -> None:
-    # DOOR-14
+    """DOOR-14"""
     sign_in(client, "right")
     client.cookies.clear()
     assert client.get("/bridge/v1/tools").status_code == 401
@@ -129,7 +129,7 @@ def test_the_same_principal_comes_in_by_a_token(client: TestClient) -> None:
 
 
 def test_what_was_opened_for_a_key_is_closed_when_the_key_is_removed(app: App, tmp_path: Path) -> None:
-    # DOOR-13
+    """DOOR-13"""
     opened: list[App] = []
 
     def open_app(principal: Principal) -> App:

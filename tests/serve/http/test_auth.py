@@ -101,7 +101,7 @@ def locked(shared_app: App, witness: Bridge) -> Iterator[TestClient]:
 def test_without_a_key_a_foreign_host_is_refused_before_anything_runs(
     open_house: TestClient, calls: list[str], method: str, path: str, body: Any, host: str
 ) -> None:
-    # DOOR-02, HTTP-05
+    """DOOR-02, HTTP-05"""
     answer = open_house.request(method, path, json=body, headers={"host": host})
     assert answer.status_code == 403
     assert not calls
@@ -125,7 +125,7 @@ def test_without_a_key_this_machines_own_names_are_served(open_house: TestClient
 def test_without_a_key_a_foreign_web_page_is_refused_before_anything_runs(
     open_house: TestClient, calls: list[str], method: str, path: str, body: Any, origin: str
 ) -> None:
-    # DOOR-03, HTTP-05
+    """DOOR-03, HTTP-05"""
     answer = open_house.request(method, path, json=body, headers={"origin": origin})
     assert answer.status_code == 403
     assert not calls
@@ -142,7 +142,7 @@ def test_the_preflight_of_a_foreign_web_page_is_refused_too(open_house: TestClie
     "origin", ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443", "app://obsidian.md"]
 )
 def test_pages_of_this_machine_and_of_the_app_are_served(open_house: TestClient, origin: str) -> None:
-    # DOOR-03, HTTP-05
+    """DOOR-03, HTTP-05"""
     answer = open_house.get("/bridge/v1/health", headers={"origin": origin})
     assert answer.status_code == 200
     assert answer.headers["access-control-allow-origin"] == "*"
@@ -178,7 +178,7 @@ def refused(answer: Any) -> str:
 def test_a_refusal_tells_the_client_at_hand_where_its_key_goes(
     locked: TestClient, path: str, said: str, unsaid: str
 ) -> None:
-    # DOOR-04
+    """DOOR-04"""
     answer = locked.post(path, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert answer.status_code == 401
     assert said in answer.text
@@ -215,7 +215,7 @@ CARRIERS = [
 def test_every_carrier_opens_every_door(
     locked: TestClient, method: str, path: str, body: Any, headers: dict[str, str]
 ) -> None:
-    # DOOR-04
+    """DOOR-04"""
     answer = locked.request(method, path, json=body, headers=headers)
     assert answer.status_code == 200
     assert not refused(answer)
@@ -242,7 +242,7 @@ def test_what_is_not_a_key_opens_nothing(locked: TestClient, headers: dict[str, 
 
 
 def test_the_key_in_the_query_is_the_gateways_alone(locked: TestClient) -> None:
-    # DOOR-04
+    """DOOR-04"""
     assert locked.get("/mcp/v1/tools/list?key=first").status_code == 200
     assert locked.get("/mcp/v1/tools/list?key=wrong").status_code == 401
     assert locked.get("/bridge/v1/tools?key=first").status_code == 401
@@ -259,7 +259,7 @@ def open_bridge(shared_app: App, witness: Bridge) -> Iterator[TestClient]:
 
 
 def test_an_open_bridge_asks_this_machine_for_no_key(open_bridge: TestClient, calls: list[str]) -> None:
-    # DOOR-09: the original stdio bridge sends no key to /bridge/v1
+    """DOOR-09: the original stdio bridge sends no key to /bridge/v1"""
     assert open_bridge.get("/bridge/v1/health").status_code == 200
     assert open_bridge.get("/bridge/v1/tools").json()["tools"]
     assert open_bridge.post("/bridge/v1/tools/witness/call", json=CALL).status_code == 200
@@ -284,14 +284,14 @@ def test_an_open_bridge_asks_this_machine_for_no_key(open_bridge: TestClient, ca
 def test_an_open_bridge_is_closed_to_web_pages_and_proxies(
     open_bridge: TestClient, calls: list[str], headers: dict[str, str]
 ) -> None:
-    # DOOR-09
+    """DOOR-09"""
     answer = open_bridge.post("/bridge/v1/tools/witness/call", json=CALL, headers=headers)
     assert answer.status_code in (401, 403)
     assert not calls
 
 
 def test_an_open_bridge_is_closed_to_other_machines(shared_app: App, witness: Bridge, calls: list[str]) -> None:
-    # DOOR-09
+    """DOOR-09"""
     with http_client(shared_app, witness, address=ELSEWHERE, keys=("first",), open_bridge=True) as client:
         assert client.get("/bridge/v1/tools").status_code == 401
         assert client.get("/bridge/v1/tools", headers={"x-api-key": "first"}).status_code == 200
@@ -301,14 +301,14 @@ def test_an_open_bridge_is_closed_to_other_machines(shared_app: App, witness: Br
 
 
 def test_a_bridge_without_its_key_is_told_how_to_send_it(locked: TestClient) -> None:
-    # DOOR-09, BRIDGE-07
+    """DOOR-09, BRIDGE-07"""
     message = locked.get("/bridge/v1/tools").json()["message"]
     assert "OBSIDIAN_MCP_TRANSPORT=mcp" in message
     assert "--open-bridge" in message
 
 
 def test_the_gateways_health_needs_no_key(locked: TestClient) -> None:  # row 28
-    # DOOR-05
+    """DOOR-05"""
     assert locked.get("/mcp/v1/health").json()["status"] == "healthy"
 
 
@@ -323,7 +323,7 @@ def test_another_method_is_told_before_the_key_is_asked_for(locked: TestClient) 
 
 
 def test_the_key_is_asked_for_before_a_body_is_found_too_large(locked: TestClient) -> None:
-    # DOOR-06
+    """DOOR-06"""
     body = b'{"jsonrpc":"2.0","x":"' + b"a" * 1_100_000 + b'"}'
     assert locked.post("/mcp", content=body).status_code == 401
     assert locked.post("/mcp", content=body, headers={"x-api-key": "first"}).status_code == 413
@@ -338,7 +338,7 @@ def test_a_session_of_the_sdk_needs_the_key_too(locked: TestClient) -> None:
 
 
 def test_another_host_than_loopback_needs_a_key(shared_app: App) -> None:
-    # DOOR-01
+    """DOOR-01"""
     for host in ("0.0.0.0", "192.168.1.5", "::", "example.org"):
         with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_API_KEY"):
             run(compose.http_application(shared_app), host=host, ports=(0,), drain=1)
@@ -352,7 +352,7 @@ class Clock:
 
 
 def test_only_so_many_requests_in_a_minute_from_one_address() -> None:
-    # DOOR-07
+    """DOOR-07"""
     clock = Clock()
     access = AccessControl(HttpConfig({"OBSIDIAN_MCP_RATE_LIMIT": "3"}), [], clock=clock)
     message = HttpRequest("POST", (), {}, client="10.0.0.1")

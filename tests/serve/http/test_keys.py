@@ -119,7 +119,7 @@ Dialect = Callable[[TestClient, str, dict[str, Any], str], str]
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_no_tool_of_any_dialect_names_what_is_outside_the_scope_of_a_key(still: TestClient, dialect: Dialect) -> None:
-    # DOOR-10
+    """DOOR-10"""
     for tool, given in [*QUESTIONS, ("search", {"query": "heron", "vault": "*"}), ("tags", {"vault": "Zoo"})]:
         said = dialect(still, f"obsidian_{tool}", given, PHONE)
         sent = json.dumps(given)
@@ -131,7 +131,7 @@ def test_no_tool_of_any_dialect_names_what_is_outside_the_scope_of_a_key(still: 
 def test_no_dialect_changes_what_is_outside_the_scope_of_a_key(
     client: TestClient, root: Path, dialect: Dialect
 ) -> None:
-    # DOOR-10
+    """DOOR-10"""
     before = contents(root)
     for tool, given in WRITES:
         dialect(client, f"obsidian_{tool}", given, PHONE)
@@ -141,7 +141,7 @@ def test_no_dialect_changes_what_is_outside_the_scope_of_a_key(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_tools_of_the_plugin_have_the_limits_too(still: TestClient, dialect: Dialect) -> None:
-    # DOOR-10
+    """DOOR-10"""
     for tool, given in (
         ("search_notes", {"query": "heron"}),
         ("read_note", {"path": "zebra"}),
@@ -151,7 +151,7 @@ def test_the_tools_of_the_plugin_have_the_limits_too(still: TestClient, dialect:
 
 
 def test_a_key_without_limits_and_one_without_a_name_open_everything(still: TestClient) -> None:
-    # DOOR-04, DOOR-10
+    """DOOR-04, DOOR-10"""
     for key in (LAPTOP, OLD):
         assert "Other/Diary.md" in rpc(still, "obsidian_search", {"query": "heron"}, key)
         assert "Zoo" in rpc(still, "obsidian_search", {"query": "heron", "vault": "*"}, key)
@@ -159,7 +159,7 @@ def test_a_key_without_limits_and_one_without_a_name_open_everything(still: Test
 
 @pytest.mark.parametrize("key", ["", "wrong", PHONE[:-1], PHONE + "x", digest(PHONE).hex()])
 def test_any_other_key_opens_nothing(still: TestClient, key: str) -> None:
-    # DOOR-04
+    """DOOR-04"""
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     assert still.post("/mcp", json=message, headers={"x-api-key": key}).status_code == 401
     assert still.get("/bridge/v1/tools", headers={"x-api-key": key}).status_code == 401
@@ -172,7 +172,7 @@ def names(client: TestClient, key: str) -> set[str]:
 
 
 def test_a_key_has_the_tools_of_its_profile(still: TestClient) -> None:
-    # DOOR-10, TOOL-16
+    """DOOR-10, TOOL-16"""
     assert names(still, READER) == {
         "obsidian_search",
         "obsidian_read_note",
@@ -188,7 +188,7 @@ def test_a_key_has_the_tools_of_its_profile(still: TestClient) -> None:
 
 
 def test_health_and_the_page_for_people_are_those_of_the_key(still: TestClient) -> None:
-    # DOOR-10
+    """DOOR-10"""
     counts = {key: still.get("/health", headers={"x-api-key": key}).json()["tools_available"] for key in (READER, OLD)}
     assert counts[READER] == 4
     assert counts[OLD] > 30
@@ -197,7 +197,7 @@ def test_health_and_the_page_for_people_are_those_of_the_key(still: TestClient) 
 
 
 def test_the_history_names_the_key_and_shows_only_what_lies_in_its_scope(client: TestClient, root: Path) -> None:
-    # DOOR-11
+    """DOOR-11"""
     rpc(client, "obsidian_create_note", {"name": "Projects/Mine", "content": "x"}, PHONE)
     rpc(client, "obsidian_create_note", {"name": "Other/Zebra", "content": "x"}, LAPTOP)
 
@@ -213,7 +213,7 @@ def test_the_history_names_the_key_and_shows_only_what_lies_in_its_scope(client:
 
 
 def test_the_last_change_of_another_key_is_not_undone_without_its_number(client: TestClient, root: Path) -> None:
-    # DOOR-11, SAFE-20
+    """DOOR-11, SAFE-20"""
     rpc(client, "obsidian_create_note", {"name": "Projects/Mine", "content": "x"}, LAPTOP)
     said = rpc(client, "obsidian_undo", {}, PHONE)
 
@@ -237,7 +237,7 @@ def url(app: App) -> Iterator[str]:
 
 @pytest.mark.anyio
 async def test_a_session_of_one_key_is_no_session_of_another(url: str) -> None:
-    # DOOR-10
+    """DOOR-10"""
     headers = {"accept": "application/json, text/event-stream", "x-api-key": PHONE}
     hello = {
         "jsonrpc": "2.0",
@@ -268,7 +268,7 @@ async def session(url: str, key: str, **given: Any) -> AsyncIterator[Client]:
 
 @pytest.mark.anyio
 async def test_resources_prompts_and_completion_know_only_the_scope_of_the_key(url: str) -> None:
-    # DOOR-10
+    """DOOR-10"""
     async with session(url, PHONE) as client:
         listed = [resource.uri for resource in (await client.list_resources()).resources]
         (overview,) = (await client.read_resource("obsidian://overview")).contents
@@ -294,7 +294,7 @@ async def test_resources_prompts_and_completion_know_only_the_scope_of_the_key(u
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_key_hears_nothing_of_changes_outside_its_scope(url: str, root: Path, mode: str) -> None:
-    # DOOR-10
+    """DOOR-10"""
     heard: list[str] = []
     inside = anyio.Event()
     alpha, diary = (f"obsidian://vault/vault/{path}" for path in ("Projects/Alpha.md", "Other/Diary.md"))
@@ -364,7 +364,7 @@ def write_policy(root: Path, text: str) -> None:
     ],
 )
 def test_a_mistake_in_a_key_is_reported_and_nothing_is_allowed(root: Path, text: str, problem: str) -> None:
-    # POL-05, POL-14
+    """POL-05, POL-14"""
     write_policy(root, text)
     with pytest.raises(PolicyInvalid, match=problem):
         compose.http_application(app_on(root))
@@ -373,7 +373,7 @@ def test_a_mistake_in_a_key_is_reported_and_nothing_is_allowed(root: Path, text:
 
 
 def test_limits_of_a_key_narrow_the_policy_and_never_widen_it(root: Path) -> None:
-    # POL-14
+    """POL-14"""
     text = f"""
 hidden = ["Projects2/"]
 confirm = ["delete"]
@@ -395,13 +395,13 @@ confirm = []
 
 
 def test_a_key_without_a_name_that_has_one_in_the_file_is_refused(app: App) -> None:
-    # DOOR-10
+    """DOOR-10"""
     with pytest.raises(InvalidArguments, match="in the policy file, too"), http_client(app, keys=(PHONE,)):
         pass
 
 
 def test_a_key_that_no_header_can_carry_is_refused_at_the_start(app: App) -> None:
-    # DOOR-12
+    """DOOR-12"""
     with (
         pytest.raises(InvalidArguments, match="holds a character that no header can carry"),
         http_client(app, keys=("secret", "Schlüssel")),
@@ -410,14 +410,14 @@ def test_a_key_that_no_header_can_carry_is_refused_at_the_start(app: App) -> Non
 
 
 def test_unknown_tools_of_a_key_are_reported_at_the_start(root: Path) -> None:
-    # POL-14
+    """POL-14"""
     write_policy(root, f'[keys.a]\nkey = "{OLD}"\ntools = "fly"\n')
     with pytest.raises(InvalidArguments, match="no tool obsidian_fly"):
         compose.http_application(app_on(root))
 
 
 def test_a_key_for_a_vault_that_is_not_served_opens_nothing(root: Path) -> None:
-    # POL-14
+    """POL-14"""
     write_policy(root, f'[keys.a]\nkey = "{OLD}"\nvaults = ["Elsewhere"]\n')
     with (
         apps_of_keys(app_on(root)) as apps,
@@ -427,7 +427,7 @@ def test_a_key_for_a_vault_that_is_not_served_opens_nothing(root: Path) -> None:
 
 
 def test_a_limited_key_may_neither_run_javascript_nor_import_files(root: Path) -> None:
-    # POL-14
+    """POL-14"""
     opened = app_on(root)
     allowed = opened.config.replace(named_imports=(str(root),), app=opened.config.app.replace(allow_eval=True))
     with apps_of_keys(opened.replace(config=allowed)) as apps:
@@ -437,7 +437,7 @@ def test_a_limited_key_may_neither_run_javascript_nor_import_files(root: Path) -
 
 
 def test_the_key_is_shown_nowhere(still: TestClient) -> None:
-    # DOOR-11
+    """DOOR-11"""
     headers = {"x-api-key": LAPTOP}
     shown = [still.get(path, headers=headers).text for path in ("/", "/health", "/openapi.json")]
     shown.append(rpc(still, "obsidian_history", {}, LAPTOP))

@@ -103,7 +103,7 @@ WAIT = request("/bridge/v1/tools/wait/call", '{"arguments":{}}')
 
 
 def test_several_ports_serve_the_same(basic: Path) -> None:
-    # LIFE-01
+    """LIFE-01"""
     with started(basic, "--port", "0", "--port", "0", "--port", "0") as (_, urls):
         assert len(set(urls)) == 3
         hashes = {plain_http.get(f"{url}/bridge/v1/tools").json()["hash"] for url in urls}
@@ -112,7 +112,7 @@ def test_several_ports_serve_the_same(basic: Path) -> None:
 
 @pytest.mark.parametrize("sig", ending_signals())
 def test_a_signal_ends_the_process_cleanly(basic: Path, sig: EndingSignal) -> None:
-    # LIFE-02
+    """LIFE-02"""
     with started(basic) as (process, (url,)):
         idle = connect(url)
         half = connect(url)
@@ -149,7 +149,7 @@ def test_with_a_key_the_server_listens_where_it_is_told(basic: Path) -> None:
 
 
 def test_calls_in_flight_are_answered_before_the_end(app: App, gate: Gate) -> None:
-    # LIFE-02
+    """LIFE-02"""
     with serving(app, gate.bridge) as url:
         connections = [connect(url) for _ in range(4)]
         for connection in connections:
@@ -169,7 +169,7 @@ def test_calls_in_flight_are_answered_before_the_end(app: App, gate: Gate) -> No
 
 
 def test_an_event_stream_does_not_hold_up_the_end(app: App) -> None:
-    # LIFE-02
+    """LIFE-02"""
     with serving(app) as url:
         session = begin_session(url)
         stream = connect(url)
@@ -205,7 +205,7 @@ def begin_session(url: str) -> str:
 
 
 def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    # LIFE-03
+    """LIFE-03"""
     monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
     with serving(app) as url:
         for path in ("/mcp", "/v1/mcp", "/bridge/v1/tools/obsidian_vault_info/call", "/mcp/v1/stdio"):
@@ -218,7 +218,7 @@ def test_a_body_that_never_comes_is_answered_408_or_dropped(app: App, monkeypatc
 
 
 def test_a_head_that_never_ends_is_dropped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    # LIFE-03
+    """LIFE-03"""
     monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
     with serving(app) as url, connect(url) as silent, connect(url) as slow, connect(url) as kept:
         slow.sendall(b"GET /health HTTP/1.1\r\n")
@@ -234,7 +234,7 @@ def test_a_head_that_never_ends_is_dropped(app: App, monkeypatch: pytest.MonkeyP
 def test_a_connection_stays_open_after_the_rest_of_a_body_that_was_answered_already(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # LIFE-03, LIFE-04
+    """LIFE-03, LIFE-04"""
     monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
     with serving(app) as url, connect(url) as connection:
         connection.sendall(b"POST /nowhere HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 10\r\n\r\n")
@@ -253,7 +253,7 @@ def test_a_connection_stays_open_after_the_rest_of_a_body_that_was_answered_alre
 def test_a_client_that_reads_on_keeps_its_connection_and_one_that_stops_loses_it(
     app: App, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # LIFE-03
+    """LIFE-03"""
     monkeypatch.setattr(listener, "HEAD_SECONDS", 0.3)
     monkeypatch.setattr(listener, "STALL_SECONDS", 0.3)
     call = request("/bridge/v1/tools/big/call", '{"arguments":{"size":20000000}}')
@@ -270,7 +270,7 @@ def test_a_client_that_reads_on_keeps_its_connection_and_one_that_stops_loses_it
 
 @pytest.mark.parametrize("size", [0, 1, listener.PIECE_BYTES, listener.PIECE_BYTES + 1, 3 * listener.PIECE_BYTES])
 def test_an_answer_is_handed_to_the_system_in_pieces(size: int) -> None:
-    # LIFE-03: asyncio on Windows does not say how much of one piece was taken
+    """LIFE-03: asyncio on Windows does not say how much of one piece was taken"""
     body = random.Random(size).randbytes(size)
     sent: list[Message] = []
 
@@ -293,7 +293,7 @@ def test_an_answer_is_handed_to_the_system_in_pieces(size: int) -> None:
 
 
 def test_a_client_that_does_not_read_its_answer_holds_up_no_other(app: App, gate: Gate) -> None:
-    # LIFE-05
+    """LIFE-05"""
     with serving(app, gate.bridge) as url, connect(url) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(request("/bridge/v1/tools/big/call", '{"arguments":{"size":20000000}}'))
@@ -302,7 +302,7 @@ def test_a_client_that_does_not_read_its_answer_holds_up_no_other(app: App, gate
 
 
 def test_a_client_that_leaves_in_mid_call_harms_nobody(app: App, gate: Gate) -> None:
-    # LIFE-05
+    """LIFE-05"""
     with serving(app, gate.bridge) as url:
         for _ in range(10):
             connection = connect(url)
@@ -317,7 +317,7 @@ def test_a_client_that_leaves_in_mid_call_harms_nobody(app: App, gate: Gate) -> 
 
 
 def test_a_refused_body_does_not_hide_its_answer(app: App) -> None:
-    # LIFE-04, DOOR-06
+    """LIFE-04, DOOR-06"""
     big = b"a" * 5_000_000
     with serving(app) as url, httpx.Client(base_url=url, verify=False) as client:
         for path, status in (("/bridge/v1/tools/x/call", 413), ("/v1/mcp", 200), ("/mcp", 200), ("/mcp/v1/stdio", 413)):
@@ -387,7 +387,7 @@ OTHER_PROGRAM = "\n".join(
 
 
 def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
-    # RAD-04
+    """RAD-04, RAD-01"""
     private = {**SYSTEM_ENVIRONMENT, "HOME": str(basic.parent), "OBSIDIAN_MCP_STATE": str(basic.parent / "state")}
     process = subprocess.Popen(
         [sys.executable, "-c", OTHER_PROGRAM, str(basic)],
@@ -403,7 +403,7 @@ def test_another_program_can_serve_tools_of_its_own(basic: Path) -> None:
         rad = plain_http.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "add", "input": arguments}).json()
         assert json.loads(bridge["content"][0]["text"]) == rad["output"] == {"sum": 8}
         own = plain_http.post(f"{url}/mcp/v1/tools/invoke", json={"tool": "echo", "input": {"content": "x"}}).json()
-        assert own["output"]["echo"] == {"content": "x"}  # RAD-01: the contract's own tools as well
+        assert own["output"]["echo"] == {"content": "x"}  # the contract's own tools as well
         process.terminate()
         assert process.wait(10) == 0 or not can("signals between processes")
     finally:
@@ -456,7 +456,7 @@ GARBAGE = [
 
 
 def test_a_connection_ends_after_a_request_with_two_lengths(app: App) -> None:
-    # LIFE-06: what one of them takes for the body, the other takes for the next request
+    """LIFE-06: what one of them takes for the body, the other takes for the next request"""
     head = b"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n"
     with serving(app) as url:
         connection = connect(url)
@@ -469,7 +469,7 @@ def test_a_connection_ends_after_a_request_with_two_lengths(app: App) -> None:
 
 
 def test_bytes_that_are_no_request_harm_nobody(app: App) -> None:
-    # LIFE-06
+    """LIFE-06"""
     with serving(app) as url:
         for garbage in GARBAGE:
             connection = connect(url)

@@ -50,7 +50,8 @@ async def test_the_sdks_client_reads_resources_and_prompts_and_completes(url: st
 
 
 @pytest.mark.anyio
-async def test_a_client_of_2026_listens_over_http(url: str, basic: Path) -> None:  # RES-08
+async def test_a_client_of_2026_listens_over_http(url: str, basic: Path) -> None:
+    """RES-08"""
     with anyio.fail_after(PATIENCE):
         async with (
             Client(f"{url}/mcp") as client,
@@ -64,7 +65,8 @@ async def test_a_client_of_2026_listens_over_http(url: str, basic: Path) -> None
 
 @pytest.mark.anyio
 @pytest.mark.filterwarnings("ignore:resources/subscribe is removed")
-async def test_a_client_of_2025_is_told_over_its_standing_stream(url: str, basic: Path) -> None:  # RES-08
+async def test_a_client_of_2025_is_told_over_its_standing_stream(url: str, basic: Path) -> None:
+    """RES-08"""
     reply = anyio.Event()
     heard: list[str] = []
 

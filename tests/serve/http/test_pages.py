@@ -27,7 +27,7 @@ OPERATIONS = [(path, method) for path, methods in DOCUMENT["paths"].items() for 
 
 
 def test_the_document_is_served_and_names_every_path(app: App) -> None:
-    # HTTP-08
+    """HTTP-08"""
     with http_client(app, keys=("secret",)) as client:
         answer = client.get("/openapi.json")
     assert answer.status_code == 200
@@ -48,7 +48,7 @@ def test_the_document_is_served_and_names_every_path(app: App) -> None:
 
 
 def test_the_document_takes_the_requests_that_the_envelope_takes() -> None:
-    # HTTP-08
+    """HTTP-08"""
     assert SCHEMAS["EnvelopeRequest"] == EnvelopeRequest.model_json_schema()
 
 
@@ -67,7 +67,7 @@ def assert_conforms(answer: Any, path: str, method: str) -> None:
 
 
 def test_every_schema_of_the_document_is_one() -> None:
-    # HTTP-08
+    """HTTP-08"""
     for schema in SCHEMAS.values():
         Draft202012Validator.check_schema(schema)
 
@@ -146,7 +146,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_the_page_shows_the_vault_the_tools_and_how_to_connect(app: App) -> None:
-    # HTTP-09
+    """HTTP-09"""
     registered = Bridge()
     registered.register_tool(ToolSpec("odd", "<script>alert(1)</script>"))
     with http_client(app, registered) as client:
@@ -169,7 +169,7 @@ def test_the_page_of_a_locked_server_shows_nothing_without_the_key(app: App) -> 
 
 
 def test_paths_that_belong_to_nobody_are_404(app: App) -> None:  # row 30
-    # HTTP-07
+    """HTTP-07"""
     with http_client(app) as client:
         for path in ("/nope", "/mcp/x", "/index.html", "/bridge", "/bridge/v2/health", "/v1", "/..%2f..%2fetc/passwd"):
             answer = client.get(path)
@@ -178,7 +178,7 @@ def test_paths_that_belong_to_nobody_are_404(app: App) -> None:  # row 30
 
 
 def test_openai_finds_the_token_that_it_gave_to_the_owner(app: App) -> None:
-    # HTTP-10, DOOR-05
+    """HTTP-10, DOOR-05"""
     path = "/.well-known/openai-apps-challenge"
     with http_client(app, keys=("secret",), challenge="token-1") as client:
         answer = client.get(path)

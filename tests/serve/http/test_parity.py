@@ -82,7 +82,7 @@ NAMES = ["bridge", "rpc", "envelope", "registry", "session"]
 
 @pytest.mark.parametrize(("ask", "of"), DATA, ids=NAMES)
 def test_data_is_the_same(app: App, client: TestClient, ask: Ask, of: Callable[[Any], Any]) -> None:
-    # HTTP-01
+    """HTTP-01"""
     expected = call(app, "obsidian_list_files", {"folder": "Projects", "sort": "size"}).data
     assert of(ask(client, "obsidian_list_files", {"folder": "Projects", "sort": "size"})) == expected
 
@@ -95,7 +95,7 @@ def test_the_text_of_a_note_is_the_same(app: App, client: TestClient, ask: Ask, 
 
 @pytest.mark.parametrize(("ask", "of"), FAILURE, ids=NAMES)
 def test_a_failure_is_the_same(client: TestClient, ask: Ask, of: Callable[[Any], Any]) -> None:
-    # HTTP-01
+    """HTTP-01"""
     expected = by_bridge(client, "obsidian_read_note", {"name": "Nowhere"})["content"][0]["text"]
     assert expected.endswith("(FILE_NOT_FOUND)")
     assert of(ask(client, "obsidian_read_note", {"name": "Nowhere"})) == expected

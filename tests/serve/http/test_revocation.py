@@ -56,7 +56,7 @@ def status(client: TestClient, key: str) -> int:
 def test_a_key_that_is_removed_from_the_file_opens_nothing_any_more(
     client: TestClient, file: Path, dialect: Any
 ) -> None:
-    # DOOR-13
+    """DOOR-13"""
     assert "Alpha" in dialect(client, "obsidian_search", {"query": "heron"}, PHONE)
     file.write_text(WITHOUT_PHONE, encoding="utf-8")
 
@@ -66,14 +66,15 @@ def test_a_key_that_is_removed_from_the_file_opens_nothing_any_more(
 
 
 def test_a_key_that_is_added_to_the_file_opens_at_once(client: TestClient, file: Path) -> None:
-    # DOOR-13
+    """DOOR-13"""
     assert status(client, NEW) == 401
     file.write_text(f'{POLICY}\n[keys.new]\nkey = "{NEW}"\n', encoding="utf-8")
     assert status(client, NEW) == 200
 
 
 def test_limits_that_are_added_to_a_key_hold_at_once(client: TestClient, file: Path) -> None:
-    # DOOR-13, POL-14
+    """DOOR-13, POL-14"""
+
     def offered() -> set[str]:
         answer = client.post("/mcp", json=LIST, headers={"x-api-key": LAPTOP})
         return {tool["name"] for tool in answer.json()["result"]["tools"]}
@@ -85,13 +86,13 @@ def test_limits_that_are_added_to_a_key_hold_at_once(client: TestClient, file: P
 
 
 def test_a_server_whose_last_key_is_removed_goes_on_asking_for_one(client: TestClient, file: Path) -> None:
-    # DOOR-13
+    """DOOR-13"""
     file.unlink()
     assert {status(client, key) for key in (PHONE, "")} == {401}
 
 
 def test_a_server_without_keys_asks_for_one_once_there_is_one(app: App, file: Path) -> None:
-    # DOOR-13
+    """DOOR-13"""
     file.unlink()
     with http_client(app) as client:
         assert status(client, "") == 200
@@ -104,7 +105,7 @@ def test_a_server_without_keys_asks_for_one_once_there_is_one(app: App, file: Pa
 def test_a_mistake_in_the_file_leaves_the_keys_as_they_were_and_is_logged(
     client: TestClient, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    # DOOR-13, POL-05
+    """DOOR-13, POL-05"""
     with caplog.at_level(logging.WARNING):
         file.write_text(f'{WITHOUT_PHONE}\n[keys.new]\nkey = "{NEW}"\ntools = "fly"\n', encoding="utf-8")
         assert [status(client, key) for key in (PHONE, LAPTOP, NEW)] == [200, 200, 401]
@@ -117,7 +118,7 @@ def test_a_mistake_in_the_file_leaves_the_keys_as_they_were_and_is_logged(
 
 
 def test_a_key_of_the_environment_that_gets_a_name_meanwhile_has_the_limits_of_the_name(app: App, file: Path) -> None:
-    # DOOR-10, DOOR-13
+    """DOOR-10, DOOR-13"""
     with http_client(app, keys=(OLD,)) as client:
         assert "create_note" in client.post("/mcp", json=LIST, headers={"x-api-key": OLD}).text
         file.write_text(f'{POLICY}\n[keys.old]\nkey = "{OLD}"\nread_only = true\n', encoding="utf-8")
@@ -145,7 +146,7 @@ def stream(url: str, session: McpSession) -> Any:
 def test_the_open_streams_of_a_key_end_when_it_is_not_what_it_was(
     app: App, file: Path, change: str, *, ends: bool
 ) -> None:
-    # DOOR-13
+    """DOOR-13"""
     with serving(app) as url:
         phone, laptop = McpSession(url, key=PHONE), McpSession(url, key=LAPTOP)
         with stream(url, laptop) as of_laptop, stream(url, phone) as of_phone:
@@ -164,7 +165,7 @@ def test_the_open_streams_of_a_key_end_when_it_is_not_what_it_was(
 
 
 def test_a_subscription_of_a_removed_key_ends_with_its_result(app: App, file: Path) -> None:
-    # DOOR-13, END-06
+    """DOOR-13, END-06"""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

@@ -56,7 +56,7 @@ RPC = "x-obsiscripta-api-key"
     ],
 )
 def test_a_malformed_message_is_400_in_the_originals_words(client: TestClient, body: bytes, message: str) -> None:
-    # RPC-02
+    """RPC-02"""
     answer = client.post("/mcp", content=body, headers={RPC: "any"})
     assert answer.status_code == 400
     assert answer.json() == {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}
@@ -73,7 +73,7 @@ def test_a_malformed_message_is_400_in_the_originals_words(client: TestClient, b
     ],
 )
 def test_a_body_that_is_no_json_is_a_parse_error(client: TestClient, body: bytes, headers: dict[str, str]) -> None:
-    # RPC-02, HTTP-03
+    """RPC-02, HTTP-03"""
     answer = client.post("/mcp", content=body, headers=headers)
     assert answer.status_code == 400
     reply = answer.json()
@@ -84,7 +84,7 @@ def test_a_body_that_is_no_json_is_a_parse_error(client: TestClient, body: bytes
 
 @pytest.mark.parametrize("body", [b"not json", b"", b"[]", b"null", b"{}", b'{"id":1,"method":"tools/list"}'])
 def test_without_any_sign_of_json_rpc_the_envelope_answers(client: TestClient, body: bytes) -> None:  # rows 1, 2
-    # HTTP-03
+    """HTTP-03"""
     answer = client.post("/mcp", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 200
     assert answer.json()["ok"] is False
@@ -93,7 +93,7 @@ def test_without_any_sign_of_json_rpc_the_envelope_answers(client: TestClient, b
 
 @pytest.mark.parametrize("request_id", ["abc", 1.5, 0, -7, None, 12345678901234567890, "日"])
 def test_the_id_comes_back_as_it_was(client: TestClient, request_id: Any) -> None:
-    # RPC-05
+    """RPC-05"""
     assert ask(client, "ping", request_id=request_id) == {"jsonrpc": "2.0", "id": request_id, "result": {}}
 
 
@@ -102,7 +102,7 @@ def test_an_id_beyond_every_double_is_null(client: TestClient) -> None:
 
 
 def test_initialize_is_answered_without_a_session(client: TestClient) -> None:  # row 11, row 24
-    # RPC-01
+    """RPC-01"""
     answer = client.post(
         "/mcp",
         json={
@@ -139,13 +139,13 @@ def test_an_unknown_revision_is_offered_the_newest_with_a_handshake(client: Test
     ],
 )
 def test_what_wants_no_answer_is_accepted(client: TestClient, body: bytes) -> None:  # row 10
-    # RPC-03
+    """RPC-03"""
     answer = post(client, body)
     assert (answer.status_code, answer.content) == (202, b"")
 
 
 def test_a_batch_is_answered_in_its_order(client: TestClient) -> None:  # row 12
-    # RPC-04
+    """RPC-04"""
     answer = post(
         client,
         b'[{"jsonrpc":"2.0","id":1,"method":"ping"},'
@@ -167,7 +167,7 @@ def test_an_empty_or_endless_batch_is_refused(client: TestClient) -> None:
 
 
 def test_an_unknown_method_names_itself(client: TestClient) -> None:
-    # RPC-01
+    """RPC-01"""
     assert ask(client, "resources/nope")["error"] == {"code": -32601, "message": "Method not found: resources/nope"}
 
 
@@ -230,7 +230,7 @@ def test_another_method_is_405(client: TestClient, method: str) -> None:  # row 
 
 
 def test_a_preflight_is_204_and_plain_options_200(client: TestClient) -> None:  # row 6
-    # RPC-06
+    """RPC-06"""
     preflight = client.options("/mcp", headers={"access-control-request-method": "POST"})
     plain = client.options("/mcp")
     assert (preflight.status_code, plain.status_code) == (204, 200)

@@ -47,7 +47,7 @@ def url(shared_app: App) -> Iterator[str]:
 @pytest.mark.anyio
 @pytest.mark.parametrize(("mode", "revision"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
 async def test_the_sdks_client_lists_and_calls(url: str, mode: str, revision: str) -> None:
-    # HTTP-02, HTTP-04
+    """HTTP-02, HTTP-04"""
     async with Client(f"{url}/mcp", mode=mode) as client:
         assert client.protocol_version == revision
         assert client.server_info is not None
@@ -97,7 +97,7 @@ def begin(url: str, **headers: str) -> httpx.Response:
 
 
 def test_a_session_lives_until_it_is_deleted(url: str) -> None:
-    # HTTP-04
+    """HTTP-04"""
     begun = begin(url)
     session = {**BOTH, "mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
     assert begun.headers["content-type"] == "application/json"
@@ -115,7 +115,7 @@ def test_a_session_lives_until_it_is_deleted(url: str) -> None:
 
 
 def test_the_subscriptions_of_a_session_end_with_it(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    # RES-08, RES-09
+    """RES-08, RES-09"""
     monkeypatch.setattr(subscriptions, "MAX_RESOURCES", 2)
     with serving(app) as url:
         first, second = McpSession(url), McpSession(url)
@@ -130,7 +130,7 @@ def test_the_subscriptions_of_a_session_end_with_it(app: App, monkeypatch: pytes
 
 @pytest.mark.parametrize("cancelled", [[], {}, None, True, 1.5, "", "never", 99])
 def test_a_session_outlives_the_cancelling_of_what_is_no_request(url: str, cancelled: Any) -> None:
-    # LIFE-06
+    """LIFE-06"""
     session = McpSession(url)
     try:
         session.notify("notifications/cancelled", {"requestId": cancelled})
@@ -140,7 +140,7 @@ def test_a_session_outlives_the_cancelling_of_what_is_no_request(url: str, cance
 
 
 def test_a_session_that_ends_before_the_sdk_is_loaded_for_its_stream_stays_ended(url: str) -> None:
-    # HTTP-04
+    """HTTP-04"""
     headers = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"]}
     with ThreadPoolExecutor() as pool:
         stream = pool.submit(httpx.get, f"{url}/mcp", headers=headers, timeout=30)
@@ -165,7 +165,7 @@ def modern(method: str, revision: str = "2026-07-28", **params: Any) -> dict[str
 
 @pytest.mark.parametrize("revisions", [["2026-07-28"], ["2099-01-01"], ["2099-01-01", "2026-07-28"]])
 def test_a_probe_binds_nothing(url: str, revisions: list[str]) -> None:
-    # DISPATCH-02, HTTP-04
+    """DISPATCH-02, HTTP-04"""
     for revision in revisions:
         probe = plain_http.post(f"{url}/mcp", **modern("server/discover", revision))
         assert probe.status_code == (200 if revision == "2026-07-28" else 400)
@@ -183,14 +183,14 @@ def test_a_probe_binds_nothing(url: str, revisions: list[str]) -> None:
     [{"mcp-method": "ping"}, {"mcp-name": "other"}, {"mcp-protocol-version": "2099-01-01"}, {"mcp-method": ""}],
 )
 def test_headers_that_contradict_the_message_are_refused(url: str, change: dict[str, str]) -> None:
-    # HTTP-04
+    """HTTP-04"""
     call = modern("tools/call", name="obsidian_list_files", arguments={})
     answer = plain_http.post(f"{url}/mcp", json=call["json"], headers={**call["headers"], **change})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32020)
 
 
 def test_a_server_whose_clients_only_call_tools_loads_neither_the_sdk_nor_pydantic(app: App) -> None:
-    # DISPATCH-04
+    """DISPATCH-04"""
     program = """
 import sys
 from pathlib import Path
@@ -245,7 +245,7 @@ def test_a_malformed_message_in_a_session_is_told_as_without_one(url: str, body:
 def test_a_request_with_a_wrong_id_or_params_is_refused_and_not_taken_for_a_notification(
     url: str, revision: str, members: dict[str, Any], code: int, problem: str
 ) -> None:
-    # HTTP-11, MSG-04
+    """HTTP-11, MSG-04"""
     session = {"mcp-session-id": begin(url).headers["mcp-session-id"]} if revision < "2026" else {}
     headers = {**BOTH, **session, "mcp-protocol-version": revision, "mcp-method": "ping"}
     answer = plain_http.post(f"{url}/mcp", json={"jsonrpc": "2.0", "method": "ping", **members}, headers=headers)
@@ -255,14 +255,14 @@ def test_a_request_with_a_wrong_id_or_params_is_refused_and_not_taken_for_a_noti
 
 
 def test_a_message_of_a_session_may_begin_with_a_byte_order_mark(url: str) -> None:
-    # HTTP-06
+    """HTTP-06"""
     headers = {**BOTH, "content-type": "application/json", "mcp-session-id": begin(url).headers["mcp-session-id"]}
     body = b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
     assert '"result":{}' in plain_http.post(f"{url}/mcp", content=body, headers=headers).text
 
 
 def test_a_client_that_wants_to_resume_a_stream_gets_a_new_one(url: str) -> None:
-    # HTTP-12, LIFE-06
+    """HTTP-12, LIFE-06"""
     headers = {**BOTH, "mcp-session-id": begin(url).headers["mcp-session-id"], "last-event-id": "7"}
     with httpx.stream("GET", f"{url}/mcp", headers=headers) as stream:
         assert (stream.status_code, stream.headers["content-type"]) == (200, "text/event-stream")

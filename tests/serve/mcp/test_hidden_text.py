@@ -35,7 +35,8 @@ APPEND = {"name": "Plain", "operation": "append", "content": "more"}
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_user_is_asked_about_a_change_after_hidden_text(vault: Path, era: Era) -> None:
-    # POL-13
+    """POL-13"""
+
     async def work(client: Client) -> None:
         assert not (await client.call_tool("obsidian_edit_note", APPEND)).is_error
         await client.call_tool("obsidian_read_note", {"name": "Trap"})
@@ -48,7 +49,8 @@ def test_the_user_is_asked_about_a_change_after_hidden_text(vault: Path, era: Er
 
 @pytest.mark.parametrize("era", ERAS)
 def test_after_a_no_nothing_is_changed(vault: Path, era: Era) -> None:
-    # POL-13
+    """POL-13"""
+
     async def work(client: Client) -> None:
         await client.read_resource("obsidian://vault/vault/Trap.md")
         with pytest.raises(MCPError) as refused:
@@ -61,7 +63,8 @@ def test_after_a_no_nothing_is_changed(vault: Path, era: Era) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_client_that_cannot_ask_gets_an_error_that_says_what_to_do(vault: Path, era: Era) -> None:
-    # POL-13
+    """POL-13"""
+
     async def work(client: Client) -> None:
         listed = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
         assert "confirm" in listed["obsidian_edit_note"]
@@ -77,7 +80,7 @@ def test_a_client_that_cannot_ask_gets_an_error_that_says_what_to_do(vault: Path
 
 
 def test_without_the_setting_nothing_is_asked(vault: Path) -> None:
-    # POL-13
+    """POL-13"""
     (vault.parent / "policy.toml").write_text("", encoding="utf-8")
 
     async def work(client: Client) -> None:
@@ -111,7 +114,7 @@ def calling(client: Any, headers: dict[str, str]) -> Callable[[str, dict[str, An
 
 
 def test_over_http_it_is_the_session_that_has_read(vault: Path) -> None:
-    # POL-13
+    """POL-13"""
     app: App = app_on(vault)
     with http_client(app) as client:
         reader, other = (calling(client, initialized(client)) for _ in range(2))
@@ -132,7 +135,7 @@ def test_over_http_it_is_the_session_that_has_read(vault: Path) -> None:
 
 @pytest.mark.parametrize("given", [{"name": "Trap"}, {"name": "Trap", "view": "outline"}, {"names": ["Plain", "Trap"]}])
 def test_a_read_counts_whatever_it_shows_of_the_note(vault: Path, given: dict[str, Any]) -> None:
-    # POL-13
+    """POL-13"""
     app: App = app_on(vault)
     with http_client(app) as client:
         call = calling(client, initialized(client))

@@ -91,7 +91,7 @@ def test_a_search_tells_how_far_it_is(basic: Path) -> None:
 
 
 def test_mentions_are_linked_with_progress_as_one_change(basic: Path) -> None:
-    # LINK-31, TOOL-10
+    """LINK-31, TOOL-10"""
     for number in range(100):
         (basic / f"n{number}.md").write_text("Heron and heron\n", encoding="utf-8", newline="\n")
     (basic / "Heron.md").write_text("", encoding="utf-8")

@@ -90,7 +90,7 @@ def test_what_a_model_sees_of_the_tools_is_small(server: RawServer) -> None:
 
 
 def test_a_created_note_is_answered_as_the_contract_shows(server: RawServer) -> None:
-    # TOOL-04, TOOL-06
+    """TOOL-04, TOOL-06"""
     answer = called(server, "obsidian_create_note", name="Meeting Notes", content="# Meeting Notes\n\n- Agenda item 1")
     text = answer["result"]["content"][0]["text"]
     data = json.loads(text)
@@ -101,7 +101,7 @@ def test_a_created_note_is_answered_as_the_contract_shows(server: RawServer) -> 
 
 
 def test_a_read_note_comes_as_text_and_not_twice(server: RawServer, vault: Path) -> None:
-    # TOOL-04
+    """TOOL-04"""
     (vault / "Raw.md").write_bytes(b"\xef\xbb\xbf# T\r\n\r\nlast line")
     result = called(server, "obsidian_read_note", name="Raw")["result"]
 
@@ -128,7 +128,7 @@ def test_a_read_note_comes_as_text_and_not_twice(server: RawServer, vault: Path)
 def test_every_failure_has_its_code_and_word(
     server: RawServer, tool: str, arguments: dict[str, Any], code: int, word: str
 ) -> None:
-    # ERR-01, ERR-02
+    """ERR-01, ERR-02"""
     error = called(server, tool, **arguments)["error"]
 
     assert (error["code"], error["data"]["errorCode"]) == (code, word)
@@ -137,7 +137,7 @@ def test_every_failure_has_its_code_and_word(
 
 
 def test_a_wrong_argument_is_named_with_what_was_expected_and_what_came(server: RawServer) -> None:
-    # TOOL-03
+    """TOOL-03"""
     error = called(server, "obsidian_search", query="x", limit="many")["error"]
 
     assert error["data"]["arguments"] == [
@@ -147,14 +147,14 @@ def test_a_wrong_argument_is_named_with_what_was_expected_and_what_came(server: 
 
 
 def test_numbers_and_booleans_may_be_quoted(server: RawServer) -> None:
-    # TOOL-05
+    """TOOL-05"""
     answer = called(server, "obsidian_list_files", limit="1", recursive="true")
 
     assert answer["result"]["structuredContent"]["data"]["total"] >= 1
 
 
 def test_protocol_faults_have_the_standard_codes(server: RawServer) -> None:
-    # ERR-03
+    """ERR-03"""
     assert server.call("no/such/method")["error"]["code"] == -32601
     for line, code in [
         (b"{broken\n", -32700),
@@ -217,7 +217,7 @@ def test_without_a_vault_those_of_the_app_are_used(vault: Path, tmp_path: Path) 
 
 
 def test_errors_can_be_results(vault: Path) -> None:
-    # ERR-01
+    """ERR-01"""
     with started(vault, OBSIDIAN_MCP_ERRORS="result") as fresh:
         fresh.initialize()
         result = called(fresh, "obsidian_read_note", name="Nothing of the kind")["result"]
@@ -230,7 +230,7 @@ def test_errors_can_be_results(vault: Path) -> None:
 
 
 def test_a_call_that_takes_too_long_is_answered_and_the_server_goes_on(tmp_path: Path) -> None:
-    # TOOL-09
+    """TOOL-09"""
     vault = tmp_path / "v"
     vault.mkdir()
     (vault / "slow.md").write_bytes(b"a" * 40 + b"!")

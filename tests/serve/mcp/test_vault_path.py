@@ -26,7 +26,8 @@ SPOILT: dict[str, tuple[Callable[[Path], list[str]], str]] = {
 @pytest.mark.parametrize(("words", "said"), SPOILT.values(), ids=SPOILT)
 def test_a_spoilt_path_is_explained_to_the_client_and_in_its_log(
     basic: Path, tmp_path: Path, words: Callable[[Path], list[str]], said: str
-) -> None:  # CLI-21
+) -> None:
+    """CLI-21"""
     vault = Path(shutil.move(basic, tmp_path / "my own vault"))
     own = {"OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"), "OBSIDIAN_MCP_STATE": str(tmp_path / "state")}
     with RawServer([sys.executable, "-m", "obsidian_mcp", "--vault", *words(vault)], env=own) as server:
@@ -72,7 +73,7 @@ UNUSABLE: dict[str, tuple[list[str], str]] = {
 
 @pytest.mark.parametrize(("words", "said"), UNUSABLE.values(), ids=UNUSABLE)
 def test_a_path_that_is_no_vault_is_explained_and_ends_nothing(tmp_path: Path, words: list[str], said: str) -> None:
-    # CLI-21
+    """CLI-21"""
     (tmp_path / "file.md").write_bytes(b"x")
     given = [word.replace("{folder}", str(tmp_path)) for word in words]
     own = {name: str(tmp_path / name) for name in ("OBSIDIAN_MCP_CACHE", "OBSIDIAN_MCP_STATE", "HOME", "APPDATA")}
@@ -81,7 +82,8 @@ def test_a_path_that_is_no_vault_is_explained_and_ends_nothing(tmp_path: Path, w
 
 
 @needs("permissions of POSIX")
-def test_a_folder_that_may_not_be_read_is_explained(tmp_path: Path) -> None:  # CLI-21
+def test_a_folder_that_may_not_be_read_is_explained(tmp_path: Path) -> None:
+    """CLI-21"""
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o300)
     own = {name: str(tmp_path / name) for name in ("OBSIDIAN_MCP_CACHE", "OBSIDIAN_MCP_STATE")}
@@ -96,7 +98,8 @@ def test_a_folder_that_may_not_be_read_is_explained(tmp_path: Path) -> None:  # 
         assert_explained(server, "cannot be reached (Permission denied)")
 
 
-def test_a_vault_that_appears_later_is_served_from_then_on(basic: Path, tmp_path: Path) -> None:  # CLI-21
+def test_a_vault_that_appears_later_is_served_from_then_on(basic: Path, tmp_path: Path) -> None:
+    """CLI-21"""
     later = tmp_path / "later"
     own = {"OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"), "OBSIDIAN_MCP_STATE": str(tmp_path / "state")}
     with RawServer([sys.executable, "-m", "obsidian_mcp", "--vault", str(later)], env=own) as server:

@@ -105,7 +105,7 @@ def assert_same_answers(pair: Pair, messages: list[Message]) -> None:
 
 
 def test_a_call_of_2026_is_answered_as_by_the_sdk(pair: Pair) -> None:
-    # CALL-01: before any handshake
+    """CALL-01: before any handshake"""
     messages = [{**message, "params": {"_meta": {}, **message["params"]}} for message in calls()]
     for message in messages:
         message["params"]["_meta"] = {**message["params"]["_meta"], **MODERN}
@@ -114,14 +114,14 @@ def test_a_call_of_2026_is_answered_as_by_the_sdk(pair: Pair) -> None:
 
 @pytest.mark.parametrize("version", HANDSHAKE_PROTOCOL_VERSIONS)
 def test_a_call_is_answered_as_by_the_sdk(pair: Pair, version: str) -> None:
-    # CALL-01
+    """CALL-01"""
     for server in pair:
         server.initialize(version)
     assert_same_answers(pair, calls())
 
 
 def test_a_failure_as_a_result_is_answered_as_by_the_sdk(vault: Path) -> None:
-    # CALL-01
+    """CALL-01"""
     with pair_of_servers(vault, "result") as servers:
         for server in servers:
             server.initialize()
@@ -129,7 +129,7 @@ def test_a_failure_as_a_result_is_answered_as_by_the_sdk(vault: Path) -> None:
 
 
 def test_progress_is_told_as_by_the_sdk(pair: Pair) -> None:
-    # CALL-01, TOOL-10
+    """CALL-01, TOOL-10"""
     dig = request(1, "tools/call", {"name": "dig", "arguments": {"steps": 30}, "_meta": {"progressToken": "t"}})
     told = []
     for server in pair:
@@ -143,7 +143,7 @@ def test_progress_is_told_as_by_the_sdk(pair: Pair) -> None:
 
 
 def test_a_call_does_not_wait_for_the_sdk(vault: Path, tmp_path: Path) -> None:
-    # DISPATCH-04
+    """DISPATCH-04"""
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("import time; time.sleep(600)", encoding="utf-8")
     with started(vault, PYTHONPATH=str(tmp_path)) as server:
@@ -155,7 +155,7 @@ def test_a_call_does_not_wait_for_the_sdk(vault: Path, tmp_path: Path) -> None:
 
 
 def test_a_conversation_of_calls_ends_without_the_sdk(vault: Path, tmp_path: Path) -> None:
-    # DISPATCH-04, END-01
+    """DISPATCH-04, END-01"""
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ImportError('not wanted')", encoding="utf-8")
     with started(vault, PYTHONPATH=str(tmp_path)) as server:
@@ -170,7 +170,7 @@ ALPHA = {"name": READ, "arguments": {"name": "Alpha"}}
 
 
 def test_before_the_handshake_a_call_is_refused(vault: Path) -> None:
-    # GUARD-02
+    """GUARD-02"""
     with started(vault) as server:
         assert server.call("tools/call", ALPHA)["error"]["code"] == -32600
         server.initialize()
@@ -181,7 +181,7 @@ def test_before_the_handshake_a_call_is_refused(vault: Path) -> None:
 
 
 def test_of_two_calls_under_one_id_the_later_one_is_cancelled(vault: Path) -> None:
-    # CALL-02
+    """CALL-02"""
     with slow(vault) as server:
         server.initialize()
         server.send(tool_call("7", "dig", {"steps": 60}), tool_call(7, "dig", {"steps": 100_000}))
@@ -194,7 +194,7 @@ def test_of_two_calls_under_one_id_the_later_one_is_cancelled(vault: Path) -> No
 
 
 def test_a_flood_of_cancellations_is_survived(vault: Path) -> None:
-    # CALL-02
+    """CALL-02"""
     with slow(vault) as server:
         server.initialize()
         flood: list[Message] = []
@@ -208,7 +208,7 @@ def test_a_flood_of_cancellations_is_survived(vault: Path) -> None:
 
 
 def test_a_call_that_takes_too_long_is_told_so_and_stops(vault: Path) -> None:
-    # CALL-02
+    """CALL-02"""
     with slow(vault, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
         server.initialize()
         answer = server.call("tools/call", {"name": "dig", "arguments": {"steps": 100_000}})
@@ -221,7 +221,7 @@ def test_a_call_that_takes_too_long_is_told_so_and_stops(vault: Path) -> None:
 def test_a_commit_that_outlasts_the_limit_is_finished_and_the_answer_says_so(
     vault: Path, arguments: tuple[str, ...]
 ) -> None:
-    # SAFE-19
+    """SAFE-19"""
     with slow(vault, *arguments, OBSIDIAN_MCP_TIMEOUT="0.3") as server:
         server.initialize()
         answer = server.call("tools/call", {"name": "bury", "arguments": {"steps": 60}})
@@ -232,7 +232,7 @@ def test_a_commit_that_outlasts_the_limit_is_finished_and_the_answer_says_so(
 
 
 def test_quick_calls_do_not_wait_behind_slow_ones(vault: Path) -> None:
-    # CALL-03
+    """CALL-03"""
     with slow(vault) as server:
         server.initialize()
         server.send(*[tool_call(f"slow {number}", "dig", {"steps": 100_000}) for number in range(10)])
@@ -245,7 +245,7 @@ def test_quick_calls_do_not_wait_behind_slow_ones(vault: Path) -> None:
 
 
 def test_calls_that_outlast_the_end_are_given_up_with_an_answer(vault: Path) -> None:
-    # END-05
+    """END-05"""
     with slow(vault, "--drain", "0.2") as server:
         server.initialize()
         server.send(tool_call(1, "dig", {"steps": 100_000}))

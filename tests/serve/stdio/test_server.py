@@ -63,7 +63,7 @@ def alive(server: RawServer) -> bool:
 
 
 def test_every_broken_line_is_answered_in_order_and_the_server_goes_on(server: RawServer) -> None:
-    # GUARD-01
+    """GUARD-01"""
     for line, code, request_id in BROKEN:
         server.write(line + b"\n")
         answer = server.read()
@@ -100,7 +100,7 @@ def test_ids_come_back_as_they_were_sent(server: RawServer) -> None:
 
 
 def test_more_pipelined_calls_than_are_begun_at_once_are_all_answered(server: RawServer) -> None:
-    # PIPE-05
+    """PIPE-05"""
     server.send(*[tool_call(number, "echo", {"text": "x" * 100}) for number in range(MANY)])
     assert set(server.read_answers(MANY)) == set(range(MANY))
 
@@ -115,7 +115,7 @@ def test_an_answer_of_a_megabyte_arrives_whole(server: RawServer) -> None:
 
 
 def test_a_line_over_the_limit_is_refused_and_the_next_one_served(server: RawServer) -> None:
-    # PIPE-03
+    """PIPE-03"""
     server.write(b'{"jsonrpc":"2.0","id":1,"method":"')
     for _ in range(65):
         server.write(b"x" * 2**20)
@@ -148,7 +148,7 @@ def test_an_unknown_method_is_32601(server: RawServer) -> None:
 def test_params_of_the_wrong_shape_are_32602_and_name_the_field(
     server: RawServer, params: Message | None, fields: list[Message]
 ) -> None:
-    # GUARD-03
+    """GUARD-03"""
     error = server.call("tools/call", params)["error"]
     assert error["code"] == -32602
     assert error["data"]["fields"] == fields
@@ -156,7 +156,7 @@ def test_params_of_the_wrong_shape_are_32602_and_name_the_field(
 
 
 def test_errors_of_the_program_and_of_the_protocol_go_out_with_their_code_and_data(server: RawServer) -> None:
-    # GUARD-05
+    """GUARD-05"""
     assert server.call("tools/call", {"name": "not_found"})["error"] == {
         "code": -32003,
         "message": "No note is called Alpha.",
@@ -171,7 +171,7 @@ def test_errors_of_the_program_and_of_the_protocol_go_out_with_their_code_and_da
 
 @pytest.mark.parametrize("tool", ["raise", "exit", "exit_inline", "own_model"])
 def test_any_other_failure_is_32603_without_its_details_and_the_server_goes_on(server: RawServer, tool: str) -> None:
-    # GUARD-04
+    """GUARD-04"""
     error = server.call("tools/call", {"name": tool})["error"]
     assert error["code"] == -32603
     assert error["data"] == {"errorCode": "INTERNAL_ERROR"}
@@ -181,7 +181,7 @@ def test_any_other_failure_is_32603_without_its_details_and_the_server_goes_on(s
 
 
 def test_a_failure_is_logged_on_stderr_with_its_details(server: RawServer) -> None:
-    # GUARD-04
+    """GUARD-04"""
     server.call("tools/call", {"name": "raise"})
     server.wait_for_log("RuntimeError: secret detail")
 
@@ -189,20 +189,20 @@ def test_a_failure_is_logged_on_stderr_with_its_details(server: RawServer) -> No
 
 
 def test_a_lone_surrogate_in_a_result_does_not_end_the_server(server: RawServer) -> None:
-    # MSG-07
+    """MSG-07"""
     assert text(server.call("tools/call", {"name": "surrogate"})) == "bad \ufffd name, pair 😀, \u2028 and ünïcode"
     assert alive(server)
 
 
 def test_nothing_that_is_printed_reaches_the_client(server: RawServer) -> None:
-    # PIPE-01
+    """PIPE-01"""
     assert text(server.call("tools/call", {"name": "print"})) == "printed"
     assert text(server.call("tools/call", {"name": "child"})) == "child ended"
     assert alive(server)
 
 
 def test_a_cancelled_call_is_not_answered_and_others_go_on(server: RawServer) -> None:
-    # END-07
+    """END-07"""
     server.send(tool_call("slow", "wait"), tool_call(2, "echo", {"text": "2"}))
     assert server.read()["id"] == 2
     server.send(notification("notifications/cancelled", {"requestId": "slow"}), request(3, "ping"))
@@ -220,7 +220,7 @@ def test_every_revision_with_a_handshake_is_spoken_also_in_a_second_initialize(s
 
 
 def test_before_initialize_known_methods_are_32600_and_a_2024_client_is_served_after_it(tmp_path: Path) -> None:
-    # GUARD-02
+    """GUARD-02"""
     (tmp_path / "vault").mkdir()
     with started(tmp_path / "vault") as server:
         for method, params in (("tools/list", None), ("tools/call", {"name": "x"}), ("prompts/list", None)):
@@ -238,7 +238,7 @@ def test_before_initialize_known_methods_are_32600_and_a_2024_client_is_served_a
 
 
 def test_a_2026_client_is_served_without_a_handshake_and_its_subscription_ends_gracefully() -> None:
-    # END-06
+    """END-06"""
     with probe("--subscriptions") as server:
         discovered = server.call("server/discover", {"_meta": MODERN})["result"]
         assert "2026-07-28" in discovered["supportedVersions"]
@@ -259,7 +259,7 @@ def test_a_2026_client_is_served_without_a_handshake_and_its_subscription_ends_g
 
 
 def test_fifty_calls_pipelined_behind_the_handshake_are_answered_although_the_input_ends(tmp_path: Path) -> None:
-    # END-01; PIPE-04: the wire is UTF-8 whatever the locale says
+    """END-01: PIPE-04: the wire is UTF-8 whatever the locale says"""
     odd = {"LC_ALL": "C", "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "Note.md").write_text("日本 ä\n", encoding="utf-8", newline="\n")
@@ -279,7 +279,7 @@ def test_fifty_calls_pipelined_behind_the_handshake_are_answered_although_the_in
 
 
 def test_work_in_flight_is_finished_and_answered_after_the_exit_notification() -> None:
-    # END-02
+    """END-02"""
     with probe() as server:
         server.initialize()
         server.send(tool_call(1, "slow", {"seconds": 0.3}), tool_call(2, "stubborn", {"seconds": 0.2}), EXIT)
@@ -292,7 +292,7 @@ def test_work_in_flight_is_finished_and_answered_after_the_exit_notification() -
 
 
 def test_exit_as_the_first_line_ends_the_server() -> None:
-    # END-02
+    """END-02"""
     with probe() as server:
         server.send(EXIT)
         assert server.line() == b""
@@ -300,7 +300,7 @@ def test_exit_as_the_first_line_ends_the_server() -> None:
 
 
 def test_a_file_as_input_is_served_to_its_end(tmp_path: Path) -> None:
-    # PIPE-06
+    """PIPE-06"""
     lines = [request(0, "initialize", initialize_params()), INITIALIZED]
     lines += [tool_call(number, "slow", {"seconds": 0.05}) for number in range(1, 11)]
     file = tmp_path / "input"
@@ -313,7 +313,7 @@ def test_a_file_as_input_is_served_to_its_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sig", ending_signals())
 def test_a_signal_lets_the_work_in_flight_finish_and_a_second_one_ends_at_once(sig: EndingSignal) -> None:
-    # END-03
+    """END-03"""
     with probe() as server:
         server.initialize()
         server.send(tool_call(1, "slow", {"seconds": 0.4}), request(2, "ping"))
@@ -333,7 +333,7 @@ def test_a_signal_lets_the_work_in_flight_finish_and_a_second_one_ends_at_once(s
 
 
 def test_a_client_that_closes_our_stdout_ends_the_server_at_once_although_an_answer_is_being_written() -> None:
-    # END-04
+    """END-04"""
     with probe(reading=False) as server:
         server.send(request(0, "initialize", initialize_params()), INITIALIZED)
         server.send(tool_call(1, "wait"), tool_call(2, "big"))
@@ -347,7 +347,7 @@ def test_a_client_that_closes_our_stdout_ends_the_server_at_once_although_an_ans
 
 
 def test_work_that_never_ends_is_given_up_and_the_process_ends_although_a_thread_hangs() -> None:
-    # END-05
+    """END-05"""
     with probe("--drain", "0.2", "--grace", "0.3") as server:
         server.initialize()
         hanging = [tool_call(1, "slow", {"seconds": 600}), tool_call(2, "stubborn", {"seconds": 600})]
@@ -361,7 +361,7 @@ def test_work_that_never_ends_is_given_up_and_the_process_ends_although_a_thread
 
 
 def test_a_call_that_waits_for_an_answer_of_the_client_fails_when_the_input_ends() -> None:
-    # END-08
+    """END-08"""
     with probe() as server:
         server.initialize(capabilities={"elicitation": {}})
         server.send(tool_call(1, "ask"))
@@ -378,7 +378,7 @@ def test_a_call_that_waits_for_an_answer_of_the_client_fails_when_the_input_ends
 
 
 def test_more_calls_and_answers_than_are_held_reach_a_client_that_writes_first_and_reads_later() -> None:
-    # PIPE-05
+    """PIPE-05"""
     with probe(reading=False) as server:
         server.send(request("init", "initialize", initialize_params()), INITIALIZED)
         server.send(*[tool_call(number, "echo", {"text": "z" * 200}) for number in range(MANY)])
@@ -394,7 +394,7 @@ def test_more_calls_and_answers_than_are_held_reach_a_client_that_writes_first_a
 
 @needs("sockets among its files")
 def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
-    # PIPE-06: as a host does that shares its event loop's descriptors with us
+    """PIPE-06: as a host does that shares its event loop's descriptors with us"""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.setblocking(False)
@@ -415,7 +415,7 @@ def test_sockets_that_do_not_block_serve_as_standard_streams() -> None:
 
 @needs("POSIX shell")
 def test_a_process_started_without_its_standard_streams_ends_quietly(tmp_path: Path) -> None:
-    # PIPE-07
+    """PIPE-07"""
     program = [sys.executable, "-m", "obsidian_mcp", "--vault", str(tmp_path)]
     command = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *program]
     assert subprocess.run(command, cwd=ROOT, timeout=PATIENCE, check=False).returncode == 0

@@ -68,7 +68,7 @@ STARTS: dict[str, tuple[list[str], dict[str, str], Message]] = {
 def test_no_start_waits_for_pydantic_or_the_sdk(
     vault: Path, without_sdk: dict[str, str], tmp_path: Path, start: str
 ) -> None:
-    # DISPATCH-03, DISPATCH-04
+    """DISPATCH-03, DISPATCH-04"""
     (tmp_path / "policy.toml").write_text('confirm = ["delete"]\n', encoding="utf-8")
     arguments, environment, client = STARTS[start]
     if "OBSIDIAN_MCP_POLICY" in environment:
@@ -83,7 +83,7 @@ def test_no_start_waits_for_pydantic_or_the_sdk(
 
 
 def test_neither_does_one_of_2026(vault: Path, without_sdk: dict[str, str]) -> None:
-    # DISPATCH-03, DISPATCH-04
+    """DISPATCH-03, DISPATCH-04"""
     with started(vault, **without_sdk) as server:
         assert server.call("server/discover", {"_meta": MODERN})["result"]["supportedVersions"] == ["2026-07-28"]
         assert server.call("tools/list", {"_meta": MODERN})["result"]["tools"]
@@ -92,7 +92,7 @@ def test_neither_does_one_of_2026(vault: Path, without_sdk: dict[str, str]) -> N
 
 
 def test_an_initialize_a_second_after_the_start_is_answered_as_quickly(vault: Path) -> None:
-    # DISPATCH-03
+    """DISPATCH-03"""
     with started(vault) as server:
         server.call("ping")
         time.sleep(1.0)
@@ -129,7 +129,7 @@ NEEDED_LATER = SLOW_TO_IMPORT | {
 def test_the_first_answers_need_little_of_the_standard_library_and_nothing_else(
     vault: Path, options: tuple[str, ...], modules: int
 ) -> None:
-    # DISPATCH-03: each of our modules takes 0.15 ms
+    """DISPATCH-03: each of our modules takes 0.15 ms"""
     code = (
         "import sys; before = set(sys.modules)\n"
         "from obsidian_mcp.serve import dispatch, stdio\n"
@@ -163,7 +163,7 @@ def test_the_first_answers_need_little_of_the_standard_library_and_nothing_else(
 
 @pytest.mark.parametrize("era", ["handshake", "2026"])
 def test_a_session_of_hundreds_of_calls_and_an_edit_never_loads_the_sdk(vault: Path, era: str) -> None:
-    # DISPATCH-04: a process prints its modules when it ends
+    """DISPATCH-04: a process prints its modules when it ends"""
     note = {"name": "Alpha", "operation": "append", "content": "more"}
     edit = {"name": "obsidian_edit_note", "arguments": note}
     code = (
@@ -199,7 +199,7 @@ PROBES: dict[str, list[Message]] = {
 
 @pytest.mark.parametrize("probes", PROBES)
 def test_a_probe_binds_nothing(vault: Path, probes: str) -> None:
-    # DISPATCH-02
+    """DISPATCH-02"""
     with started(vault) as server:
         for meta in PROBES[probes]:
             answer = server.call("server/discover", {"_meta": meta})
@@ -213,7 +213,7 @@ def test_a_probe_binds_nothing(vault: Path, probes: str) -> None:
 
 
 def test_both_eras_are_spoken_on_one_connection_also_by_the_sdk(vault: Path) -> None:
-    # DISPATCH-02, DISPATCH-05
+    """DISPATCH-02, DISPATCH-05"""
     with started(vault) as server:
         server.initialize("2025-06-18")
         for _ in range(2):
@@ -237,7 +237,7 @@ def test_both_eras_are_spoken_on_one_connection_also_by_the_sdk(vault: Path) -> 
 
 @pytest.mark.parametrize(("tools", "ttl"), [("core", CONSTANT_MS), ("standard", CONSTANT_MS), ("all", CHANGING_MS)])
 def test_a_list_says_how_long_it_may_be_kept(vault: Path, tools: str, ttl: int) -> None:
-    # DISPATCH-06
+    """DISPATCH-06"""
     with started(vault, "--tools", tools) as server:
         assert server.call("tools/list", {"_meta": MODERN})["result"]["ttlMs"] == ttl
         assert server.call("server/discover", {"_meta": MODERN})["result"]["ttlMs"] == CONSTANT_MS
@@ -247,21 +247,21 @@ def test_a_list_says_how_long_it_may_be_kept(vault: Path, tools: str, ttl: int) 
 
 @pytest.mark.parametrize("version", [*HANDSHAKE_PROTOCOL_VERSIONS, "1999-01-01"])
 def test_every_revision_with_a_handshake_is_spoken(server: RawServer, version: str) -> None:
-    # DISPATCH-01
+    """DISPATCH-01"""
     known = version if version in HANDSHAKE_PROTOCOL_VERSIONS else "2025-11-25"
     assert server.initialize(version)["result"]["protocolVersion"] == known
     assert server.call("tools/list")["result"]["tools"]
 
 
 def test_an_envelope_with_a_revision_that_is_not_served_is_told_those_that_are(server: RawServer) -> None:
-    # DISPATCH-02
+    """DISPATCH-02"""
     for method in ("server/discover", "tools/list", "prompts/list"):
         error = server.call(method, {"_meta": UNKNOWN})["error"]
         assert (error["code"], error["data"]["supported"]) == (-32022, ["2026-07-28"])
 
 
 def test_odd_capabilities_and_members_are_taken(vault: Path) -> None:
-    # DISPATCH-05: the SDK, which gets to know the client later, is stricter
+    """DISPATCH-05: the SDK, which gets to know the client later, is stricter"""
     odd: Message
     for odd in ({"sampling": True, "roots": None}, {"unheard": [1]}, {"extensions": {"com.example/other": {}}}):
         with started(vault) as server:
@@ -274,7 +274,7 @@ def test_odd_capabilities_and_members_are_taken(vault: Path) -> None:
 @pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
 @pytest.mark.parametrize("meta", [{}, {"_meta": MODERN}], ids=["handshake", "2026-07-28"])
 def test_only_a_cursor_that_no_answer_gave_is_refused(server: RawServer, method: str, meta: Message) -> None:
-    # RES-03
+    """RES-03"""
     server.initialize()
     for cursor in (None, ""):
         assert "result" in server.call(method, {"cursor": cursor, **meta})
@@ -282,7 +282,7 @@ def test_only_a_cursor_that_no_answer_gave_is_refused(server: RawServer, method:
 
 
 def test_a_client_that_names_its_revision_with_a_handshake_in_every_request_is_served(server: RawServer) -> None:
-    # DISPATCH-02
+    """DISPATCH-02"""
     server.initialize("2025-06-18")
     named = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2025-06-18"}}
     assert "ttlMs" not in server.call("tools/list", named)["result"]
@@ -292,14 +292,14 @@ def test_a_client_that_names_its_revision_with_a_handshake_in_every_request_is_s
 
 
 def test_the_tools_that_need_the_app_are_listed_where_it_is(vault: Path) -> None:
-    # DISPATCH-07
+    """DISPATCH-07"""
     with started(vault, **WITH_APP) as server:
         server.initialize()
         assert "obsidian_app_command" in names(server.call("tools/list"))
 
 
 def test_a_read_only_server_lists_no_tool_that_writes(vault: Path) -> None:
-    # DISPATCH-07
+    """DISPATCH-07"""
     for server in (started(vault, "--read-only"), started(vault, OBSIDIAN_MCP_READ_ONLY="1")):
         with server:
             server.initialize()
@@ -319,7 +319,7 @@ def test_a_read_only_server_lists_no_tool_that_writes(vault: Path) -> None:
     ],
 )
 def test_a_wrong_option_ends_the_start_and_says_what_there_is(vault: Path, arguments: list[str], said: str) -> None:
-    # DISPATCH-07
+    """DISPATCH-07"""
     with started(vault, *arguments) as server:
         assert server.wait() != 0
         assert said in server.stderr()
@@ -327,7 +327,7 @@ def test_a_wrong_option_ends_the_start_and_says_what_there_is(vault: Path, argum
 
 
 def test_a_key_whose_tools_are_for_http_only_ends_the_start(vault: Path, tmp_path: Path) -> None:
-    # DISPATCH-07, TOOL-25
+    """DISPATCH-07, TOOL-25"""
     policy = tmp_path / "policy.toml"
     policy.write_text(f'[keys.phone]\nsha256 = "{"0" * 64}"\ntools = "research"\n', encoding="utf-8")
     with started(vault, "--key", "phone", OBSIDIAN_MCP_POLICY=str(policy)) as server:
@@ -336,14 +336,14 @@ def test_a_key_whose_tools_are_for_http_only_ends_the_start(vault: Path, tmp_pat
 
 
 def test_a_wrong_variable_ends_the_start_and_is_named(vault: Path) -> None:
-    # DISPATCH-07
+    """DISPATCH-07"""
     with started(vault, OBSIDIAN_MCP_TIMEOUT="soon") as server:
         assert server.wait() != 0
         assert "OBSIDIAN_MCP_TIMEOUT is 'soon'" in server.stderr()
 
 
 def test_the_end_of_input_during_the_start_loses_no_answer(vault: Path) -> None:
-    # END-01
+    """END-01"""
     with started(vault) as server:
         server.send(
             request(1, "initialize", initialize_params()),
@@ -359,7 +359,7 @@ def test_the_end_of_input_during_the_start_loses_no_answer(vault: Path) -> None:
 
 @needs("signals between processes")
 def test_a_signal_during_the_start_loses_no_answer(vault: Path) -> None:
-    # END-03
+    """END-03"""
     for _ in range(3):
         with started(vault) as server:
             server.send(request(1, "initialize", initialize_params()), request(2, "tools/call", READ))
@@ -377,7 +377,7 @@ def test_a_client_that_goes_during_the_start_ends_the_server(vault: Path) -> Non
 def test_the_answers_to_other_methods_come_from_the_sdk_which_is_loaded_for_the_first(
     vault: Path, tmp_path: Path
 ) -> None:
-    # DISPATCH-04
+    """DISPATCH-04"""
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ImportError('not wanted')", encoding="utf-8")
     with started(vault, PYTHONPATH=str(tmp_path)) as server:
