@@ -1,151 +1,24 @@
-"""Reads expressions of Dataview with precedence climbing (specs/dataview.md, DV-30 to DV-36): alternatives are tried in
-a fixed order and never reconsidered; the furthest place where something was missing is what a syntax error says."""
+"""Reads Dataview expressions (specs/dataview.md, DV-30 to DV-36).
+
+Precedence climbing over the plugin's four levels: `and or & |`, comparisons, `+ -`, `* / %`, each
+from the left.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
 
 import regex
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.literals import EMOJI, NUMBER, SPACE, TAG
+from obsidian_mcp.core.dataview.scanner import LINK, Missing, ReadItem, Scanner
 from obsidian_mcp.core.expressions import syntax
 from obsidian_mcp.core.expressions.syntax import Node
 from obsidian_mcp.core.expressions.values import Date, Duration
 from obsidian_mcp.errors import QueryInvalid
-
-_SPACES = regex.compile(f"{SPACE}*")
-_NAME = regex.compile(rf"(?:\p{{L}}|{EMOJI})(?:[0-9\p{{L}}_-]|{EMOJI})*")
-_NUMBER = regex.compile(NUMBER)
-_TEXT = regex.compile(r'"((?:[^"\\]|\\.)*+)"', regex.DOTALL)
-_ESCAPE = regex.compile(r'\\(["\\])')
-_TAG = regex.compile(TAG)
-LINK = regex.compile(r"\[\[([^\[\]]*)\]\]")
-_SHOWN = regex.compile(r"[^\s,;()\[\]{}]{1,30}|.", regex.DOTALL)
-
-
-_Item = TypeVar("_Item")
-
-
-class Missing(Exception):
-    """What a rule of the grammar needs is not there."""
-
-
-class Scanner:
-    """A text and a position in it. Whatever reads goes past what it returns, or raises `Missing`; what was missing is
-    remembered for the message. A parser that gives an alternative up sets `pos` back."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.pos = 0
-        self._furthest = 0
-        self._expected: dict[str, None] = {}
-
-    @property
-    def at_end(self) -> bool:
-        return self.pos >= len(self.text)
-
-    def expect(self, description: str) -> Missing:
-        """Record that `description` was looked for at the current position and is not there; nothing for none."""
-        if description and self.pos > self._furthest:
-            self._furthest = self.pos
-            self._expected = {}
-        if description and self.pos == self._furthest:
-            self._expected[description] = None
-        return Missing()
-
-    def attempt(self, read: Callable[[], _Item]) -> _Item | None:
-        """What `read` returns; None, at the same position, where that is missing."""
-        start = self.pos
-        try:
-            return read()
-        except Missing:
-            self.pos = start
-            return None
-
-    def first(self, alternatives: Iterable[Callable[[], _Item]]) -> _Item:
-        """What the first of several rules reads that finds what it needs."""
-        start = self.pos
-        for read in alternatives:
-            try:
-                return read()
-            except Missing:
-                self.pos = start
-        raise Missing
-
-    def match(self, pattern: regex.Pattern[str], description: str) -> regex.Match[str]:
-        """Go past a match of `pattern` at the current position."""
-        found = pattern.match(self.text, self.pos)
-        if found is None:
-            raise self.expect(description)
-        self.pos = found.end()
-        return found
-
-    def take(self, string: str, description: str = "") -> bool:
-        """Go past `string`, in exactly this spelling."""
-        if not self.text.startswith(string, self.pos):
-            raise self.expect(description or f"'{string}'")
-        self.pos += len(string)
-        return True
-
-    def skip_space(self) -> bool:
-        """Go past white space; whether there was any."""
-        start = self.pos
-        self.pos = _SPACES.match(self.text, start).end()  # type: ignore[union-attr]  # it matches the empty string
-        return self.pos > start
-
-    def need_space(self, description: str = "") -> None:
-        if not self.skip_space():
-            raise self.expect(description)
-
-    def take_between_spaces(self, string: str) -> None:
-        self.skip_space()
-        self.take(string)
-        self.skip_space()
-
-    def name(self, description: str = "a name") -> str:
-        return self.match(_NAME, description)[0]
-
-    def number(self, description: str = "a number") -> float:
-        return float(self.match(_NUMBER, description)[0])
-
-    def string(self, description: str = "a text in double quotes") -> str:
-        """A text in double quotes; `\\"` and `\\\\` are escapes, any other backslash stays."""
-        text = self.match(_TEXT, description)[1]
-        return _ESCAPE.sub(r"\1", text)
-
-    def name_or_string(self, description: str) -> str:
-        name = self.attempt(lambda: self.name(description))
-        return self.string() if name is None else name
-
-    def tag(self) -> str:
-        """A tag with its `#`."""
-        return self.match(_TAG, "a tag")[0]
-
-    def error(self, hint: str = "") -> QueryInvalid:
-        """The syntax error at the furthest place that any alternative reached (DV-31)."""
-        at = self._furthest
-        before = self.text[:at]
-        line, column = before.count("\n") + 1, at - before.rfind("\n")
-        shown = _SHOWN.match(self.text, at)
-        found = (
-            f"'{shown[0]}'" if shown and shown[0].strip() else "white space" if shown else "the end"
-        )
-        *others, last = self._expected or ["the end of the query"]
-        expected = f"{', '.join(others)} or {last}" if others else last
-        message = f"The query cannot be read at line {line}, column {column}: found {found}, expected {expected}."
-        return QueryInvalid(
-            f"{message} {hint}".rstrip(),
-            line=line,
-            column=column,
-            expected=list(self._expected),
-            hint=hint,
-        )
-
 
 MAX_NESTING = 50
 """Brackets, lambdas and negations inside each other."""
@@ -169,8 +42,10 @@ _CONSTANT = regex.compile("|".join(_CONSTANTS))
 
 
 class ExpressionParser(Scanner):
-    """Every method reads one rule of the grammar at the current position. `now` gives the dates that hang on the day
-    their value."""
+    """Every method reads one rule of the grammar at the current position, or raises `Missing`.
+
+    `now` is what `date(today)` and the like are computed from.
+    """
 
     def __init__(self, text: str, now: datetime) -> None:
         super().__init__(text)
@@ -178,11 +53,9 @@ class ExpressionParser(Scanner):
         self._nesting = 0
         self._atoms: tuple[Callable[[], Node], ...] = (
             self._link,
-            self._negated,
-            lambda: syntax.ListOf(tuple(self.inside("[", self._expressions, "]", _EXPRESSION))),
-            lambda: syntax.ObjectOf(
-                tuple(self.inside("{", lambda: self.separated(self._pair), "}", _EXPRESSION))
-            ),
+            self._negation,
+            self._list,
+            self._object,
             self._lambda,
             lambda: self.inside("(", self.expression, ")", _EXPRESSION),
             lambda: syntax.Literal(_CONSTANTS[self.match(_CONSTANT, _EXPRESSION)[0]]),
@@ -192,9 +65,16 @@ class ExpressionParser(Scanner):
             self._variable,
         )
 
+    def _list(self) -> Node:
+        return syntax.ListOf(tuple(self.inside("[", self._expressions, "]", _EXPRESSION)))
+
+    def _object(self) -> Node:
+        pairs = self.inside("{", lambda: self.separate(self._pair), "}", _EXPRESSION)
+        return syntax.ObjectOf(tuple(pairs))
+
     def expression(self, level: int = 0) -> Node:
-        """An expression of operators that bind at least as strongly as `level`."""
-        left = self._postfixed()
+        """Read an expression of operators that bind at least as strongly as `level`."""
+        left = self._operand()
         while True:
             start = self.pos
             try:
@@ -208,13 +88,15 @@ class ExpressionParser(Scanner):
 
     def _operator(self, level: int) -> tuple[str, int]:
         for own_level in range(len(_OPERATORS) - 1, level - 1, -1):
-            if found := _OPERATORS[own_level].match(self.text, self.pos):
-                self.pos = found.end()
-                written = found[0].lower()
+            match = _OPERATORS[own_level].match(self.text, self.pos)
+            if match:
+                self.pos = match.end()
+                written = match[0].lower()
                 return _WORDS.get(written, written), own_level
         raise self.expect(_OPERATOR)
 
-    def _postfixed(self) -> Node:
+    def _operand(self) -> Node:
+        """Read an atom with the fields, indexes and calls behind it."""
         value = self.first(self._atoms)
         count = 0
         while (longer := self.attempt(partial(self._postfix, value))) is not None:
@@ -240,11 +122,11 @@ class ExpressionParser(Scanner):
     def _link(self) -> Node:
         embed = self.text.startswith("!", self.pos)
         self.pos += embed
-        return syntax.Literal(literals.link(self.match(LINK, _EXPRESSION)[1], embed=embed))
+        return syntax.Literal(literals.read_link(self.match(LINK, _EXPRESSION)[1], embed=embed))
 
-    def _negated(self) -> Node:
+    def _negation(self) -> Node:
         self.take("!", _EXPRESSION)
-        return syntax.Unary("!", self._nested(self._postfixed))
+        return syntax.Unary("!", self._nest(self._operand))
 
     def _pair(self) -> tuple[str, Node]:
         key = self.name_or_string("a key")
@@ -253,35 +135,35 @@ class ExpressionParser(Scanner):
 
     def _lambda(self) -> Node:
         parameters = self.inside(
-            "(", lambda: self.separated(lambda: self.name("a parameter")), ")", _EXPRESSION
+            "(", lambda: self.separate(lambda: self.name("a parameter")), ")", _EXPRESSION
         )
         self.take_between_spaces("=>")
-        return syntax.Lambda(tuple(parameters), self._nested(self.expression))
+        return syntax.Lambda(tuple(parameters), self._nest(self.expression))
 
     def _called_literal(self) -> Node:
-        """`date(today)`, `date(2024-01-01)` and `dur(1 day)`; any other `date(…)` is a call."""
-        for word, read in (("date(", self.date_or_word), ("dur(", self.duration)):
+        """Read `date(today)`, `date(2024-01-01)` or `dur(1 day)`; any other `date(…)` is a call."""
+        for word, read_value in (("date(", self.date_or_word), ("dur(", self.duration)):
             if self.text.startswith(word, self.pos):
-                return syntax.Literal(self.inside(word, read, ")"))
+                return syntax.Literal(self.inside(word, read_value, ")"))
         raise Missing
 
     def date(self) -> Date:
-        return self._taken(literals.match_date(self.text, self.pos), "a date such as 2024-01-31")
+        return self._go_past(literals.match_date(self.text, self.pos), "a date such as 2024-01-31")
 
     def date_or_word(self) -> Date:
         word = literals.match_day_word(self.text, self.pos, self._now)
-        return self.date() if word is None else self._taken(word, "")
+        return self.date() if word is None else self._go_past(word, "")
 
     def duration(self) -> Duration:
-        return self._taken(
+        return self._go_past(
             literals.match_duration(self.text, self.pos), "a duration such as 2 days"
         )
 
-    def _taken(self, found: tuple[_Item, int] | None, description: str) -> _Item:
-        """Go past a value that was found up to a place."""
-        if found is None:
+    def _go_past(self, located: tuple[ReadItem, int] | None, description: str) -> ReadItem:
+        """Go past a value that ends at a place; without one, note what was expected."""
+        if located is None:
             raise self.expect(description)
-        value, self.pos = found
+        value, self.pos = located
         return value
 
     def _variable(self) -> Node:
@@ -292,9 +174,9 @@ class ExpressionParser(Scanner):
             raise self.expect(_EXPRESSION)
         return syntax.Name(name)
 
-    def separated(self, item: Callable[[], _Item]) -> list[_Item]:
-        """Items with commas between them, maybe none; a comma after the last one is not taken."""
-        items: list[_Item] = []
+    def separate(self, item: Callable[[], ReadItem]) -> list[ReadItem]:
+        """Read items with commas between them, maybe none; a comma after the last is not read."""
+        items: list[ReadItem] = []
         while True:
             start = self.pos
             try:
@@ -306,42 +188,49 @@ class ExpressionParser(Scanner):
                 return items
 
     def _expressions(self) -> list[Node]:
-        return self.separated(self.expression)
+        return self.separate(self.expression)
 
     def inside(
-        self, opening: str, read: Callable[[], _Item], closing: str, description: str = ""
-    ) -> _Item:
-        """What stands between brackets, with white space around it."""
+        self,
+        opening: str,
+        read_content: Callable[[], ReadItem],
+        closing: str,
+        description: str = "",
+    ) -> ReadItem:
+        """Read what stands between brackets, with white space around it."""
         self.take(opening, description)
         self.skip_space()
-        found = self._nested(read)
+        content = self._nest(read_content)
         self.skip_space()
         self.take(closing)
-        return found
+        return content
 
-    def _nested(self, read: Callable[[], _Item]) -> _Item:
+    def _nest(self, read_rule: Callable[[], ReadItem]) -> ReadItem:
         if self._nesting >= MAX_NESTING:
             raise QueryInvalid(f"An expression is nested more than {MAX_NESTING} levels deep.")
         self._nesting += 1
         try:
-            return read()
+            return read_rule()
         finally:
             self._nesting -= 1
 
 
 def _row(value: Node) -> Node:
-    """`row` stands for all fields of the row only where it is indexed (DV-35)."""
+    """Return the node to index: `row` stands for all fields of the row only there (DV-35)."""
     return WHOLE_ROW if value == _ROW else value
 
 
 def parse_expression(text: str, now: datetime) -> Node:
-    """Return the expression that the whole text is, with white space around it. Raises: QueryInvalid (DV-31)."""
+    """Return the expression that the whole text is, with white space around it.
+
+    Raises: QueryInvalid (DV-31).
+    """
     parser = ExpressionParser(text, now)
     parser.skip_space()
     with suppress(Missing):
-        found = parser.expression()
+        node = parser.expression()
         parser.skip_space()
         if parser.at_end:
-            return found
+            return node
         parser.expect("the end of the expression")
     raise parser.error()

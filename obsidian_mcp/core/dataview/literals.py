@@ -1,18 +1,22 @@
-"""Values written in text: dates, durations, links, and the values of inline and frontmatter fields (specs/dataview.md,
-DV-06 to DV-12); the plugin's classes of characters, for `regex`."""
+"""Values written in text: dates, durations, links, and the values of fields (DV-06 to DV-11).
+
+A function `match_…` reads a value at a place of a text and returns it with the place where it ends;
+`parse_…` reads a whole text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
-from functools import lru_cache, partial
+from functools import partial
 
 import regex
 
 from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.calendar.clock import on_the_clock, read_zone, shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, PERIODS, SHIFT_UNITS, Period, start_of
-from obsidian_mcp.core.dataview.values import normalized
+from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
+from obsidian_mcp.core.dataview.durations import normalize
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.values import (
     Date,
@@ -23,46 +27,11 @@ from obsidian_mcp.core.expressions.values import (
     from_json,
 )
 
-SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
-"""JavaScript's `\\s`."""
-NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 LONGEST_INTEGER = 300
-"""From so many characters on, whole numbers are read as JavaScript reads them: infinite where they are too large."""
-TAG = (
-    r"""#[^\u2000-\u206F\u2E00-\u2E7F'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\"""
-    r"\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]*"
-)
-"""A tag as the plugin reads it in values, list items and queries."""
-_PICTURE = r"(?!\p{ASCII})\p{Emoji}(?:\ufe0f|\p{Emoji_Modifier})?"
-EMOJI = (
-    r"(?:[0-9#*]\ufe0f?\u20e3|\p{Regional_Indicator}{2}"
-    rf"|{_PICTURE}(?:[\U000e0020-\U000e007e]+\U000e007f|(?:\u200d{_PICTURE})*))"
-)
-"""One emoji: a keycap, a flag, or a picture with its modifiers and joined pictures."""
+"""Whole numbers of this many characters, or more, are read as JavaScript reads them.
 
-_CANONICAL = regex.compile(rf"({EMOJI})|([0-9\p{{L}}_-]+)|({SPACE}+)|.", regex.DOTALL)
-_HEADING = regex.compile(rf"{EMOJI}|[0-9\p{{L}}_-]+")
-
-
-@lru_cache(maxsize=4096)
-def canonical_name(name: str) -> str:
-    """The key under which a field is also found: lower case, hyphens for white space, no sign but emoji (DV-12)."""
-    if name.isascii() and name.isalnum():
-        return name.lower()
-    parts = _CANONICAL.findall(name)
-    return "".join(emoji or word.lower() or ("-" if space else "") for emoji, word, space in parts)
-
-
-def linkable_heading(heading: str) -> str:
-    """A heading as it stands in a link: characters other than letters, digits, `_`, `-` and emoji are spaces, which
-    are collapsed (DV-36)."""
-    at, out = 0, []
-    for found in _HEADING.finditer(heading):
-        if found.start() > at:
-            out.append(" ")
-        out.append(found[0])
-        at = found.end()
-    return "".join(out).strip()
+They are infinite where they are too large; Python's own integers are not, and take long to read.
+"""
 
 
 _DATE = regex.compile(
@@ -97,68 +66,85 @@ _ESCAPE = regex.compile(r'\\(["\\])')
 
 
 def match_date(text: str, at: int = 0) -> tuple[Date, int] | None:
-    """The date from `YYYY-MM` on at `at`, with its zone, and where it ends; days and times may overflow (DV-07)."""
-    found = _DATE.match(text, at)
-    if found is None:
+    """Return the date that begins at `at`, and where it ends; None where there is none (DV-07).
+
+    It is `YYYY-MM` with more parts as far as they are written; days, hours and minutes may
+    overflow. A zone is kept.
+    """
+    match = _DATE.match(text, at)
+    if match is None:
         return None
-    year, month, *parts = (int(part) if part else 0 for part in found.groups()[:7])
-    zone = read_zone(found[8]) if found[8] else None
-    if not 1 <= month <= 12 or year < 1 or (found[8] and zone is None):
+    year, month, *parts = (int(part) if part else 0 for part in match.groups()[:7])
+    zone = read_zone(match[8]) if match[8] else None
+    if not 1 <= month <= 12 or year < 1 or (match[8] and zone is None):
         return None
-    day = parts[0] if found[3] else 1
+    day = parts[0] if match[3] else 1
+    _, hours, minutes, seconds, milliseconds = parts
+    since_first = timedelta(
+        days=day - 1, hours=hours, minutes=minutes, seconds=seconds, milliseconds=milliseconds
+    )
     try:
-        moment = datetime(year, month, 1) + timedelta(  # noqa: DTZ001 - local, or the zone is set below
-            days=day - 1, hours=parts[1], minutes=parts[2], seconds=parts[3], milliseconds=parts[4]
-        )
+        # local, or the zone is set below
+        moment = datetime(year, month, 1) + since_first  # noqa: DTZ001
     except OverflowError:
         return None
-    has_time = bool(found[4])
+    has_time = bool(match[4])
     moment = moment.replace(tzinfo=zone)
-    return Date(on_the_clock(moment) if has_time else moment, has_time=has_time), found.end()
+    return Date(on_the_clock(moment) if has_time else moment, has_time=has_time), match.end()
 
 
 def parse_date(text: str) -> Date | None:
-    """The date that the whole text is."""
-    if len(text) < 7 or not text[0].isdigit():
+    """Return the date that the whole text is; None for others."""
+    if len(text) < len("YYYY-MM") or not text[0].isdigit():
         return None
-    found = match_date(text)
-    return found[0] if found is not None and found[1] == len(text) else None
+    located = match_date(text)
+    if located is None:
+        return None
+    date, end = located
+    return date if end == len(text) else None
 
 
 def parse_date_as(text: str, form: str, now: datetime) -> Date:
-    """The date that the whole text is in one of Luxon's formats (DV-77). Raises: ExpressionError."""
+    """Return the date that the whole text is in one of Luxon's formats (DV-77).
+
+    Units above the first one that is given are those of `now`, those below are the first.
+    Raises: ExpressionError.
+    """
     try:
-        found = luxon.read(text, form, now)
+        reading = luxon.read(text, form, now)
     except luxon.MixedUnits as error:
         raise ExpressionError(str(error)) from None
-    if found is None:
+    if reading is None:
         raise ExpressionError(f"Can't handle format ({form}) on date string ({text})")
-    return Date(found[0], has_time=found[1])
+    moment, has_time = reading
+    return Date(moment, has_time=has_time)
 
 
 def match_day_word(text: str, at: int, now: datetime) -> tuple[Date, int] | None:
-    """The date of a word such as `today` or `eow` that begins at `at`, and where it ends (DV-37)."""
-    found = _DAY_WORD.match(text, at)
-    return None if found is None else (_DAYS[found[0]](now), found.end())
+    """Return the date of a word such as `today` or `eow` at `at`, and where it ends (DV-37)."""
+    match = _DAY_WORD.match(text, at)
+    return None if match is None else (_DAYS[match[0]](now), match.end())
 
 
 def _edge(period: Period, now: datetime, *, is_end: bool) -> Date:
-    """The first moment of the week, month or year of a time, or the last."""
+    """Return the first moment of the week, month or year of a time, or the last."""
     first = start_of(period, now.date(), _WEEKS)
     if not is_end:
         return Date(datetime.combine(first, time()))
-    return Date(
-        datetime.combine(shift(first, 1, SHIFT_UNITS[period]), time()) - timedelta(milliseconds=1)
-    )
+    following = shift(first, 1, SHIFT_UNITS[period])
+    return Date(datetime.combine(following, time()) - timedelta(milliseconds=1))
+
+
+def _day_from(days: int) -> Callable[[datetime], Date]:
+    return lambda now: Date(datetime.combine(now.date() + timedelta(days), time()))
 
 
 _WEEKS = ENGLISH.starting(1)
 _DAYS: dict[str, Callable[[datetime], Date]] = {
     "now": Date,
-    **{
-        word: lambda now, days=days: Date(datetime.combine(now.date() + timedelta(days), time()))  # type: ignore[misc]
-        for word, days in (("yesterday", -1), ("today", 0), ("tomorrow", 1))
-    },
+    "yesterday": _day_from(-1),
+    "today": _day_from(0),
+    "tomorrow": _day_from(1),
     **{
         word: partial(_edge, period, is_end=side == "end")
         for period in PERIODS
@@ -169,62 +155,75 @@ _DAYS: dict[str, Callable[[datetime], Date]] = {
 
 
 def match_duration(text: str, at: int = 0) -> tuple[Duration, int] | None:
-    """The duration that begins at `at` and where it ends; None where there is none (DV-08)."""
-    found = _FIRST_AMOUNT.match(text, at)
-    if found is None:
+    """Return the duration that begins at `at`, and where it ends; None without one (DV-08)."""
+    amount = _FIRST_AMOUNT.match(text, at)
+    if amount is None:
         return None
     units: dict[str, float] = {}
-    while found is not None:
-        unit = _UNIT_OF[found[2]]
-        units[unit] = units.get(unit, 0.0) + float(found[1])
-        at = found.end()
-        found = _NEXT_AMOUNT.match(text, at)
+    while amount is not None:
+        unit = _UNIT_OF[amount[2]]
+        units[unit] = units.get(unit, 0.0) + float(amount[1])
+        at = amount.end()
+        amount = _NEXT_AMOUNT.match(text, at)
     return Duration(**units), at
 
 
 def parse_duration(text: str) -> Duration | None:
-    """The duration that the whole text is, its units as written."""
+    """Return the duration that the whole text is, its units as written; None for others."""
     if not text[:1].isdigit() and not text.startswith("-"):
         return None
-    found = match_duration(text)
-    return found[0] if found is not None and found[1] == len(text) else None
+    located = match_duration(text)
+    if located is None:
+        return None
+    duration, end = located
+    return duration if end == len(text) else None
 
 
-def link(inner: str, *, embed: bool = False) -> LinkValue:
-    """The link of what stands between `[[` and `]]` (DV-36): the first pipe that is not escaped ends the target."""
+def read_link(inner: str, *, embed: bool = False) -> LinkValue:
+    """Return the link of what stands between `[[` and `]]` (DV-36).
+
+    The first pipe that is not escaped ends the target.
+    """
+    target, display = inner, None
     pipe = _PIPE.search(inner)
-    target, display = (
-        (inner, None) if pipe is None else (inner[: pipe.start()], inner[pipe.end() :])
-    )
+    if pipe is not None:
+        target, display = inner[: pipe.start()], inner[pipe.end() :]
     return link_to(target.replace("\\|", "|"), display, embed=embed)
 
 
 def link_to(target: str, display: str | None = None, *, embed: bool = False) -> LinkValue:
-    """The link with this target: a block after `#^`, else a heading between the first and the second `#`."""
+    """Return the link with this target.
+
+    Its subpath is a block after `#^`, else a heading between the first and the second `#`.
+    """
     path, mark, block = target.partition("#^")
     if mark:
         return LinkValue(path, "#^" + block.partition("#^")[0], display, embed)
-    path, mark, rest = target.partition("#")
-    subpath = "#" + linkable_heading(rest.partition("#")[0]) if mark else ""
+    path, mark, heading = target.partition("#")
+    subpath = "#" + linkable_heading(heading.partition("#")[0]) if mark else ""
     return LinkValue(path, subpath, display, embed)
 
 
 def parse_link(text: str) -> LinkValue | None:
-    """The link or embed that the whole text is."""
+    """Return the link or embed that the whole text is; None for others."""
     if not text.endswith("]]") or not text.startswith(("[[", "![[")):
         return None
     embed = text[0] == "!"
     inner = text[2 + embed : -2]
-    return None if "[" in inner or "]" in inner else link(inner, embed=embed)
+    return None if "[" in inner or "]" in inner else read_link(inner, embed=embed)
 
 
 def inline_value(text: str, *, plain: bool = False) -> Value:
-    """The value of an inline field (DV-09); None for an empty one. With `plain`, these and links stay texts."""
+    """Return the value of an inline field with this text (DV-09); None for an empty one.
+
+    With `plain`, dates, durations and links stay texts as they are written, as in a property of the
+    frontmatter.
+    """
     if not text.strip(SPACES):
         return None
     values: list[Value] = []
     at = 0
-    while (item := _item(text, at, plain)) is not None:
+    while (item := _match_item(text, at, plain)) is not None:
         value, at = item
         values.append(value)
         if at == len(text):
@@ -233,23 +232,29 @@ def inline_value(text: str, *, plain: bool = False) -> Value:
         if comma is None:
             return text
         at = comma.end()
-    return (
-        values if at == len(text) and len(values) == 1 else text
-    )  # `1,` is a list of one, `1, 2,` a text
+    # `1,` is a list of one, `1, 2,` a text
+    return values if at == len(text) and len(values) == 1 else text
 
 
-def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:
-    """One value that is no list and where it ends; the kinds are tried in the order of DV-09."""
-    if (date := match_date(text, at)) is not None:
-        return (text[at : date[1]], date[1]) if plain else date
-    if (duration := match_duration(text, at)) is not None:
-        return text[at : duration[1]] if plain else normalized(duration[0]), duration[1]
-    found = _ITEM.match(text, at)
-    if found is None:
+def _match_item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:
+    """Return one value that is no list, and where it ends.
+
+    The types are tried in the order of DV-09.
+    """
+    located_date = match_date(text, at)
+    if located_date is not None:
+        date, end = located_date
+        return text[at:end] if plain else date, end
+    located_duration = match_duration(text, at)
+    if located_duration is not None:
+        duration, end = located_duration
+        return text[at:end] if plain else normalize(duration), end
+    match = _ITEM.match(text, at)
+    if match is None:
         return None
-    written = found[0]
+    written = match[0]
     value: Value = written
-    match found.lastgroup:
+    match match.lastgroup:
         case "text":
             value = _ESCAPE.sub(r"\1", written[1:-1])
         case "link" if not plain:
@@ -259,11 +264,14 @@ def _item(text: str, at: int, plain: bool) -> tuple[Value, int] | None:
         case "number":
             is_whole = plain and "." not in written and len(written) < LONGEST_INTEGER
             value = int(written) if is_whole else float(written)
-    return value, found.end()
+    return value, match.end()
 
 
 def frontmatter_value(raw: Value) -> Value:
-    """A value of the YAML as a field has it (DV-11): whole texts that are a date, a duration or a link become one."""
+    """Return a value of the YAML as a field has it (DV-11).
+
+    Whole texts that are a date, a duration or a link become one.
+    """
     return from_json(raw, _text_value)
 
 

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from obsidian_mcp.core.dataview.durations import between, in_unit, normalize
 from obsidian_mcp.core.dataview.pages import run_of
 from obsidian_mcp.core.dataview.records import ObjectRecord
-from obsidian_mcp.core.dataview.values import (
-    between,
-    compare,
-    equal,
-    in_unit,
-    is_true,
-    normalized,
-    type_name,
-    value_text,
-)
+from obsidian_mcp.core.dataview.values import compare, equal, is_true, type_name, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
 from obsidian_mcp.core.expressions.values import (
@@ -29,7 +21,7 @@ from obsidian_mcp.core.expressions.values import (
     shift,
 )
 
-Operate = Callable[[Value, Value, Context], Value]
+ApplyOperator = Callable[[Value, Value, Context], Value]
 
 
 # Arithmetic: by the pair of types
@@ -58,25 +50,25 @@ def _merge(
     return {**left, **right}
 
 
-_NUMBERS: dict[str, Operate] = {
+_NUMBERS: dict[str, ApplyOperator] = {
     "+": lambda left, right, _: left + right,
     "-": lambda left, right, _: left - right,
     "*": lambda left, right, _: left * right,
     "/": lambda left, right, _: javascript.divide(left, right),
     "%": lambda left, right, _: javascript.remainder(left, right),
 }
-_BY_TYPES: dict[tuple[str, str, str], Operate] = {
+_BY_TYPES: dict[tuple[str, str, str], ApplyOperator] = {
     ("string", "*", "number"): _repeat,
     ("number", "*", "string"): lambda left, right, context: _repeat(right, left, context),
     ("date", "-", "date"): lambda left, right, _: between(left, right),
     ("date", "-", "duration"): lambda left, right, _: shift(left, right.scale(-1.0), elapsed=True),
     ("date", "+", "duration"): lambda left, right, _: shift(left, right, elapsed=True),
     ("duration", "+", "date"): lambda left, right, _: shift(right, left, elapsed=True),
-    ("duration", "+", "duration"): lambda left, right, _: normalized(left.plus(right)),
-    ("duration", "-", "duration"): lambda left, right, _: normalized(left.plus(right.scale(-1.0))),
-    ("duration", "*", "number"): lambda left, right, _: normalized(left.scale(right)),
-    ("number", "*", "duration"): lambda left, right, _: normalized(right.scale(left)),
-    ("duration", "/", "number"): lambda left, right, _: normalized(
+    ("duration", "+", "duration"): lambda left, right, _: normalize(left.plus(right)),
+    ("duration", "-", "duration"): lambda left, right, _: normalize(left.plus(right.scale(-1.0))),
+    ("duration", "*", "number"): lambda left, right, _: normalize(left.scale(right)),
+    ("number", "*", "duration"): lambda left, right, _: normalize(right.scale(left)),
+    ("duration", "/", "number"): lambda left, right, _: normalize(
         Duration(*(javascript.divide(getattr(left, unit), right) for unit in UNITS))
     ),
     ("array", "+", "array"): _concatenate,
@@ -90,7 +82,7 @@ _BY_TYPES: dict[tuple[str, str, str], Operate] = {
 }
 
 
-def _arithmetic(operator: str) -> Operate:
+def _arithmetic(operator: str) -> ApplyOperator:
     numbers = _NUMBERS[operator]
 
     def apply(left: Value, right: Value, context: Context) -> Value:
@@ -115,13 +107,13 @@ def _join_texts(left: Value, right: Value, context: Context) -> str:
     return text
 
 
-def _comparison(holds: Callable[[float], bool]) -> Operate:
-    below, same, above = holds(-1), holds(0), holds(1)
+def _comparison(test: Callable[[float], bool]) -> ApplyOperator:
+    below_result, equal_result, above_result = test(-1), test(0), test(1)
 
     def apply(left: Value, right: Value, context: Context) -> Value:
         if type(left) is float and type(right) is float:
-            return below if left < right else same if left == right else above
-        return holds(compare(left, right, run_of(context).path_of))
+            return below_result if left < right else equal_result if left == right else above_result
+        return test(compare(left, right, run_of(context).path_of))
 
     return apply
 
@@ -130,7 +122,7 @@ def _equal(left: Value, right: Value, context: Context) -> bool:
     return equal(left, right, run_of(context).path_of)
 
 
-OPERATORS: dict[str, Operate] = {
+OPERATORS: dict[str, ApplyOperator] = {
     **{operator: _arithmetic(operator) for operator in _NUMBERS},
     "<": _comparison(lambda order: order < 0),
     "<=": _comparison(lambda order: order <= 0),
@@ -144,8 +136,14 @@ OPERATORS: dict[str, Operate] = {
 UNARY: dict[str, Callable[[Value, Context], Value]] = {"!": lambda value, _: not is_true(value)}
 
 
+# Indexing
+
+
 def field_of(value: Value, name: str, scope: Scope) -> Value:
-    """`value.name` (DV-63 to DV-66). Raises: ExpressionError."""
+    """Return `value.name` (DV-63 to DV-66).
+
+    Raises: ExpressionError.
+    """
     if isinstance(value, ObjectRecord | dict):
         return value.get(name)
     match value:
@@ -166,8 +164,11 @@ def field_of(value: Value, name: str, scope: Scope) -> Value:
             return None
 
 
-def index_of(value: Value, index: Value, scope: Scope) -> Value:
-    """`value[index]` (DV-63 to DV-66). Raises: ExpressionError."""
+def item_of(value: Value, index: Value, scope: Scope) -> Value:
+    """Return `value[index]` (DV-63 to DV-66).
+
+    Raises: ExpressionError.
+    """
     if type(index) is str:
         return field_of(value, index, scope)
     if type(index) is not float:
@@ -177,23 +178,24 @@ def index_of(value: Value, index: Value, scope: Scope) -> Value:
         if isinstance(value, str):
             return None if place is None else javascript.substring(value, place, place + 1) or None
         return value[place] if place is not None and place < len(value) else None
-    if (message := _NEEDS_TEXT.get(type_name(value))) is not None:
+    message = _NEEDS_TEXT.get(type_name(value))
+    if message is not None:
         raise ExpressionError(message)
     return None
 
 
 def _swizzle(values: list[Value], name: str, scope: Scope) -> list[Value]:
-    """The field of each element; elements for which that is an error are left out (DV-64)."""
+    """Return the field of each element, leaving out those for which it is an error (DV-64)."""
     budget = scope.context.budget
     budget.charge_items(len(values))
-    found = []
+    fields = []
     for value in values:
         budget.tick()
         try:
-            found.append(field_of(value, name, scope))
+            fields.append(field_of(value, name, scope))
         except ExpressionError:
             continue
-    return found
+    return fields
 
 
 _NEEDS_TEXT = {
@@ -205,6 +207,7 @@ _NEEDS_TEXT = {
 _DATE_PARTS: dict[str, Callable[[Any], int]] = {
     "year": lambda moment: moment.year,
     "month": lambda moment: moment.month,
+    # the plugin's own: `weekyear` is the week of the year, `week` that of the month
     "weekyear": lambda moment: moment.isocalendar().week,
     "week": lambda moment: moment.day // 7 + 1,
     "weekday": lambda moment: moment.isoweekday(),

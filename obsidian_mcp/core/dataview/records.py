@@ -1,5 +1,7 @@
-"""Objects whose fields are computed on request, as a row has many and queries use few; list items and tasks
-(specs/dataview.md, DV-15, DV-16)."""
+"""Objects whose fields are computed on request, such as list items and tasks (DV-15, DV-16).
+
+A row of a query has many fields, and a query uses few of them.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from obsidian_mcp.core.dataview import literals
-from obsidian_mcp.core.dataview.literals import linkable_heading
-from obsidian_mcp.core.dataview.note_data import ListItemData, RawField
+from obsidian_mcp.core.dataview.characters import linkable_heading
+from obsidian_mcp.core.dataview.note_data import ListItemData
+from obsidian_mcp.core.dataview.vault_view import RawField
 from obsidian_mcp.core.expressions.values import LinkValue, Value
 
 MISSING = object()
 ABSENT = object()
-"""In a table of values that are known: not looked up yet, and looked up but not there."""
+"""In a table of values: MISSING was not looked up yet, ABSENT was looked up and is not there."""
 
 
 class ObjectRecord(Mapping[str, Value]):
-    """A read-only object. Subclasses define `__iter__`, and `get` or both `__getitem__` and `__contains__`."""
+    """A read-only object.
+
+    Subclasses define `__iter__`, and `get` or both `__getitem__` and `__contains__`.
+    """
 
     __slots__ = ()
 
@@ -35,25 +41,28 @@ class ObjectRecord(Mapping[str, Value]):
         return sum(1 for _ in self)
 
 
-class Computed(ObjectRecord):
-    """An object that remembers its fields once `_compute` has computed them; subclasses define that, and its keys."""
+class ComputedRecord(ObjectRecord):
+    """An object that remembers its fields once `_compute` has computed them.
 
-    __slots__ = ("_known",)
-    _known: dict[str, Value]
+    Subclasses define `_compute`, and `__iter__` for the keys.
+    """
+
+    __slots__ = ("_computed",)
+    _computed: dict[str, Value]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The field, `default` where there is none of this name."""
-        value = self._known.get(name, MISSING)
+        """Return a field, `default` where there is none of this name."""
+        value = self._computed.get(name, MISSING)
         if value is MISSING:
-            value = self._known[name] = self._compute(name)
+            value = self._computed[name] = self._compute(name)
         return default if value is ABSENT else value
 
     @abstractmethod
     def _compute(self, name: str) -> Value:
-        """The value of a field, `ABSENT` without one."""
+        """Return the value of a field, `ABSENT` without one."""
 
 
-class Extended(ObjectRecord):
+class ExtendedRecord(ObjectRecord):
     """An object with further fields laid over it, which hide its own ones of the same name."""
 
     __slots__ = ("_extra", "below")
@@ -72,8 +81,11 @@ class Extended(ObjectRecord):
         return iter(dict.fromkeys((*self.below, *self._extra)))
 
 
-class Identified(dict[str, Value]):
-    """The fields of a row that is no note, with what identifies it: a group by its key, a row of a CSV file."""
+class IdentifiedRow(dict[str, Value]):
+    """The fields of a row that is no note, with what identifies it.
+
+    A group is identified by its key, a row of a CSV file by `path#n`.
+    """
 
     __slots__ = ("identity",)
 
@@ -88,13 +100,13 @@ DONE = frozenset({"x", "X"})
 """The marks of a task that is done."""
 
 
-class ItemRecord(Computed):
+class ItemRecord(ComputedRecord):
     """The fields of a list item (DV-15, DV-16)."""
 
     __slots__ = ("_own", "_read", "children", "item", "path")
 
     def __init__(self, item: ListItemData, path: str, read: ReadField) -> None:
-        self._known = {}
+        self._computed = {}
         self.item = item
         self.path = path
         self._read = read
@@ -103,7 +115,7 @@ class ItemRecord(Computed):
 
     @property
     def own_fields(self) -> dict[str, Value]:
-        """The inline fields."""
+        """The inline fields of the item, those with several values as lists."""
         return {
             name: values[0] if len(values) == 1 else values
             for name, values in self.own_values.items()
@@ -111,6 +123,7 @@ class ItemRecord(Computed):
 
     @property
     def own_values(self) -> dict[str, list[Value]]:
+        """The values of each inline field of the item."""
         if self._own is None:
             self._own = {}
             for field in self.item.fields:
@@ -125,23 +138,24 @@ class ItemRecord(Computed):
         return (name for name in names if name in self)
 
     def _compute(self, name: str) -> Value:
-        """A field of every item, of a task, of its own, in this order; `ABSENT` without one."""
+        """Return a field that every item has, or every task, or this one, in this order.
+
+        `ABSENT` without one.
+        """
         compute = _ITEM_FIELDS.get(name)
+        if compute is None and self.item.status is not None:
+            compute = _TASK_FIELDS.get(name)
         value = ABSENT if compute is None else compute(self)
-        if (
-            value is ABSENT
-            and compute is None
-            and self.item.status is not None
-            and name in _TASK_FIELDS
-        ):
-            value = _TASK_FIELDS[name](self)
         if value is not ABSENT or not self.item.fields:
             return value
         values = self.own_values.get(name)
-        return ABSENT if values is None else values[0] if len(values) == 1 else values
+        if values is None:
+            return ABSENT
+        return values[0] if len(values) == 1 else values
 
 
 def item_records(items: Sequence[ListItemData], path: str, read: ReadField) -> list[ItemRecord]:
+    """Return the list items of a note as objects, each with the items below it as its children."""
     records = [ItemRecord(item, path, read) for item in items]
     by_line = {record.item.line: record for record in records}
     for record in records:
@@ -196,7 +210,7 @@ def _position(item: ListItemData) -> Value:
 
 
 def _is_complete(record: ItemRecord) -> bool:
-    """Whether a task and all tasks below it are done."""
+    """Return whether a task and all tasks below it are done."""
     pending: list[Value] = [record]
     while pending:
         below = pending.pop()
@@ -207,14 +221,17 @@ def _is_complete(record: ItemRecord) -> bool:
 
 
 def _task_date(*keys: str) -> Callable[[ItemRecord], Value]:
-    """The first value of the first of these fields that the task has; `ABSENT` for none, and for false ones."""
+    """Return the function of the first value of the first of these fields that a task has.
 
-    def find(record: ItemRecord) -> Value:
+    `ABSENT` for none, and for a value that is false for JavaScript.
+    """
+
+    def find_date(record: ItemRecord) -> Value:
         own = record.own_values
         value = next((own[key][0] for key in keys if key in own), None)
         return ABSENT if value in (None, False, 0.0, "") else value
 
-    return find
+    return find_date
 
 
 _TASK_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
@@ -230,7 +247,7 @@ _TASK_FIELDS: dict[str, Callable[[ItemRecord], Value]] = {
 }
 
 
-class TaskRow(Extended):
+class TaskRow(ExtendedRecord):
     """A row of TASK: the fields of a task, then those of its note."""
 
     __slots__ = ("task",)

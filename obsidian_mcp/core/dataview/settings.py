@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from obsidian_mcp.core.files.settings import Members, read_json
 from obsidian_mcp.core.note.query_blocks import INLINE_PREFIX
@@ -19,8 +19,12 @@ _NAMES = {
 }
 
 
-class Settings(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DataviewSettings:
+    """What the user has set in the plugin; the defaults are the plugin's."""
+
     null_text: str = "\\-"
+    """What null is as a text: a hyphen, escaped for Markdown."""
     date_format: str = "MMMM dd, yyyy"
     date_time_format: str = "h:mm a - MMMM dd, yyyy"
     id_column: str = "File"
@@ -28,9 +32,12 @@ class Settings(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def read_settings(data: bytes | None) -> Settings:
-    """The settings in the bytes of `data.json`; what is missing or no text has its default."""
-    members, standard = Members(read_json(data)), Settings()
-    return Settings(
+def read_dataview_settings(data: bytes | None) -> DataviewSettings:
+    """Return the settings in the bytes of `data.json`.
+
+    What is missing or no text has its default.
+    """
+    members, standard = Members(read_json(data)), DataviewSettings()
+    return DataviewSettings(
         **{name: members.value(key, getattr(standard, name)) for name, key in _NAMES.items()}
     )

@@ -1,178 +1,29 @@
-"""Values of Dataview: types, truth and order (specs/dataview.md, DV-50 to DV-55), lengths of time as Luxon treats and
-writes them (DV-70 to DV-74, DV-78), and texts of values (DV-57, DV-58)."""
+"""Values of Dataview: types, truth, order, and texts (specs/dataview.md, DV-50 to DV-58)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cmp_to_key
-from itertools import pairwise
 from typing import Any
 
 from obsidian_mcp.core.calendar import luxon
-from obsidian_mcp.core.dataview.settings import Settings
+from obsidian_mcp.core.dataview.durations import duration_text, in_unit
+from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.expressions.evaluate import Function
-from obsidian_mcp.core.expressions.javascript import number_text, shown_decimal
+from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import (
     ITEM_UNITS,
-    UNIT_MS,
-    UNITS,
     Budget,
     Date,
     Duration,
     LinkValue,
     Value,
     check_depth,
-    shift,
 )
 from obsidian_mcp.core.text.collation import compare_texts, exact_key, same_text
 
-
-def _in_one(larger: str, smaller: str) -> float:
-    """How many of the smaller unit one of the larger is, converted directly (DV-72)."""
-    if larger == "years" and smaller in ("months", "weeks"):
-        return 12 if smaller == "months" else 52
-    return 4 if larger == "months" and smaller == "weeks" else UNIT_MS[larger] / UNIT_MS[smaller]
-
-
-def in_unit(duration: Duration, unit: str) -> float:
-    """The whole duration in one unit, as a fraction: `.days` and the like (DV-72)."""
-    value: float = getattr(shift_to(duration, [unit]), unit)
-    return value
-
-
-def shift_to(duration: Duration, units: list[str]) -> Duration:
-    """The duration spread over these units; what is left over becomes a fraction of the last one (DV-73)."""
-    built: dict[str, float] = {}
-    left: dict[str, float] = {}
-    last = ""
-    for unit in UNITS:
-        own = getattr(duration, unit)
-        if unit in units:
-            last = unit
-            for larger, amount in left.items():
-                own += _in_one(larger, unit) * amount
-                left[larger] = 0.0
-            whole = float(math.trunc(own)) if math.isfinite(own) else own
-            built[unit] = whole
-            left[unit] = (own * 1000 - whole * 1000) / 1000
-        else:
-            left[unit] = own
-    for unit, amount in left.items():
-        if amount and last:
-            built[last] += amount if unit == last else amount / _in_one(last, unit)
-    _normalize(built)
-    return Duration(**built)
-
-
-def normalized(duration: Duration) -> Duration:
-    """Fractions moved down, full units moved up, fractions moved down again (DV-71)."""
-    return shift_to(duration, list(UNITS))
-
-
-def _normalize(values: dict[str, float]) -> None:
-    """Move full units up and then fractions down, among the units that are there; the sum's sign is kept."""
-    units = [unit for unit in UNITS if unit in values]
-    if not all(math.isfinite(value) for value in values.values()):
-        return
-    sign = -1.0 if sum(values[unit] * UNIT_MS[unit] for unit in units) < 0 else 1.0
-    for larger, smaller in reversed(list(pairwise(units))):
-        factor = _in_one(larger, smaller)
-        carried = math.floor(values[smaller] * sign / factor)
-        values[larger] += carried * sign
-        values[smaller] -= carried * factor * sign
-    for larger, smaller in pairwise(units):
-        fraction = math.fmod(values[larger], 1)
-        values[larger] -= fraction
-        values[smaller] += fraction * _in_one(larger, smaller)
-
-
-def duration_text(duration: Duration) -> str:
-    """`1 day, 2 hours`; empty for no time at all (DV-74)."""
-    spread = normalized(duration)
-    parts = []
-    for unit in UNITS:
-        if amount := getattr(spread, unit):
-            shown = _amount(amount)
-            parts.append(f"{shown} {unit[:-1] if shown in ('1', '-1') else unit}")
-    return ", ".join(parts)
-
-
-def _amount(number: float) -> str:
-    """With at most three decimals, as English numbers are written without commas."""
-    if not math.isfinite(number):
-        return number_text(number).replace("Infinity", "∞")
-    return format(shown_decimal(number, 3), "f").rstrip("0").rstrip(".")
-
-
-def between(later: Date, earlier: Date) -> Duration:
-    """`later - earlier`: the calendar difference, normalized (DV-70); negative where the first is the earlier one."""
-    if later.milliseconds < earlier.milliseconds:
-        return normalized(_difference(later, earlier).scale(-1.0))
-    return normalized(_difference(earlier, later))
-
-
-def _difference(start: Date, end: Date) -> Duration:
-    """Years, months, days, then the time that is left, from `start` to the later `end`."""
-    first, last = start.moment, end.moment
-    years = float(last.year - first.year)
-    cursor, years = _not_beyond(start, end, {}, "years", years)
-    months = float(last.month - cursor.moment.month + 12 * (last.year - cursor.moment.year))
-    cursor, months = _not_beyond(start, end, {"years": years}, "months", months)
-    days = float((_day(last) - _day(cursor.moment)).days)
-    cursor, days = _not_beyond(start, end, {"years": years, "months": months}, "days", days)
-    rest = shift_to(
-        Duration(milliseconds=end.milliseconds - cursor.milliseconds),
-        ["hours", "minutes", "seconds", "milliseconds"],
-    )
-    return Duration(years=years, months=months, days=days).plus(rest)
-
-
-def _not_beyond(
-    start: Date, end: Date, whole: dict[str, float], unit: str, amount: float
-) -> tuple[Date, float]:
-    """`start` later by `whole` and as much of `unit` as does not pass `end`, and how much that is."""
-    for fewer in range(3):
-        cursor = shift(start, Duration(**whole, **{unit: amount - fewer}), elapsed=True)
-        if cursor.milliseconds <= end.milliseconds:
-            break
-    return cursor, amount - fewer
-
-
-def _day(moment: datetime) -> datetime:
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC)
-
-
-_DURATION_LETTERS = {
-    "y": "years", "M": "months", "w": "weeks", "d": "days",
-    "h": "hours", "m": "minutes", "s": "seconds", "S": "milliseconds",
-}  # fmt: skip
-
-
-def format_duration(duration: Duration, form: str) -> str:
-    """The duration spread over the units that the format names, the smallest one cut (DV-78)."""
-    parts = luxon.split_format(form)
-    units = [
-        _DURATION_LETTERS[text[0]]
-        for text, is_run in parts
-        if is_run and text[0] in _DURATION_LETTERS
-    ]
-    spread = shift_to(duration, units) if units else duration
-    written = []
-    for text, is_run in parts:
-        unit = _DURATION_LETTERS.get(text[0]) if is_run else None
-        if unit is None:
-            written.append(text)
-            continue
-        amount = getattr(spread, unit)
-        whole = number_text(abs(float(amount // 1)))
-        written.append(("-" if amount < 0 else "") + whole.rjust(len(text), "0"))
-    return "".join(written)
-
-
-Resolve = Callable[[LinkValue], str]
+ResolveLink = Callable[[LinkValue], str]
 """The full path of the file that a link leads to; its written path where it leads nowhere."""
 
 
@@ -201,12 +52,15 @@ _TYPES_THAT_ARE_ALL_EQUAL = frozenset({"function", "widget", "null"})
 
 
 def type_name(value: Value) -> str:
-    """The name of a value's type, as `typeof` gives it (DV-50). Every mapping is an object."""
+    """Return the name of a value's type, as `typeof` gives it (DV-50).
+
+    Every mapping is an object.
+    """
     return _TYPE_NAMES.get(type(value), "object")
 
 
 def is_true(value: Value) -> bool:
-    """Whether a condition with this value holds (DV-51). NaN is true."""
+    """Return whether a condition with this value holds (DV-51). NaN is true."""
     if value is None or value is True or value is False:
         return value is True
     match value:
@@ -223,11 +77,18 @@ def is_true(value: Value) -> bool:
 
 
 def link_type(link: LinkValue) -> str:
-    return "block" if link.subpath.startswith("#^") else "header" if link.subpath else "file"
+    """Return what a link leads to: `block`, `header` or `file`."""
+    if link.subpath.startswith("#^"):
+        return "block"
+    return "header" if link.subpath else "file"
 
 
-def compare(left: Value, right: Value, resolve: Resolve | None = None) -> float:
-    """Negative, 0 or positive (DV-52, DV-55). Without `resolve`, as inside lists, links compare as written."""
+def compare(left: Value, right: Value, resolve: ResolveLink | None = None) -> float:
+    """Return a negative number, 0 or a positive one, by the total order of values (DV-52).
+
+    Not a proper order for dates of different zones and for durations: see DV-55. Without `resolve`,
+    as inside lists and objects, links compare by their written paths.
+    """
     left_type, right_type = type_name(left), type_name(right)
     if left_type != right_type:
         return -1 if left is None or (right is not None and left_type < right_type) else 1
@@ -243,8 +104,8 @@ def compare(left: Value, right: Value, resolve: Resolve | None = None) -> float:
     return _COMPARE[left_type](left, right)
 
 
-def equal(left: Value, right: Value, resolve: Resolve | None = None) -> bool:
-    """`left = right`."""
+def equal(left: Value, right: Value, resolve: ResolveLink | None = None) -> bool:
+    """Return `left = right`."""
     if type(left) is str and type(right) is str:
         return same_text(left, right)
     if type(left) is LinkValue and type(right) is LinkValue and resolve is not None:
@@ -252,8 +113,8 @@ def equal(left: Value, right: Value, resolve: Resolve | None = None) -> bool:
     return compare(left, right, resolve) == 0
 
 
-def order_key(resolve: Resolve) -> Callable[[Value, bool], Any]:
-    """The key by which rows are sorted and grouped, as `sort_rows` takes it."""
+def order_key(resolve: ResolveLink) -> Callable[[Value, bool], Any]:
+    """Return the key by which rows are sorted and grouped, as `sort_rows` takes it."""
     by_comparison = cmp_to_key(lambda left, right: int(compare(left, right, resolve)))
 
     def key(value: Value, _descending: bool) -> Any:
@@ -306,12 +167,12 @@ _COMPARE: dict[str, Callable[[Any, Any], float]] = {
 
 
 def file_title(path: str) -> str:
-    """The name of a file without its folder and without `.md`."""
+    """Return the name of a file without its folder and without `.md`."""
     return path.rpartition("/")[2].removesuffix(".md")
 
 
 def link_text(link: LinkValue) -> str:
-    """`[[path#sub|display]]`, the display always there (DV-58)."""
+    """Return a link as `[[path#sub|display]]`, the display always there (DV-58)."""
     target = (link.path + link.subpath).replace("|", "\\|")
     display = link.display
     if not display:
@@ -321,8 +182,12 @@ def link_text(link: LinkValue) -> str:
     return f"{'!' if link.embed else ''}[[{target}|{display}]]"
 
 
-def value_text(value: Value, settings: Settings, budget: Budget, depth: int = 0) -> str:
-    """The text of a value (DV-57). Raises: ExpressionError for one that is nested too deep or builds too much."""
+def value_text(value: Value, settings: DataviewSettings, budget: Budget, depth: int = 0) -> str:
+    """Return the text of a value, for `+` with a text, string(), join() and display() (DV-57).
+
+    `depth` is how many lists and objects it stands in.
+    Raises: ExpressionError for one that is nested too deep or builds too much.
+    """
     match value:
         case str():
             return value
@@ -349,16 +214,15 @@ def value_text(value: Value, settings: Settings, budget: Budget, depth: int = 0)
             return f"[{text}]" if depth else text
         case Mapping():
             texts = _parts(list(value.values()), settings, budget, depth)
-            return (
-                "{ "
-                + ", ".join(f"{key}: {text}" for key, text in zip(value, texts, strict=True))
-                + " }"
-            )
+            pairs = (f"{key}: {text}" for key, text in zip(value, texts, strict=True))
+            return f"{{ {', '.join(pairs)} }}"
         case _:
             raise TypeError(f"no text for {type(value).__name__}")
 
 
-def _parts(values: list[Value], settings: Settings, budget: Budget, depth: int) -> list[str]:
+def _parts(
+    values: list[Value], settings: DataviewSettings, budget: Budget, depth: int
+) -> list[str]:
     check_depth(depth)
     texts = []
     for value in values:

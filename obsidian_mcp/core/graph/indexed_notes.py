@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 
-from obsidian_mcp.core.dataview.note_data import ListItemData, RawField, unpack_items
-from obsidian_mcp.core.dataview.pages import is_page
+from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
+from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -100,7 +100,7 @@ class IndexedNotes(IndexedVault):
     def text_tags(self, path: str) -> Sequence[str]:
         return self.cells(self._text_tags, path)
 
-    def bookmarked(self) -> frozenset[str]:
+    def bookmarked_paths(self) -> frozenset[str]:
         return self._bookmarks()
 
     def text(self, path: str) -> str | None:

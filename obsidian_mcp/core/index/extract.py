@@ -12,7 +12,7 @@ from typing import Any
 
 from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.core.dataview.literals import inline_value
-from obsidian_mcp.core.dataview.note_data import note_data, pack_items
+from obsidian_mcp.core.dataview.note_data import pack_items, read_note_data
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.links.resolve import link_key
@@ -123,7 +123,7 @@ def _beginning(data: bytes) -> bytes:
 
 
 def _extract_note(parsed: parser.Note) -> facts.Facts:
-    lines, values, data = parsed.lines, parsed.properties, note_data(parsed)
+    lines, values, data = parsed.lines, parsed.properties, read_note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
     links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[: facts.LINKS_LIMIT]]
     names = (printable(tag.removeprefix("#")) for tag in frontmatter.tags(values) or ())

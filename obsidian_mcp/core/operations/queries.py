@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from obsidian_mcp.core.dataview.settings import SETTINGS_FILE, Settings, read_settings
+from obsidian_mcp.core.dataview.settings import SETTINGS_FILE, DataviewSettings, read_dataview_settings
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.values import File
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -205,8 +205,8 @@ def _read_text(vault: Vault, entry: FileEntry) -> str | None:
         return None
 
 
-def _dataview_settings(vault: Vault) -> Settings:
-    return read_settings(vault.files.config(SETTINGS_FILE))
+def _dataview_settings(vault: Vault) -> DataviewSettings:
+    return read_dataview_settings(vault.files.config(SETTINGS_FILE))
 
 
 def _tasks(vault: Vault, query: Query) -> TaskPage:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview.note_data import ListItemData, NoteData, RawField, note_data
-from obsidian_mcp.core.dataview.pages import is_page
+from obsidian_mcp.core.dataview.note_data import ListItemData, NoteData, read_note_data
 from obsidian_mcp.core.dataview.query import read_query, run_query
-from obsidian_mcp.core.dataview.settings import Settings
+from obsidian_mcp.core.dataview.settings import DataviewSettings
+from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.answer import Cell, Page, QueryAnswer
 from obsidian_mcp.core.note.query_blocks import unfenced
 from obsidian_mcp.errors import QueryInvalid
@@ -61,20 +61,20 @@ class NoteVault(TextVault):
 
     def _read(self, path: str) -> NoteData:
         if path not in self._data:
-            self._data[path] = note_data(self.note(path))
+            self._data[path] = read_note_data(self.note(path))
         return self._data[path]
 
     def text_tags(self, path: str) -> Sequence[str]:
         return [tag.name for tag in self.note(path).tags]
 
-    def bookmarked(self) -> frozenset[str]:
+    def bookmarked_paths(self) -> frozenset[str]:
         return self._bookmarks
 
     def text(self, path: str) -> str | None:
         return self.texts.get(path)
 
     def run(self, query: str, **options: Any) -> QueryAnswer:
-        settings, now = options.pop("settings", Settings()), options.pop("now", NOW)
+        settings, now = options.pop("settings", DataviewSettings()), options.pop("now", NOW)
         page = options.pop("page", Page())
         return run_query(
             read_query(unfenced(query)[1], now, settings), self, now=now, settings=settings, page=page, **options

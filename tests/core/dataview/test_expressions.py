@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.functions import FUNCTIONS
 from obsidian_mcp.core.dataview.operators import OPERATORS
-from obsidian_mcp.core.dataview.settings import read_settings
+from obsidian_mcp.core.dataview.settings import read_dataview_settings
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.expressions.time_zones import time_zone
 
@@ -169,9 +169,9 @@ def test_what_is_no_expression_does_not_parse(text: str) -> None:
 
 def test_settings_change_the_text_of_values() -> None:
     """DV-03: the settings of the plugin, defaults for what is missing or of another type."""
-    settings = read_settings(b'{"renderNullAs": "-", "defaultDateFormat": "yyyy", "inlineQueryPrefix": 5}')
+    settings = read_dataview_settings(b'{"renderNullAs": "-", "defaultDateFormat": "yyyy", "inlineQueryPrefix": 5}')
     assert VAULT.rows('= "a" + null + date(2024-01-01)', settings=settings) == [["a-2024"]]
-    assert read_settings(None) == read_settings(b"[]")
+    assert read_dataview_settings(None) == read_dataview_settings(b"[]")
 
 
 def test_dates_are_local_unless_they_name_a_zone() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview import literals, query_parser
-from obsidian_mcp.core.dataview.pages import date_text
+from obsidian_mcp.core.dataview import literals, query_syntax
+from obsidian_mcp.core.dataview.cells import date_text
+from obsidian_mcp.core.dataview.durations import duration_text
 from obsidian_mcp.core.dataview.query_parser import QueryParser
-from obsidian_mcp.core.dataview.values import duration_text, link_text
+from obsidian_mcp.core.dataview.values import link_text
 from obsidian_mcp.core.expressions import syntax as nodes
 from obsidian_mcp.core.expressions.values import Date, Duration, LinkValue
 from obsidian_mcp.errors import QueryInvalid
@@ -157,7 +158,7 @@ def parsed(rule: str, text: str) -> Any:
         "source": parser.source,
         "queryType": parser.query_kind,
         "comment": parser.comment,
-        "namedField": parser.named,
+        "namedField": parser.named_expression,
         "sortField": parser.sort_key,
         "query": parser.query,
     }
@@ -179,11 +180,11 @@ def shown(value: Any) -> Any:
             return link_text(value)
         case list():
             return [shown(item) for item in value]
-        case query_parser.Named(name, expression):
+        case query_syntax.NamedExpression(name, expression):
             return [name, tree(expression)]
-        case query_parser.SortKey(expression, descending):
+        case query_syntax.SortTerm(expression, descending):
             return [tree(expression), "descending" if descending else "ascending"]
-        case query_parser.DataviewQuery():
+        case query_syntax.DataviewQuery():
             return query_tree(value)
         case (
             nodes.Literal()
@@ -229,24 +230,24 @@ def tree(node: nodes.Node) -> Any:
             return {"lambda": list(parameters), "body": tree(body)}
 
 
-def source_tree(source: query_parser.Source) -> Any:
+def source_tree(source: query_syntax.QuerySource) -> Any:
     match source:
-        case query_parser.FromPath(path):
+        case query_syntax.FromPath(path):
             return {"path": path}
-        case query_parser.FromTag(tag):
+        case query_syntax.FromTag(tag):
             return {"tag": tag}
-        case query_parser.FromLink(path, outgoing):
+        case query_syntax.FromLink(path, outgoing):
             return {"linked_from" if outgoing else "links_to": path}
-        case query_parser.FromCsv(path):
+        case query_syntax.FromCsv(path):
             return {"csv": path}
-        case query_parser.ExceptFor(inner):
+        case query_syntax.ExceptFor(inner):
             return {"not": source_tree(inner)}
-        case query_parser.Combined(operator, left, right):
+        case query_syntax.Combined(operator, left, right):
             word = "and" if operator == "&" else "or"
             return {"op": word, "left": source_tree(left), "right": source_tree(right)}
 
 
-def query_tree(query: query_parser.DataviewQuery) -> Any:
+def query_tree(query: query_syntax.DataviewQuery) -> Any:
     found: dict[str, Any] = {"type": query.kind}
     if query.without_id:
         found["without_id"] = True
@@ -260,17 +261,17 @@ def query_tree(query: query_parser.DataviewQuery) -> Any:
     return found | {"from": source_tree(query.source), "then": [command_tree(command) for command in query.commands]}
 
 
-def command_tree(command: query_parser.Command) -> Any:
+def command_tree(command: query_syntax.QueryCommand) -> Any:
     match command:
-        case query_parser.Where(condition):
+        case query_syntax.Where(condition):
             return {"where": tree(condition)}
-        case query_parser.Sort(keys):
+        case query_syntax.Sort(keys):
             return {"sort": [shown(key) for key in keys]}
-        case query_parser.Limit(amount):
+        case query_syntax.LimitRows(amount):
             return {"limit": tree(amount)}
-        case query_parser.GroupBy(key):
+        case query_syntax.GroupBy(key):
             return {"group_by": tree(key.expression), "as": key.name}
-        case query_parser.Flatten(items):
+        case query_syntax.Flatten(items):
             return {"flatten": tree(items.expression), "as": items.name}
-        case query_parser.SecondFrom(source):
+        case query_syntax.SecondFrom(source):
             return {"second_from": source_tree(source)}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.dataview.query import read_query, run_query
-from obsidian_mcp.core.dataview.settings import Settings
+from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.graph import indexed_notes
 from obsidian_mcp.core.graph.indexed_notes import SINGLE_KEYS, IndexedNotes
@@ -41,8 +41,8 @@ def notes(count: int) -> dict[str, str]:
 
 
 def answers(vault: Any, query: str) -> dict[str, Any]:
-    read = read_query(query, NOW, Settings())
-    return run_query(read, vault, now=NOW, this="f1/Note 1.md", settings=Settings(), page=Page()).data()
+    read = read_query(query, NOW, DataviewSettings())
+    return run_query(read, vault, now=NOW, this="f1/Note 1.md", settings=DataviewSettings(), page=Page()).data()
 
 
 @pytest.mark.parametrize("count", [4, SINGLE_FILES + 20])

@@ -24,4 +24,5 @@ FUNCTIONS: Mapping[str, Implementation] = {
     **texts.FUNCTIONS,
     **formats.FUNCTIONS,
 }
-"""Names are case-sensitive. A function takes the run and its arguments and raises ExpressionError."""
+"""Names are case-sensitive. A function takes the run and its arguments and raises ExpressionError.
+"""

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from functools import partial
 
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
-from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.dataview.values import compare, is_true
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.values import Value
 
 
-def _choose(run: Run, values: Iterable[tuple[Value, Value]], *, highest: bool) -> Value:
+def _choose(run: QueryRun, values: Iterable[tuple[Value, Value]], *, highest: bool) -> Value:
     """Return the value with the least, or the highest, key of those with a key that is not null.
 
     Of values with equal keys it is the first, or with `highest` the last, as in the plugin (DV-86).
@@ -28,7 +28,7 @@ def _choose(run: Run, values: Iterable[tuple[Value, Value]], *, highest: bool) -
     return best
 
 
-def _choose_of(run: Run, *values: Value, highest: bool) -> Value:
+def _choose_of(run: QueryRun, *values: Value, highest: bool) -> Value:
     """`min` and `max` (DV-86): a list as the only argument stands for its items.
 
     Nulls are left out; of equal values `min` takes the first and `max` the last.
@@ -38,18 +38,18 @@ def _choose_of(run: Run, *values: Value, highest: bool) -> Value:
     return _choose(run, ((value, value) for value in values), highest=highest)
 
 
-def _choose_by(run: Run, values: list[Value], key: Function, *, highest: bool) -> Value:
+def _choose_by(run: QueryRun, values: list[Value], key: Function, *, highest: bool) -> Value:
     keyed = [(value, key(value)) for value in values]
     if all(value_key is None for _, value_key in keyed):
         return values[0] if values else None
     return _choose(run, keyed, highest=highest)
 
 
-def _default(_run: Run, value: Value, fallback: Value) -> Value:
+def _default(_run: QueryRun, value: Value, fallback: Value) -> Value:
     return fallback if value is None else value
 
 
-def _choice(_run: Run, condition: Value, if_true: Value, otherwise: Value) -> Value:
+def _choice(_run: QueryRun, condition: Value, if_true: Value, otherwise: Value) -> Value:
     return if_true if is_true(condition) else otherwise
 
 

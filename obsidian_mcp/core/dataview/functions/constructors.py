@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
-from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.dataview.values import ExternalLink, link_type, type_name, value_text
 from obsidian_mcp.core.expressions.javascript import SPACES
 from obsidian_mcp.core.expressions.values import (
@@ -24,7 +24,7 @@ from obsidian_mcp.core.expressions.values import (
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
-def _object(run: Run, *arguments: Value) -> dict[str, Value]:
+def _object(run: QueryRun, *arguments: Value) -> dict[str, Value]:
     if len(arguments) % 2:
         raise ExpressionError("object() requires an even number of arguments")
     keys = arguments[::2]
@@ -34,12 +34,12 @@ def _object(run: Run, *arguments: Value) -> dict[str, Value]:
     return dict(zip(keys, arguments[1::2], strict=True))
 
 
-def _list(run: Run, *arguments: Value) -> list[Value]:
+def _list(run: QueryRun, *arguments: Value) -> list[Value]:
     run.budget.charge_items(len(arguments))
     return list(arguments)
 
 
-def _date_of_text(run: Run, text: str) -> Date | None:
+def _date_of_text(run: QueryRun, text: str) -> Date | None:
     day_word = literals.match_day_word(text, 0, run.now)
     if day_word is None:
         return literals.parse_date(text)
@@ -47,7 +47,7 @@ def _date_of_text(run: Run, text: str) -> Date | None:
     return date if end == len(text) else None
 
 
-def _date_of_link(run: Run, link: LinkValue) -> Date | None:
+def _date_of_link(run: QueryRun, link: LinkValue) -> Date | None:
     """Return the date in a link's display or path, or the day of its note (DV-83)."""
     for text in (link.display, link.path):
         date = literals.parse_date(text) if text else None
@@ -58,7 +58,7 @@ def _date_of_link(run: Run, link: LinkValue) -> Date | None:
     return day if isinstance(day, Date) else None
 
 
-def _date_in_format(run: Run, text: str, form: str) -> Date:
+def _date_in_format(run: QueryRun, text: str, form: str) -> Date:
     if form not in ("x", "X"):
         return literals.parse_date_as(text, form, run.now)
     number = _NUMBER.search(text)
@@ -68,12 +68,12 @@ def _date_in_format(run: Run, text: str, form: str) -> Date:
     return from_milliseconds(whole * 1000 if form == "X" else whole)
 
 
-def _number_in(_run: Run, text: str) -> float | None:
+def _number_in(_run: QueryRun, text: str) -> float | None:
     number = _NUMBER.search(text)
     return float(number[0]) if number else None
 
 
-def _meta(_run: Run, link: LinkValue) -> dict[str, Value]:
+def _meta(_run: QueryRun, link: LinkValue) -> dict[str, Value]:
     name = link_type(link)
     subpath = {"file": None, "header": link.subpath[1:], "block": link.subpath[2:]}[name]
     return {

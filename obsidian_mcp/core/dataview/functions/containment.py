@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
 from obsidian_mcp.core.dataview.operators import field_of
-from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.dataview.values import equal
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.core.text.text import utf16_length
 
 
-def _equal(run: Run, left: Value, right: Value) -> bool:
+def _equal(run: QueryRun, left: Value, right: Value) -> bool:
     return equal(left, right, run.path_of)
 
 
@@ -26,7 +26,7 @@ def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = 
     """
     function = Overloads(name, {2: (1,)})
 
-    def list_contains(run: Run, values: list[Value], element: Value) -> bool:
+    def list_contains(run: QueryRun, values: list[Value], element: Value) -> bool:
         test = function if recursive else _equal
         for value in values:
             run.budget.tick()
@@ -42,7 +42,7 @@ def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = 
     )
 
 
-def _contains_word(_run: Run, text: str, word: str) -> bool:
+def _contains_word(_run: QueryRun, text: str, word: str) -> bool:
     """Return whether a text has a whole word, in any case.
 
     A word is of ASCII letters, digits and `_`, as for JavaScript.
@@ -54,7 +54,7 @@ def _contains_word(_run: Run, text: str, word: str) -> bool:
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 
 
-def _extract(run: Run, *arguments: Value) -> Value:
+def _extract(run: QueryRun, *arguments: Value) -> Value:
     if not arguments:
         return "extract(object, key1, ...) requires at least 1 argument"
     value, *keys = arguments

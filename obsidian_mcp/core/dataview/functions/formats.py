@@ -10,9 +10,10 @@ from functools import cache
 import regex
 
 from obsidian_mcp.core.calendar import luxon
+from obsidian_mcp.core.dataview.durations import format_duration
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
-from obsidian_mcp.core.dataview.pages import Run
-from obsidian_mcp.core.dataview.values import format_duration, link_text, value_text
+from obsidian_mcp.core.dataview.pages import QueryRun
+from obsidian_mcp.core.dataview.values import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.values import (
     Date,
@@ -79,7 +80,7 @@ def without_markdown(text: str) -> str:
         raise ExpressionError("display() took too long on a text.") from None
 
 
-def _display_link(_run: Run, link: LinkValue) -> Value:
+def _display_link(_run: QueryRun, link: LinkValue) -> Value:
     if link.display:
         return without_markdown(link.display)
     text = link_text(link)
@@ -88,11 +89,11 @@ def _display_link(_run: Run, link: LinkValue) -> Value:
     return f"{text[:start]}{text[bar + 1 : end]}{text[end + 2 :]}" if bar >= 0 else text
 
 
-def _local_time(_run: Run, date: Date) -> Date:
+def _local_time(_run: QueryRun, date: Date) -> Date:
     return from_milliseconds(date.milliseconds) if date.moment.tzinfo else date
 
 
-def _currency(_run: Run, number: float, code: str = "USD") -> str:
+def _currency(_run: QueryRun, number: float, code: str = "USD") -> str:
     if not _CURRENCY_CODE.fullmatch(code):
         raise ExpressionError(f"Invalid currency code : {code}")
     code = code.upper()

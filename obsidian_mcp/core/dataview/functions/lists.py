@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cmp_to_key
 
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
-from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.dataview.values import compare, is_true, order_key, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Function
@@ -15,7 +15,7 @@ MAX_FLAT_DEPTH = 100
 """Levels that flat() takes out of lists inside each other; it recurses."""
 
 
-def _sort(run: Run, values: list[Value], key: Function | None = None) -> list[Value]:
+def _sort(run: QueryRun, values: list[Value], key: Function | None = None) -> list[Value]:
     run.budget.charge_items(len(values))
     if len(values) < 2:  # the plugin asks for keys only where it compares
         return values
@@ -23,7 +23,7 @@ def _sort(run: Run, values: list[Value], key: Function | None = None) -> list[Va
     return sorted(values, key=lambda value: order(key(value) if key else value, False))
 
 
-def _unique(run: Run, values: list[Value]) -> list[Value]:
+def _unique(run: QueryRun, values: list[Value]) -> list[Value]:
     """Return the values in order; of equal ones the first (DV-92)."""
     run.budget.charge_items(len(values))
     distinct: list[Value] = []
@@ -34,13 +34,13 @@ def _unique(run: Run, values: list[Value]) -> list[Value]:
     return distinct
 
 
-def _join(run: Run, values: list[Value], separator: str = ", ") -> str:
+def _join(run: QueryRun, values: list[Value], separator: str = ", ") -> str:
     return run.budget.join(
         (value_text(value, run.settings, run.budget) for value in values), separator
     )
 
 
-def _flat(run: Run, values: list[Value], depth: float = 1) -> list[Value]:
+def _flat(run: QueryRun, values: list[Value], depth: float = 1) -> list[Value]:
     flat: list[Value] = []
 
     def add(items: list[Value], levels: float) -> None:
@@ -68,24 +68,24 @@ def _measure_depth(values: list[Value]) -> int:
 
 
 def _slice(
-    run: Run, values: list[Value], start: float = 0, end: float | None = None
+    run: QueryRun, values: list[Value], start: float = 0, end: float | None = None
 ) -> list[Value]:
     first, last = javascript.slice_bounds(len(values), start, end)
     run.budget.charge_items(last - first)
     return values[first:last]
 
 
-def _map(run: Run, values: list[Value], function: Function) -> list[Value]:
+def _map(run: QueryRun, values: list[Value], function: Function) -> list[Value]:
     run.budget.charge_items(len(values))
     return [function(value) for value in values]
 
 
-def _filter(run: Run, values: list[Value], test: Function) -> list[Value]:
+def _filter(run: QueryRun, values: list[Value], test: Function) -> list[Value]:
     run.budget.charge_items(len(values))
     return [value for value in values if is_true(test(value))]
 
 
-def _without_nulls(_run: Run, values: list[Value]) -> list[Value]:
+def _without_nulls(_run: QueryRun, values: list[Value]) -> list[Value]:
     return [value for value in values if value is not None]
 
 
@@ -95,10 +95,10 @@ def _quantify(name: str, *, stop_at: bool, result: bool) -> Overloads:
     Else it gives the opposite. It takes a list, a list and a test, or several values (DV-91).
     """
 
-    def test_plain(run: Run, values: list[Value]) -> bool:
+    def test_plain(run: QueryRun, values: list[Value]) -> bool:
         return test_with(run, values, None)
 
-    def test_with(run: Run, values: list[Value], test: Function | None) -> bool:
+    def test_with(run: QueryRun, values: list[Value], test: Function | None) -> bool:
         for value in values:
             run.budget.tick()
             if is_true(test(value) if test else value) == stop_at:

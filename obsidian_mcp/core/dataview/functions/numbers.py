@@ -6,7 +6,7 @@ import math
 
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
 from obsidian_mcp.core.dataview.operators import OPERATORS
-from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
@@ -17,14 +17,14 @@ _TOO_MANY_DIGITS = 101
 _REDUCIBLE = frozenset("+-*/&|")
 
 
-def _round(_run: Run, number: float, digits: float | None = None) -> float:
+def _round(_run: QueryRun, number: float, digits: float | None = None) -> float:
     if digits is None or digits <= 0:
         return javascript.round_half_up(number)
     text = javascript.to_fixed(number, int(min(digits, _TOO_MANY_DIGITS)) if digits > 0 else 0)
     return float(text) if math.isfinite(number) else number
 
 
-def _reduce(run: Run, values: list[Value], operator: str) -> Value:
+def _reduce(run: QueryRun, values: list[Value], operator: str) -> Value:
     """Return the values joined by an operator from the left; null for none (DV-87)."""
     if not values:
         return None
@@ -37,7 +37,7 @@ def _reduce(run: Run, values: list[Value], operator: str) -> Value:
     return total
 
 
-def _reduce_with(_run: Run, values: list[Value], combine: Function) -> Value:
+def _reduce_with(_run: QueryRun, values: list[Value], combine: Function) -> Value:
     """Return the values joined by a function from the left; nulls behind the first are left out."""
     if not values:
         return None
@@ -48,7 +48,7 @@ def _reduce_with(_run: Run, values: list[Value], combine: Function) -> Value:
     return total
 
 
-def _average(run: Run, values: list[Value]) -> Value:
+def _average(run: QueryRun, values: list[Value]) -> Value:
     total = _reduce(run, values, "+")
     return None if total is None else OPERATORS["/"](total, float(len(values)), run)
 

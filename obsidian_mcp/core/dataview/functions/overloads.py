@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.dataview.values import type_name
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 
@@ -66,7 +66,7 @@ class Overloads:
         self._variants.append((None, implementation))
         return self
 
-    def __call__(self, run: Run, *arguments: Value) -> Value:
+    def __call__(self, run: QueryRun, *arguments: Value) -> Value:
         """Call the implementation for the types of the arguments.
 
         Raises: ExpressionError when none takes arguments of these types.
@@ -90,7 +90,9 @@ class Overloads:
             f"No implementation of '{self.name}' found for arguments: {', '.join(types)}"
         )
 
-    def _map_lists(self, run: Run, arguments: tuple[Value, ...], lists: list[int]) -> list[Value]:
+    def _map_lists(
+        self, run: QueryRun, arguments: tuple[Value, ...], lists: list[int]
+    ) -> list[Value]:
         length = min(len(arguments[at]) for at in lists)
         run.budget.charge_items(length)
         results: list[Value] = []

@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
-from obsidian_mcp.core.dataview.pages import Run
+from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.text.text import utf16_length
 
 
-def _test(run: Run, pattern: str, text: str) -> bool:
+def _test(run: QueryRun, pattern: str, text: str) -> bool:
     run.budget.tick()
     return RegExpValue(pattern).matches(text)
 
 
-def _match(run: Run, pattern: str, text: str) -> bool:
+def _match(run: QueryRun, pattern: str, text: str) -> bool:
     """Test the whole text: `^…$` is set around the pattern, unless one of them is there (DV-94)."""
     if not pattern.startswith("^") and not pattern.endswith("$"):
         pattern = f"^{pattern}$"
     return _test(run, pattern, text)
 
 
-def _regex_replace(run: Run, text: str, pattern: str, replacement: str) -> str:
+def _regex_replace(run: QueryRun, text: str, pattern: str, replacement: str) -> str:
     run.budget.tick()
     try:
         regexp = RegExpValue(pattern)
@@ -33,7 +33,7 @@ def _regex_replace(run: Run, text: str, pattern: str, replacement: str) -> str:
     return regexp.replace(text, replacement, everywhere=True, budget=run.budget)
 
 
-def _replace(run: Run, text: str, part: str, replacement: str) -> str:
+def _replace(run: QueryRun, text: str, part: str, replacement: str) -> str:
     if not part:
         count = max(len(text) - 1, 0)
         run.budget.charge(len(text) + count * len(replacement))
@@ -42,7 +42,7 @@ def _replace(run: Run, text: str, part: str, replacement: str) -> str:
     return text.replace(part, replacement)
 
 
-def _split(run: Run, text: str, pattern: str, limit: float | None = None) -> list[str]:
+def _split(run: QueryRun, text: str, pattern: str, limit: float | None = None) -> list[str]:
     run.budget.tick()
     parts = RegExpValue(pattern).split(text, run.budget)
     if limit is None or limit < 0 or not math.isfinite(limit):
@@ -50,7 +50,7 @@ def _split(run: Run, text: str, pattern: str, limit: float | None = None) -> lis
     return parts[: int(limit)]
 
 
-def _padding(run: Run, text: str, length: float, pad: str = " ") -> str:
+def _padding(run: QueryRun, text: str, length: float, pad: str = " ") -> str:
     missing = (int(length) if math.isfinite(length) else 0) - utf16_length(text)
     if missing <= 0 or not pad:
         return ""
@@ -59,7 +59,7 @@ def _padding(run: Run, text: str, length: float, pad: str = " ") -> str:
     return javascript.substring(pad * (missing // size + 1), 0, missing)
 
 
-def _substring(_run: Run, text: str, start: float, end: float | None = None) -> str:
+def _substring(_run: QueryRun, text: str, start: float, end: float | None = None) -> str:
     length = utf16_length(text)
 
     def place(index: float) -> int:
@@ -69,7 +69,7 @@ def _substring(_run: Run, text: str, start: float, end: float | None = None) -> 
     return javascript.substring(text, first, last)
 
 
-def _truncate(run: Run, text: str, length: float, suffix: str = "...") -> str:
+def _truncate(run: QueryRun, text: str, length: float, suffix: str = "...") -> str:
     """Cut a text when it is longer than what the suffix leaves room for (DV-96)."""
     room = length - utf16_length(suffix)
     if not utf16_length(text) > room:
@@ -83,7 +83,7 @@ _PAIR_OR_THREE = {2: (0, 1), 3: (0, 1, 2)}
 """Which arguments lists map the call over, by the number of arguments (DV-81)."""
 
 
-def _hash(_run: Run, text: str, *more: str | float) -> float:
+def _hash(_run: QueryRun, text: str, *more: str | float) -> float:
     """Return cyrb53 of the texts, with a number as seed (DV-99)."""
     seed = 0.0
     for part in more:
