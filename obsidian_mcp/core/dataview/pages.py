@@ -16,6 +16,7 @@ from typing import Any
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.characters import canonical_name
+from obsidian_mcp.core.dataview.property_texts import split_texts, yaml_text
 from obsidian_mcp.core.dataview.records import (
     ABSENT,
     MISSING,
@@ -27,7 +28,6 @@ from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.dataview.values import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.evaluate import Context
-from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import (
     Date,
     File,
@@ -273,7 +273,7 @@ def exact_tags(store: QueryRun, path: str) -> list[str]:
     tags = [f"#{tag}" for tag in store.vault.text_tags(path)]
     for field in store.fields(path, _TAG_KEYS):
         if not field.inline:
-            names = _split(field.value, _SEPARATORS.split)
+            names = split_texts(field.value, _SEPARATORS.split)
             tags += (name if name.startswith("#") else f"#{name}" for name in names)
     return list(dict.fromkeys(tags))
 
@@ -293,37 +293,10 @@ def _aliases(page: NotePage) -> list[Value]:
         if field.inline or not field.value:
             continue
         if isinstance(field.value, list):
-            aliases += (_write(item).strip() for item in field.value)
+            aliases += (yaml_text(item).strip() for item in field.value)
         else:
-            aliases += _split(field.value, lambda text: text.split(","))
+            aliases += split_texts(field.value, lambda text: text.split(","))
     return list(dict.fromkeys(aliases))
-
-
-def _split(value: Value, split: Callable[[str], list[str]]) -> list[str]:
-    """Return the texts of a property that holds tags or aliases; lists at any depth."""
-    if value is None:
-        return []
-    if isinstance(value, list):
-        return [text for item in value if item for text in _split(item, split)]
-    texts = (part.strip() for part in split(_write(value)))
-    return [text for text in texts if text]
-
-
-def _write(value: Value) -> str:
-    """Return a value of the YAML as JavaScript turns it into text."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case float():
-            return number_text(value)
-        case dict():
-            return "[object Object]"
-        case list():
-            return ",".join("" if item is None else _write(item) for item in value)
-        case _:
-            return str(value)
 
 
 def _out_links(page: NotePage) -> list[Value]:
@@ -356,9 +329,9 @@ def _counts(field: RawField) -> bool:
 
 
 def _day(page: NotePage) -> Date | None:
-    """Return the day of a note: the first value of `date`, else of `day`, else of its name.
+    """Return the day of a note: of its first field `date` or `day`, else of its name.
 
-    A name with digits that are no day of the calendar has none.
+    Only the first value of each key counts. A name with digits that are no day has none.
     """
     keys: set[str] = set()
     for field in page.store.fields(page.path, _DAY_KEYS):
