@@ -12,7 +12,7 @@ from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile, nearest_time
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
-from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable, too_large
 from obsidian_mcp.errors import InvalidName, PermissionDenied, StorageFailed
 
 from .place import (
@@ -308,11 +308,7 @@ class VaultFolder:
         try:
             with self.place(disk) as place, self._open(place, disk) as (descriptor, size):
                 if size > most:
-                    raise StorageFailed(
-                        f"{printable(disk)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
-                        path=printable(disk),
-                        size=size,
-                    )
+                    raise too_large(disk, size, most)
                 return read_bytes(descriptor, size)
         except OSError as error:
             raise translate_error(error, disk, "reading") from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.index.freshness import describe_cut
 from obsidian_mcp.core.operations.check import CHECKS, CheckFinding
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import cut_text
@@ -43,6 +44,8 @@ class VaultState:
     nothing_found: list[str]
     """The other checks."""
     more: str | None = None
+    incomplete: str | None = None
+    """Which files are too long to be looked through whole."""
 
 
 @tool(title="Check the vault")
@@ -76,7 +79,8 @@ def check(
         results.append(CheckResult(name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note))
     is_cut = not wanted and any(len(result.findings) < result.total for result in results)
     more = "Name a check with only, and limit, to see more of its findings." if is_cut else None
-    return VaultState(any(result.broken for result in results), results, empty, more)
+    is_broken = any(result.broken for result in results)
+    return VaultState(is_broken, results, empty, more, describe_cut(opened.indexer.cut))
 
 
 def _shorten(finding: CheckFinding) -> CheckFinding:

@@ -129,8 +129,7 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
     entry = vault.find(name)
     names = mentions.names_of(vault, entry)
     vault.indexer.complete()  # a mention in a file that is not indexed would be missed (INDEX-47)
-    notice = vault.indexer.freshness.notice
-    notes, more = mentions.notes_with(vault, entry, names)
+    notes, more, notice = mentions.notes_with(vault, entry, names)
     every = mentions.unlinked_mentions(vault, notes, names)
     found = list(islice(every, offset, offset + limit + 1)) if limit else []
     if more:
@@ -178,7 +177,9 @@ def similar(
     found = []
     for path in paths:
         other = opened.catalog.get(path)
-        if other is not None and path != entry.path and (content := opened.read(other)).is_text:
+        if other is not None and path != entry.path and other.is_too_large:
+            found.append(SimilarNote(path))
+        elif other is not None and path != entry.path and (content := opened.read(other)).is_text:
             shared = overlap(text, content.text.body)
             found.append(
                 SimilarNote(path, round(shared, 3) or None, near_duplicate=shared >= DUPLICATE_OVERLAP or None)

@@ -56,11 +56,11 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
     entry, settings = vault.find(name), vault.settings
     names = mentions.names_of(vault, entry)
     if only:
-        chosen = [note for note in bulk.selected(vault, only, "") if note.path != entry.path]
+        chosen = [note for note in bulk.selected(vault, only, "").entries if note.path != entry.path]
         notes = chosen[offset : offset + mentions.MOST_FILES]
-        more = len(chosen) - offset - len(notes)
+        more, unsearched = len(chosen) - offset - len(notes), None
     else:
-        notes, more = mentions.notes_with(vault, entry, names, offset)
+        notes, more, unsearched = mentions.notes_with(vault, entry, names, offset)
     found: list[Rewritten] = []
     made: dict[str, int] = {}
     left: list[str] = []
@@ -88,6 +88,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         "These notes could not be read": unread,
     }
     warnings = [f"{reason}; left as they are: {move.listed(places)}." for reason, places in reasons.items() if places]
+    warnings += filter(None, [unsearched])
     if not names:
         warnings.append("It has no name of at least two characters that could be found.")
     elif not changed and not warnings:

@@ -66,10 +66,12 @@ def move_note(
     """Move or rename a note, attachment or folder, or many notes into a folder; links follow, not text."""
     opened = app.vaults.get(vault)
     if not name:
-        gather = partial(move.gather, opened, bulk.selected(opened, names, query), to, update_links=update_links)
+        selection = bulk.selected(opened, names, query, is_read=False)
+        gather = partial(move.gather, opened, selection.entries, to, update_links=update_links)
         moved = bulk.make(opened, "move_note", gather, dry_run=dry_run)
         shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
-        return replace(_answer(moved, [], dry_run=dry_run), files=len(moved.moved), moves=shown)
+        answer = _answer(moved, list(selection.warnings), dry_run=dry_run)
+        return replace(answer, files=len(moved.moved), moves=shown)
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
     plan = partial(move.relocate, opened, name, to, update_links=update_links)

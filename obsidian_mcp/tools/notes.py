@@ -493,15 +493,16 @@ def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote)
 
     links = call_tool("obsidian_get_links")
     names = mentions.names_of(vault, entry)
-    notes, unread = mentions.notes_with(vault, entry, names)
-    counted = sum(1 for _ in islice(mentions.unlinked_mentions(vault, notes, names), MENTIONS_COUNTED + 1))
+    naming = mentions.notes_with(vault, entry, names)
+    unlinked = mentions.unlinked_mentions(vault, naming.notes, names)
+    counted = sum(1 for _ in islice(unlinked, MENTIONS_COUNTED + 1))
     open_tasks = find_tasks(vault, ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
     found_around = {
         **plain(structure),
         "open_tasks": [{"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks],
         **links,
         "unlinked_mentions": min(counted, MENTIONS_COUNTED),
-        "more_unlinked_mentions": True if counted > MENTIONS_COUNTED or unread else None,
+        "more_unlinked_mentions": True if counted > MENTIONS_COUNTED or naming.more else None,
         "similar": call_tool("obsidian_similar")["similar"] if is_note(entry.path) else [],
     }
     return {name: value for name, value in found_around.items() if value not in ([], {}, None)}

@@ -97,15 +97,17 @@ def set_properties(
 
     change = partial(edits.set_properties, values=properties)
     opened = app.vaults.get(vault)
-    entries = bulk.selected(opened, names, query)
+    entries, warnings = bulk.selected(opened, names, query)
     if len(entries) == 1:
         edited = opened.edit("set_properties", entries[0], change, etag, dry_run=dry_run)
         changed = [edited] if edited.before.etag != edited.after.etag else []
-        return changed_files(changed, dry_run=dry_run, etag=None if dry_run else edited.after.etag)
+        made_etag = None if dry_run else edited.after.etag
+        return changed_files(changed, dry_run=dry_run, etag=made_etag, warnings=warnings)
     if etag:
         raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
     plan = partial(bulk.rewriting, opened, entries, change, "Setting properties")
-    return changed_files(bulk.make(opened, "set_properties", plan, dry_run=dry_run).rewritten, dry_run=dry_run)
+    made = bulk.make(opened, "set_properties", plan, dry_run=dry_run)
+    return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
 
 
 def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properties:

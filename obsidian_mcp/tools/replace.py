@@ -44,7 +44,8 @@ def replace(
     template = content if regex else content.replace("$", "$$")
     by_character = regex and re.search(r"\r|\\r", find) is not None
     opened = app.vaults.get(vault)
-    entries = bulk.selected(opened, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
+    selection = bulk.selected(opened, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
+    entries = selection.entries
     try:
         pattern = RegExpValue(source, "mui" if ignore_case else "mu")
         is_found = False
@@ -72,8 +73,8 @@ def replace(
             "behind it; ignore_case ignores upper and lower case. To find a slash, write \\/.",
             argument="find",
         )
-    warnings = [] if made.rewritten else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
-    return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
+    nothing = [] if made.rewritten else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
+    return changed_files(made.rewritten, dry_run=dry_run, warnings=[*selection.warnings, *nothing])
 
 
 def _explain_nothing(files: int, *, regex: bool, is_found: bool) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
-from obsidian_mcp.core.text.text import Text, etag_of, printable
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
 from obsidian_mcp.errors import AmbiguousName, AppError, NoteNotFound
 
@@ -34,6 +34,11 @@ class FileEntry(NamedTuple):
     """Bytes."""
     mtime_ns: int
     """Modification time in nanoseconds since the epoch."""
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the file is larger than what is read at once."""
+        return self.size > MAX_FILE_BYTES
 
     @property
     def modified(self) -> str:

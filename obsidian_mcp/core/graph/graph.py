@@ -26,6 +26,7 @@ from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
 from . import results
 from .indexed_vault import Moment
 from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
+from .long_files import may_hold
 
 QUERY_SECONDS = 60.0
 """Time limit of a query in a call without one, as on the command line (EXPR-62)."""
@@ -65,13 +66,16 @@ class Graph:
         files: FileNumbers,
         hides: Callable[[], Callable[[str], bool]] = lambda: lambda _: False,
         inline_fields: Callable[[], bool] = lambda: False,
+        read: Callable[[FileEntry], bytes] | None = None,
     ) -> None:
-        """`inline_fields` says whether the inline fields of Dataview are properties."""
+        """`inline_fields` says whether the inline fields of Dataview are properties; `read` reads a file whole, as the
+        indexer does not."""
         self._indexer = indexer
         self._files = files
         self._catalog = files.catalog
         self._hides = hides
         self._inline_fields = inline_fields
+        self._read = read or indexer.read
         self._lock = threading.Lock()
         self._links: LinkGraph | None = None
 
@@ -80,9 +84,10 @@ class Graph:
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Return everything known of one file, a pending one parsed now (INDEX-20); None for no note or canvas."""
         entry = self._indexer.pending().get(path)
+        cut = (path,) if path in self._indexer.long_files else ()
         if entry is not None:
-            return Answer(self._parsed(entry), CURRENT)
-        return Answer(self._indexer.query(lambda rows: rows.facts(path)), CURRENT)
+            return Answer(self._parsed(entry), CURRENT, cut)
+        return Answer(self._indexer.query(lambda rows: rows.facts(path)), CURRENT, cut)
 
     def _parsed(self, entry: FileEntry) -> Facts | None:
         from obsidian_mcp.core.index import extract
@@ -100,7 +105,8 @@ class Graph:
         """Return every link and embed of a file in its order, with the file that it leads to."""
         known = self.facts(path)
         links = known.value.links if known.value is not None else ()
-        return Answer(tuple(results.Reference(path, self._target(path, link), link) for link in links), known.freshness)
+        references = tuple(results.Reference(path, self._target(path, link), link) for link in links)
+        return Answer(references, known.freshness, known.cut)
 
     @_asked_of_all
     def backlinks(self, rows: Rows, path: VaultPath) -> tuple[results.Reference, ...]:
@@ -119,21 +125,28 @@ class Graph:
         """Return the files that hold a link with one of these `link_key`s, wherever it leads; see `_all_files_with`."""
         wanted = set(keys)
         return self._all_files_with(
-            lambda rows: rows.sources_of(wanted), lambda found: any(link.key in wanted for link in found.links)
+            wanted,
+            lambda rows: rows.sources_of(wanted),
+            lambda found: any(link.key in wanted for link in found.links),
         )
 
     def files_tagged(self, tag: str) -> tuple[VaultPath, ...]:
         """Return the files with a tag or a descendant of it, excluded ones too; see `_all_files_with`."""
         key = tags.key(tag).rstrip("/")
         return self._all_files_with(
+            {key},
             lambda rows: {path for path, _ in rows.tagged(key)},
             lambda found: any(fact.key == key or fact.key.startswith(key + "/") for fact in found.tags),
         )
 
     def _all_files_with(
-        self, stored: Callable[[Rows], set[VaultPath]], has: Callable[[Facts], bool]
+        self, keys: Collection[str], stored: Callable[[Rows], set[VaultPath]], has: Callable[[Facts], bool]
     ) -> tuple[VaultPath, ...]:
-        """Return the files that a change must not miss; the few that are pending are parsed (INDEX-43)."""
+        """Return the files that a change must not miss.
+
+        The few that are pending are parsed (INDEX-43). Of long ones, whose rows are of their beginning, those are among
+        them that may have one of these keys later (INDEX-51); too large ones are not.
+        """
         pending = self._indexer.pending()
         found = self._indexer.query(stored) - pending.keys()
         for path, entry in pending.items():
@@ -141,7 +154,17 @@ class Graph:
             facts_ = self._parsed(entry)
             if facts_ is not None and has(facts_):
                 found.add(path)
+        for path, entry in self._indexer.long_files.items():
+            if path not in found and not entry.is_too_large and self._may_hold(entry, keys):
+                found.add(path)
         return tuple(sorted(path for path in found if path in self._catalog))
+
+    def _may_hold(self, entry: FileEntry, keys: Collection[str]) -> bool:
+        checkpoint()
+        try:
+            return may_hold(self._read(entry), keys)
+        except AppError:  # gone, or unreadable since it was indexed
+            return False
 
     def contexts(self, references: Iterable[results.Reference]) -> Iterator[str]:
         """Yield the line around every link; see `results.link_lines`."""
@@ -316,7 +339,7 @@ class Graph:
                 return query(Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed))
 
         try:
-            return Answer(self._indexer.query(run), self._indexer.freshness)
+            return Answer(self._indexer.query(run), self._indexer.freshness, self._indexer.cut)
         except _NeedsAll:  # what no file links to is not known before all are read
             is_whole = True
             return self._indexer.ask(run, of_all=True)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+from . import facts
 
 T = TypeVar("T")
 
@@ -56,12 +60,30 @@ class Freshness(NamedTuple):
 CURRENT = Freshness()
 
 
+MOST_NAMED = 5
+"""Files that a notice names."""
+
+
 class Answer(NamedTuple, Generic[T]):
-    """`value` is complete when `freshness.pending` is 0."""
+    """`value` is complete when `freshness.pending` is 0 and `cut` is empty."""
 
     value: T
     freshness: Freshness
+    cut: tuple[VaultPath, ...] = ()
+    """Files that are too long to be indexed whole: what comes late in them is in no answer (INDEX-51)."""
 
     @property
     def notice(self) -> str | None:
-        return self.freshness.notice
+        """A sentence or two for the answer; None where it is complete."""
+        notices = (self.freshness.notice, describe_cut(self.cut))
+        return " ".join(filter(None, notices)) or None
+
+
+def describe_cut(paths: Sequence[VaultPath]) -> str | None:
+    """Return a sentence with the files that are too long to be indexed whole; None without any."""
+    if not paths:
+        return None
+    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+    named = "; ".join(paths[:MOST_NAMED]) + more
+    mebibytes = facts.BODY_LIMIT // 2**20
+    return f"Only the first {mebibytes} MiB are indexed of {named}: this answer has nothing that comes later there."

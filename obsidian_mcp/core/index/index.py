@@ -6,14 +6,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import logging
 import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from obsidian_mcp import __version__
+from obsidian_mcp import __version__, logger
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
 from obsidian_mcp.core.text import analysis
@@ -40,6 +39,7 @@ SCHEMA = (
         for table, row in TABLES.items()
     ),
     *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in ("links", "tags", "aliases", "inline_fields")),
+    "CREATE INDEX files_unreadable ON files (path) WHERE digest IS NULL",
     "CREATE INDEX files_by_change ON files (changed)",  # else every change would cost a scan of all files
     "CREATE INDEX properties_by_value ON properties (key, value)",
     *search_document.SCHEMA,
@@ -53,8 +53,6 @@ _INSERT = {
     for table, row in TABLES.items()
 }
 
-
-log = logging.getLogger(__name__)
 
 Stat = Callable[[str], DiskFile | None]
 """Looks at a file on disk, as `Files.stat`."""
@@ -198,7 +196,7 @@ class Index:
             try:
                 return self._store({record.entry.path: attempt}, (), stat, patience)
             except UNSTORABLE as error:
-                log.warning("%s could not be stored: %r", record.entry.path, error)
+                logger(__name__).warning("%s could not be stored: %r", record.entry.path, error)
         return [record.entry]
 
     def _store(

@@ -76,6 +76,7 @@ class Indexer:
         self._gone: dict[VaultPath, None] = {}
         self._taken: set[VaultPath] = set()
         """Paths of batches that are being worked on."""
+        self._long: dict[VaultPath, FileEntry] = {}
         self._deferred: set[VaultPath] = set()
         """Pending files that cannot be stored as they are now; a later notice or question tries them again."""
         self._total = 0
@@ -107,12 +108,14 @@ class Indexer:
     def _begin(self) -> None:
         with self.state:
             self._meanwhile = {}
-        epoch, outdated = self._compare(list(self._entries()))
+        entries = list(self._entries())
+        epoch, outdated = self._compare(entries)
         with self.state:
             self._epoch = epoch
             # Newest first: questions are mostly about what was written last.
             newest = sorted(outdated.changed, key=lambda entry: -entry.mtime_ns)
             self._pending = {entry.path: entry for entry in newest}
+            self._long = {entry.path: entry for entry in entries if _is_long(entry)}
             self._gone = dict.fromkeys(outdated.gone)
             self._deferred.clear()
             self.pdfs.files = {entry.path: entry for entry in outdated.pdfs}
@@ -147,6 +150,9 @@ class Indexer:
 
     def _note(self, path: VaultPath, entry: FileEntry | None) -> None:
         self._deferred.discard(path)
+        self._long.pop(path, None)
+        if entry is not None and _is_long(entry):
+            self._long[path] = entry
         if is_pdf(path):
             self._gone[path] = None  # what was read of it is no longer true
             self.pdfs.files.pop(path, None)
@@ -201,6 +207,18 @@ class Indexer:
         with self.state:
             return frozenset(self._unindexed)
 
+    @property
+    def long_files(self) -> dict[VaultPath, FileEntry]:
+        """The files of which only the first `facts.BODY_LIMIT` bytes are indexed (INDEX-26)."""
+        self.begin_once()
+        with self.state:
+            return dict(self._long)
+
+    @property
+    def cut(self) -> tuple[VaultPath, ...]:
+        """The paths of `long_files`."""
+        return tuple(sorted(self.long_files))
+
     def pending(self) -> dict[VaultPath, FileEntry]:
         """The files that the rows do not know as they are now."""
         self.begin_once()
@@ -223,7 +241,7 @@ class Indexer:
         freshness = self.freshness if of_all else self.freshen()
         value = self.query(question)
         if value or not freshness.pending or of_all:
-            return Answer(value, freshness)
+            return Answer(value, freshness, self.cut)
         return self.ask(question, of_all=True)
 
     def query(self, question: Callable[[Rows], T]) -> T:
@@ -425,3 +443,7 @@ class Indexer:
         """Whether files are being worked on, or so many that the background works on them are left."""
         with self.state:
             return bool(self._taken) or (self._is_much() and not self._pending.keys() <= self._deferred)
+
+
+def _is_long(entry: FileEntry) -> bool:
+    return entry.size > facts.BODY_LIMIT and indexable(entry.path)

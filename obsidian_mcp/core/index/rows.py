@@ -237,6 +237,13 @@ class Rows(NamedTuple):
         found = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
 
+    def unreadable(self) -> dict[VaultPath, tuple[str, ...]]:
+        """Return the warnings of every file that could not be read at all."""
+        sql = "SELECT path, warnings FROM files WHERE digest IS NULL ORDER BY path"
+        if not (found := self.connection.execute(sql).fetchall()):
+            return {}
+        return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
+
     def _select(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
         row = TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)

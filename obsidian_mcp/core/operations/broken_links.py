@@ -29,7 +29,7 @@ _numbers = re.compile(r"\d+").findall
 def broken_links(vault: Vault) -> Answer[Sequence[Reference]]:
     """Return the vault's broken links by source and order in it; with the backend `cli`, those of the app."""
     found = vault.graph.broken_links()
-    return Answer(app_answers.broken_links(vault, found.value), found.freshness)
+    return Answer(app_answers.broken_links(vault, found.value), found.freshness, found.cut)
 
 
 def missing_part(reference: Reference) -> str:
@@ -40,10 +40,14 @@ def missing_part(reference: Reference) -> str:
 
 
 def line_of(vault: Vault, reference: Reference) -> int | None:
-    """Return the 1-based line of a link, of one in a property too; None for cards, and where a note has changed."""
+    """Return the 1-based line of a link, of one in a property too; None for cards, and where a note has changed or is
+    too large to be read."""
     if reference.link.kind != "property":
         return reference.line
-    body = vault.read_text(vault.catalog[reference.source]).text.body
+    entry = vault.catalog[reference.source]
+    if entry.is_too_large:
+        return None
+    body = vault.read_text(entry).text.body
     at = body.find(reference.link.original, 0, frontmatter.text_start(body))
     return body.count("\n", 0, at) + 1 if at >= 0 else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.query.parser import with_days
@@ -32,29 +32,49 @@ PLANS_AHEAD = 2
 P = TypeVar("P", bound=PlannedChange)
 
 
+class Selection(NamedTuple):
+    """The files that one change is about."""
+
+    entries: list[FileEntry]
+    warnings: tuple[str, ...] = ()
+    """What the search that found them did not look through."""
+
+
 def selected(
-    vault: Vault, names: Sequence[str], query: str, accepts: Callable[[str], bool] = is_note
-) -> list[FileEntry]:
-    """Return the files of `names`, or those that an exact search for `query` finds and `accepts`, by path. Raises:
-    InvalidArguments for both or neither, and where nothing is found; NoteNotFound, AmbiguousName, QueryInvalid."""
+    vault: Vault,
+    names: Sequence[str],
+    query: str,
+    accepts: Callable[[str], bool] = is_note,
+    *,
+    is_read: bool = True,
+) -> Selection:
+    """Return the files of `names`, or those that an exact search for `query` finds and `accepts`, by path.
+
+    Where the change reads them (`is_read`), what a search finds and nobody can read, because it is too large, is left
+    out and named: one such file would hinder the change of all others.
+
+    Raises: InvalidArguments for both or neither, and where nothing is found; NoteNotFound, AmbiguousName, QueryInvalid.
+    """
     if bool(names) == bool(query.strip()):
         raise InvalidArguments("Give either names (a list of notes) or query (a search that finds them).")
     if names:
-        return list({entry.path: entry for entry in map(vault.find, names)}.values())
+        return Selection(list({entry.path: entry for entry in map(vault.find, names)}.values()))
     vault.indexer.complete()  # what is changed must be all that the query finds (INDEX-43)
     dated = with_days(query, lambda: vault.calendar.today)
     found = vault.search.find(Request(dated, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
     assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
     if found.total > MOST_NOTES:
         raise InvalidArguments(f"The query finds {found.total:,} files, more than {MOST_NOTES:,}. Narrow it.")
-    entries = [vault.catalog.get(hit.path) for hit in found.hits]
-    notes = sorted((entry for entry in entries if entry and accepts(entry.path)), key=lambda entry: entry.path)
+    entries = [entry for hit in found.hits if (entry := vault.catalog.get(hit.path)) and accepts(entry.path)]
+    notes = sorted((entry for entry in entries if not (is_read and entry.is_too_large)), key=lambda entry: entry.path)
+    unsearched = (found.incomplete,) if found.incomplete else ()
     if not notes:
         from .query_advice import advise  # needed where nothing is found
 
         advice = advise(vault, query) or "Try it with obsidian_search and match=exact."
-        raise InvalidArguments(f"The query {query!r} finds no note. {advice}", argument="query")
-    return notes
+        reasons = " ".join((*unsearched, advice))
+        raise InvalidArguments(f"The query {query!r} finds no note. {reasons}", argument="query")
+    return Selection(notes, unsearched)
 
 
 def rewriting(

@@ -17,10 +17,10 @@ from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.note import canvas, counts
 from obsidian_mcp.core.search.similar import near_duplicates
 from obsidian_mcp.core.tasks.listing import ListRequest
-from obsidian_mcp.core.text.text import write_count
+from obsidian_mcp.core.text.text import too_large, write_count
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note, parent
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NotText
+from obsidian_mcp.errors import NotText, PermissionDenied, StorageFailed
 
 from .broken_links import broken_links, likely_link, missing_part
 from .tasks import find_tasks
@@ -73,9 +73,14 @@ def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
 
 def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
     for path in vault.graph.warnings().value:
+        entry = vault.catalog[path]
+        if entry.is_too_large:
+            reason = f"{too_large(path, entry.size).message} Divide it with another program."
+            yield partial(CheckFinding, path, None, reason)
+            continue
         try:
-            body = vault.read_text(vault.catalog[path]).text.body
-        except NotText as refused:
+            body = vault.read_text(entry).text.body
+        except (NotText, PermissionDenied, StorageFailed) as refused:
             yield partial(CheckFinding, path, None, refused.message)
             continue
         if extension(path) == CANVAS_EXTENSION:

@@ -22,7 +22,7 @@ from obsidian_mcp.core.vault.operation import Create, removal
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
-from .move import applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links
+from .move import applied, displaced_links, linking, listed, lost_bookmarks, referrers_of, rewrite_links, unread_links
 from .periodic_notes import Templates
 
 _BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
@@ -198,6 +198,7 @@ def extract(
         own_files.append(rewritten(there, after))
         if update_links:
             warnings += _mistaken(vault, source.path, target, after, _inserted(after, now, text, position), span)
+    warnings += unread_links(vault) if update_links else []
     said = (*warnings, *rewriting.warnings, *vault.settings.warnings)
     return PlannedChange((*own_files, *rewriting.rewritten), tuple(created), said, source.path, target)
 

@@ -64,17 +64,28 @@ def names_of(vault: Vault, entry: FileEntry) -> list[str]:
     return [name for name in dict.fromkeys(map(printable, names)) if len(name) > 1]
 
 
-def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int = 0) -> tuple[list[FileEntry], int]:
-    """Return the other notes that have one of the names, by path, among the MOST_FILES that an exact search finds from
-    `offset` on, and how many files with one come after them."""
+class NamingNotes(NamedTuple):
+    """The notes that have one of some names."""
+
+    notes: list[FileEntry]
+    """By path."""
+    more: int = 0
+    """How many files with one come after them."""
+    unsearched: str | None = None
+    """A sentence with the files in whose text nobody could look."""
+
+
+def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int = 0) -> NamingNotes:
+    """Return the other notes that have one of the names, among the MOST_FILES that an exact search finds from `offset`
+    on."""
     if not names:
-        return [], 0
+        return NamingNotes([])
     query = f"content:({' OR '.join(map(quote_phrase, names))})"
     by_path = Order(Facet("path"), descending=False)  # which stays while notes are changed
     found = vault.search.find(Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40))
     entries = [vault.catalog.get(hit.path) for hit in found.hits]
     notes = [other for other in entries if other is not None and other.path != entry.path and is_note(other.path)]
-    return notes, max(found.total - offset - len(found.hits), 0)
+    return NamingNotes(notes, max(found.total - offset - len(found.hits), 0), found.incomplete)
 
 
 def unlinked_mentions(vault: Vault, notes: Iterable[FileEntry], names: Sequence[str]) -> Iterator[Mention]:

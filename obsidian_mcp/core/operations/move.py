@@ -98,7 +98,8 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
     from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
 
     contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
-    parsed = parser.parse(contents[entry.path].text.body)
+    content = contents.get(entry.path) or vault.read(entry)
+    parsed = parser.parse(content.text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
         found = rename_part.plan_heading(vault.catalog, entry.path, parsed, place.heading, text, referrers)
@@ -107,7 +108,8 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
         found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
     links = applied(contents, found)
     after = next((file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body)
-    return replace(links, warnings=(*links.warnings, *_lost_part_bookmarks(vault, entry.path, parsed, after)))
+    bookmarks = _lost_part_bookmarks(vault, entry.path, parsed, after)
+    return replace(links, warnings=(*links.warnings, *unread_links(vault), *bookmarks))
 
 
 def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
@@ -163,7 +165,7 @@ def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: 
     contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
     found = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
     of_settings = vault.settings.warnings if found.rewritten else ()
-    return replace(found, warnings=(*found.warnings, *of_settings, *warnings))
+    return replace(found, warnings=(*found.warnings, *unread_links(vault), *of_settings, *warnings))
 
 
 MOST_REFERRERS = 3_000
@@ -175,7 +177,7 @@ def displaced(vault: Vault, created: VaultPath) -> PlannedChange:
     contents, planned, unseen = displaced_links(vault, created)
     found = applied(contents, planned)
     changed, kept = allowed(vault, found.rewritten)
-    warnings = [*unseen, *found.warnings]
+    warnings = [*unseen, *found.warnings, *unread_links(vault)]
     if changed:
         paths = [file.path for file in changed]
         warnings.append(f"Links to the other file of this name have its path now, in {listed(paths)}.")
@@ -237,11 +239,20 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
     for done, path in enumerate(sorted(files)):
         report_progress(done, len(files), "Rewriting links")
         entry = vault.catalog.get(path)
-        if entry is not None and extension(path) in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
+        if entry is None or entry.is_too_large:
+            continue
+        if extension(path) in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
             contents[path] = content = vault.read(entry)
             if content.is_text:
                 referrers.append(link_spans.read(path, content.text.body))
     return contents, referrers
+
+
+def unread_links(vault: Vault) -> list[str]:
+    """Return a warning with the files whose links nobody can look at, because they are too large to be read; nothing
+    where there are none (RENAME-15)."""
+    large = vault.too_large()
+    return [f"Files that are too large to be read keep their links as they are: {listed(large)}."] if large else []
 
 
 def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> PlannedChange:

@@ -41,7 +41,7 @@ def advise(vault: Vault, query: str) -> str:
     used = vault.graph.properties()  # of all notes: 5 µs a note
     known = {fold(use.name): use.name for use in used.value}
     said = [*_name_unknown_operators(operators, known)]
-    return " ".join(said if used.notice else [*said, *_name_unknown_properties(properties, known)])
+    return " ".join(said if used.freshness.pending else [*said, *_name_unknown_properties(properties, known)])
 
 
 def _name_unknown_operators(operators: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from obsidian_mcp.core.files.catalog import Content
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import replace_tag
 from obsidian_mcp.core.note import canvas, parser
@@ -47,8 +48,7 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
     files = vault.graph.files_tagged(old)
     for done, path in enumerate(files):
         report_progress(done, len(files), "Renaming the tag")
-        entry = vault.catalog.get(path)
-        content = vault.read(entry) if entry is not None else None
+        content = _content(vault, path)
         if content is not None and not content.is_text:
             binary.append(path)
         elif content is not None:
@@ -62,15 +62,22 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
     warnings = [f"{reason}: {move.listed(broken)}."] if broken else []
     if binary:
         warnings.append(f"Files that are not text keep the tag: {move.listed(binary)}.")
+    if large := vault.too_large():
+        warnings.append(f"Files that are too large to be read keep the tag where they have it: {move.listed(large)}.")
     if not files and not broken:
         warnings = [f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are."]
     return PlannedChange(tuple(renamed), warnings=tuple(warnings))
 
 
+def _content(vault: Vault, path: VaultPath) -> Content | None:
+    """Return the content of a file; None for one that is gone or too large to be read."""
+    entry = vault.catalog.get(path)
+    return None if entry is None or entry.is_too_large else vault.read(entry)
+
+
 def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
     """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
-    entry = vault.catalog.get(path)
-    content = vault.read(entry) if entry is not None else None
+    content = _content(vault, path)
     body = content.text.body if content is not None and content.is_text else ""
     found = frontmatter.read(body)
     if found is None or not found.error:

@@ -27,6 +27,7 @@ from .search_pdfs import describe_unread, finds_pages, may_find_pages
 from .signals import Item, Signals
 from .snapshot import Snapshot
 from .state import SearchState, SearchStates
+from .unsearched import note_unsearched
 from .vocabulary import Lexicon
 
 if TYPE_CHECKING:
@@ -132,6 +133,9 @@ class FileSearch:
         if snapshot.table.has_pdfs and may_find_pages(query):
             snapshot = self._with_unread_pdfs(snapshot, len(result.files))
         textless = self._find_other_files(snapshot, query)
+        is_exact = request.match == "exact"
+        if is_exact or not result.files or result.plan.is_wide:
+            snapshot = note_unsearched(snapshot, query, self._within, is_exact=is_exact)
         if result.wide_plan is not None and not result.files and not textless:
             result.plan = result.wide_plan
         if result.ranked is None and request.ranks:

@@ -436,9 +436,12 @@ def _intersection(sets: Sequence[AbstractSet[int]]) -> AbstractSet[int]:
 
 
 def whole_text(snapshot: Snapshot, number: int) -> str:
-    """Return the text of a file of which the index has only the beginning, from the file."""
+    """Return the text of a file of which the index has only the beginning, from the file; the
+    beginning of one that is too large to be read at once (SEARCH-93)."""
     path = snapshot.table.paths[number]
     entry = snapshot.catalog.get(path)
+    if entry is not None and entry.is_too_large:
+        return snapshot.rows.text(path)
     try:
         text = Text.decode(snapshot.read(entry)).body if entry is not None else ""
     except AppError:  # gone or unreadable: its name can still match

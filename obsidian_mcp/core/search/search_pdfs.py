@@ -18,10 +18,9 @@ from obsidian_mcp.core.text.vault_path import is_pdf
 
 from .hits import Request, wanted
 from .snapshot import Snapshot
+from .unsearched import describe_problems
 
 OPERATORS_WITHOUT_PDFS = ("tag", "task", "task-todo", "task-done")
-MOST_PROBLEMS = 5
-"""PDFs that could not be read which a result names."""
 
 
 def finds_pages(query: QueryNode) -> bool:
@@ -71,11 +70,5 @@ def describe_unread(
             if is_pdf(path) and (entry := snapshot.catalog.get(path)) is not None
             if path in snapshot.table.numbers and is_wanted(entry)
         ]
-        if problems:
-            more = (
-                f"; and {len(problems) - MOST_PROBLEMS} more"
-                if len(problems) > MOST_PROBLEMS
-                else ""
-            )
-            sentences.append(f"Not searched whole: {'; '.join(problems[:MOST_PROBLEMS])}{more}.")
+        sentences += filter(None, [describe_problems(problems)])
     return " ".join(sentences) or None

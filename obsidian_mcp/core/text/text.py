@@ -54,6 +54,15 @@ class Span(NamedTuple):
         return text[self.start : self.end]
 
 
+def too_large(path: str, size: int, most: int = MAX_FILE_BYTES) -> StorageFailed:
+    """Return the refusal to read a file of more bytes than are read at once."""
+    return StorageFailed(
+        f"{printable(path)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
+        path=printable(path),
+        size=size,
+    )
+
+
 def check_size(size: int, path: str = "") -> None:
     """Check the size of a file that is about to be written, in bytes or in characters.
 

@@ -169,7 +169,7 @@ class Vault:
         """The links, tags and properties of the vault."""
         from obsidian_mcp.core.graph.graph import Graph
 
-        return Graph(self.indexer, self._numbers, self.hides, lambda: self.uses_dataview)
+        return Graph(self.indexer, self._numbers, self.hides, lambda: self.uses_dataview, self._read_bytes)
 
     @cached_property
     def search(self) -> Search:
@@ -179,12 +179,13 @@ class Vault:
         indexer = self.indexer  # which knows what `meaning` is
         near, like = (self.meaning.near, self.meaning.like) if self.meaning is not None else (None, None)
 
-        def read(entry: FileEntry) -> bytes:
-            return self.files.read(entry.disk)
-
+        read, filters = self._read_bytes, self._filters
         return Search(
-            indexer, self._numbers, read, self._filters, inline_fields=lambda: self.uses_dataview, near=near, like=like
+            indexer, self._numbers, read, filters, inline_fields=lambda: self.uses_dataview, near=near, like=like
         )
+
+    def _read_bytes(self, entry: FileEntry) -> bytes:
+        return self.files.read(entry.disk)
 
     @cached_property
     def periodic(self) -> PeriodicNames:
@@ -287,7 +288,7 @@ class Vault:
             if (entry := self.catalog.find(raw)) is not None:
                 return entry, None
             self._listing.check_downloaded((path, path + NOTE_EXTENSION))
-            raise self.catalog.not_found(path, answer.notice)
+            raise self.catalog.not_found(path, answer.freshness.notice)
 
     def _read_uri(self, raw: str) -> str:
         from obsidian_mcp.core.files import uri
@@ -338,6 +339,11 @@ class Vault:
     def uses_dataview(self) -> bool:
         """Whether the plugin Dataview is switched on, so that inline fields are properties (DV-19)."""
         return "dataview" in enabled_plugins(self.files.config(ENABLED_PLUGINS_FILE))
+
+    def too_large(self) -> list[VaultPath]:
+        """Return the notes and canvases that are too large to be read, by path: a change of many files leaves them as
+        they are and names them (INDEX-51)."""
+        return sorted(path for path, entry in self.indexer.long_files.items() if entry.is_too_large)
 
     def hides(self) -> Callable[[str], bool]:
         """Return the test for files that the user excludes from search, graph, tags and properties (semantics 8.3)."""

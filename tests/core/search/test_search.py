@@ -26,7 +26,7 @@ from obsidian_mcp.core.search.signals import Signals
 from obsidian_mcp.core.search.snapshot import Snapshot, table_of
 from obsidian_mcp.core.search.vocabulary import Vocabulary, grown
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.errors import QueryInvalid
+from obsidian_mcp.errors import PermissionDenied, QueryInvalid
 from tests.core.memory import MemoryVault
 from tests.core.query.test_evaluate import QUERIES, VECTORS, files, kind_of
 from tests.examples import examples
@@ -104,6 +104,18 @@ def test_a_text_that_is_not_whole_in_the_index_is_searched_in_its_file(monkeypat
     monkeypatch.setattr(facts, "BODY_LIMIT", 100)
     with indexed({"Long.md": "word\n" * 50 + "at 9:30\n", "Short.md": "word\n"}) as vault:
         assert listed(search_of(vault), r"/\d:\d\d/") == scanned(vault, r"/\d:\d\d/") == ["Long.md"]
+
+
+def test_an_exact_search_names_the_files_that_could_not_be_read() -> None:  # SEARCH-93
+    with MemoryVault({f"{name}.md": "wanted" for name in "abc"}) as vault:
+        vault.broken["b.md"] = PermissionDenied("The system does not allow reading 'b.md'.")
+        search = search_of(vault)
+        found = search.find(Request("wanted", "exact"))
+        assert sorted(hit.path for hit in found.hits) == ["a.md", "c.md"]
+        assert found.incomplete == "Not searched whole: b.md: The system does not allow reading 'b.md'."
+        assert search.find(Request("path:b", "exact")).incomplete is None
+        assert search.find(Request("wanted")).incomplete is None
+        assert "b.md" in str(search.find(Request("unwritten")).incomplete)
 
 
 class Held:
