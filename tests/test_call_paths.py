@@ -101,7 +101,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         ("a tag", "tag:animal", "exact", 200),
         ("a tag and a word", "tag:animal fox", "smart", 565),
         ("a property", "[rating:3]", "exact", 225),
-        ("a regular expression", "/f.x/", "exact", 390),
+        ("a regular expression", "/f.x/", "exact", 395),
     ],
 )
 def test_a_search_takes_few_calls(app: App, kind: str, query: str, match: str, calls: int) -> None:
