@@ -11,7 +11,7 @@ from typing import Annotated
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.links.resolve import generate
+from obsidian_mcp.core.links.resolve import generate_link
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.text.text import printable, write_count
@@ -221,7 +221,7 @@ def add_attachment(
             opened.commit("add_attachment", [Create(disk, content)])
         is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
         try:
-            link = generate(opened.catalog, path, source_path, settings=opened.settings, embed=is_shown)
+            link = generate_link(opened.catalog, path, source_path, settings=opened.settings, embed=is_shown)
         except InvalidName:  # the file is there, whatever its name holds
             link = f"![[{path}]]"
     return Added(path, len(content), link, None if entry is None else True, warnings or None)

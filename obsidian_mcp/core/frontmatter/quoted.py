@@ -49,7 +49,7 @@ class Quoted:
         first = self.span.start + (0 if self.quote == "none" else 1)
         return Span(first + part.start, first + part.end)
 
-    def written(self, text: str) -> str:
+    def write_quoted(self, text: str) -> str:
         """Return `text` escaped for insertion into this text."""
         match self.quote:
             case "json":

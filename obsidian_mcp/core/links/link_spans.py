@@ -1,4 +1,9 @@
-"""Where the links of a file stand, in text, properties and cards, for rewriting parts of them."""
+"""Where the links of a file stand, so that parts of them can be rewritten: in text, properties,
+cards.
+
+A note's property and a canvas card are quoted text. A place knows how its link is quoted, so code
+that rewrites a link works with the link's own characters.
+"""
 
 from __future__ import annotations
 
@@ -22,43 +27,52 @@ class Unwritable(Exception):
 
 
 class LinkPlace(NamedTuple):
-    """A link and where it stands: the link's spans are offsets in `host`, the body or a quoted text
-    in it."""
+    """A link and where it stands.
+
+    The link's spans are offsets in `host`: the body, or a quoted text in it.
+    """
 
     link: Link
     host: str
     within: Quoted | None = None
     at: str = ""
-    """As the index says it: empty in a note's text, else the property (`related.0`) or the card
-    (`nodes.<id>`)."""
-    found: bool = True
-    """False for a property whose source could not be told for certain: it can be read and not
-    rewritten."""
+    """The index's name of the place: the property (`related.0`) or the card (`nodes.<id>`).
 
-    def check_found(self) -> None:
-        """Raises: Unwritable."""
-        if not self.found:
+    It is empty in a note's text.
+    """
+    is_certain: bool = True
+    """False for a property whose source is not certain: such a link can be read, not rewritten."""
+
+    def check_certain(self) -> None:
+        """Refuse a change where the place is not certain.
+
+        Raises: Unwritable.
+        """
+        if not self.is_certain:
             raise Unwritable(
                 "The place of this property in the YAML is not certain. Change it by hand."
             )
 
     def edit(self, span: Span, text: str) -> Edit:
-        """`text` in the place of a part of `host`. Raises: Unwritable."""
-        self.check_found()
-        return (
-            Edit(span, text)
-            if self.within is None
-            else Edit(self.within.place(span), self.within.written(text))
-        )
+        """Return the edit that puts `text` in the place of a part of `host`.
+
+        Raises: Unwritable.
+        """
+        self.check_certain()
+        if self.within is None:
+            return Edit(span, text)
+        return Edit(self.within.place(span), self.within.write_quoted(text))
 
     @property
     def angled(self) -> bool:
-        """Whether the destination of a Markdown link stands in `<…>`."""
+        """Return whether the destination of a Markdown link stands in `<…>`."""
         return self.host.startswith("<", self.link.target_span.start - 1)
 
     def parts(self) -> tuple[Span, tuple[Span, ...]] | None:
-        """The path and the segments of the subpath as they are written; None where escapes hide
-        where they meet."""
+        """Return the path and the segments of the subpath as they are written.
+
+        Return None where escapes hide where the parts end.
+        """
         link, target = self.link, self.link.target_span
         raw = target.slice(self.host)
         path, *segments = raw.split("#")
@@ -74,7 +88,7 @@ class LinkPlace(NamedTuple):
         return path_span, tuple(spans)
 
     def display(self) -> Span | None:
-        """Where the display stands as written, without its pipe; None without one."""
+        """Return where the display stands as written, without its pipe; None without one."""
         link, host = self.link, self.host
         if link.style == "markdown":
             start = link.span.start + (2 if link.embed else 1)
@@ -86,8 +100,10 @@ class LinkPlace(NamedTuple):
 
 
 class CardPath(NamedTuple):
-    """A path of the vault in a canvas: the file of a card or the picture of a group, with the
-    subpath beside it."""
+    """A path of the vault in a canvas: the file of a card, or the picture of a group.
+
+    `subpath` is the one beside a card's file.
+    """
 
     path: Quoted
     subpath: Quoted | None = None
@@ -101,10 +117,10 @@ class Referrer(NamedTuple):
     card_paths: tuple[CardPath, ...] = ()
 
 
-def read(path: VaultPath, body: str) -> Referrer:
-    """The links of a note or canvas; any other file has none."""
+def read_referrer(path: VaultPath, body: str) -> Referrer:
+    """Return the links of a note or canvas; any other file has none."""
     if is_note(path):
-        return read_note(path, parser.parse(body))
+        return read_note_referrer(path, parser.parse(body))
     places: list[LinkPlace] = []
     paths: list[CardPath] = []
     for card in canvas.read(body).cards if extension(path) == CANVAS_EXTENSION else ():
@@ -118,7 +134,7 @@ def read(path: VaultPath, body: str) -> Referrer:
     return Referrer(path, tuple(places), tuple(paths))
 
 
-def read_note(path: VaultPath, parsed: parser.Note) -> Referrer:
+def read_note_referrer(path: VaultPath, parsed: parser.Note) -> Referrer:
     places = []
     if parsed.frontmatter is not None and parsed.property_links:
         sources = _Sources(parsed.body, frontmatter.outline(parsed.body, parsed.frontmatter.block))
@@ -127,15 +143,18 @@ def read_note(path: VaultPath, parsed: parser.Note) -> Referrer:
                 continue  # it says what its anchor says, which has a place of its own
             quoted = sources.take(link)
             places.append(
-                LinkPlace(link, link.original, quoted, link.key, found=quoted is not None)
+                LinkPlace(link, link.original, quoted, link.key, is_certain=quoted is not None)
             )
-    places += [LinkPlace(found, parsed.body) for found in parsed.links]
+    places += [LinkPlace(link, parsed.body) for link in parsed.links]
     return Referrer(path, tuple(places))
 
 
 class _Sources:
-    """The source of each property that is a link. Links are taken in the order of the text, each
-    source once."""
+    """The source of each property that is a link.
+
+    Links are taken in the order of the text, and each source once: so two equal links get two
+    sources.
+    """
 
     def __init__(self, body: str, outline: Outline) -> None:
         self._body = body
@@ -156,7 +175,7 @@ class _Sources:
         return span is not None and self._body.startswith("*", span.start)
 
     def take(self, link: Link) -> Quoted | None:
-        """The scalar that says this link; None when it cannot be told for certain."""
+        """Return the scalar that contains a link and nothing else; None when it is not certain."""
         span = self._exact.get(link.key)
         if span is not None:
             candidates = self._within(span, link.original)
@@ -167,8 +186,11 @@ class _Sources:
         return self._take_nested(owner, link.original) if owner is not None else None
 
     def _take_nested(self, entry: Entry, original: str) -> Quoted | None:
-        """The next source in a value with lists or mappings inside, where every one of its sources
-        is accounted for."""
+        """Return the next source in a value with lists or mappings inside.
+
+        Return None unless each of its links has a source, because the sources are then not told
+        apart.
+        """
         candidates = self._within(entry.value_span, original)
         if len(candidates) != _count(entry.value, original):
             return None
@@ -179,8 +201,10 @@ class _Sources:
         return None
 
     def _within(self, span: Span, original: str) -> list[Quoted]:
-        """The texts of one line between `span` that say `original`: quoted, or alone in a block
-        scalar."""
+        """Return the scalars of one line in `span` whose text is `original`.
+
+        They are quoted, or alone in a block scalar.
+        """
         if (
             self._body.startswith(("|", ">"), span.start)
             and self._body.count(original, span.start, span.end) == 1
@@ -188,14 +212,13 @@ class _Sources:
             at = self._body.index(original, span.start, span.end)
             return [Quoted(original, "none", Span(at, at + len(original)))]
         scalars = _SCALAR.finditer(self._body, span.start, span.end)
-        found = (read_yaml(self._body, Span(*scalar.span())) for scalar in scalars)
-        return [quoted for quoted in found if quoted.value == original]
+        texts = (read_yaml(self._body, Span(*scalar.span())) for scalar in scalars)
+        return [quoted for quoted in texts if quoted.value == original]
 
 
 def _count(value: Value, text: str) -> int:
-    """Return how often a list or mapping says a text, at any depth."""
+    """Return how often a list or mapping contains a text, at any depth."""
     if isinstance(value, list | dict):
-        return sum(
-            _count(inner, text) for inner in (value.values() if isinstance(value, dict) else value)
-        )
+        items = value.values() if isinstance(value, dict) else value
+        return sum(_count(item, text) for item in items)
     return int(value == text)

@@ -1,5 +1,9 @@
-"""The edits, here and in referrers, when a heading or block gets another name (RENAME-20 to
-RENAME-23)."""
+"""The edits when a heading or block of a note gets another name (RENAME-20 to RENAME-24).
+
+Pure, as `rewrite`: given the note, the change in it and the files that may refer to it, the edits
+of each file. The files to look at are the note itself and those with a link whose key is in
+`rewrite.link_keys([path])`. (semantics 7)
+"""
 
 from __future__ import annotations
 
@@ -24,8 +28,8 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
 from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
-from .resolve import encoded, is_balanced, resolve, wiki_holds
-from .rewrite import FileEdits, file_edits, in_order, is_percent_encoded
+from .resolve import encode_destination, is_balanced, resolve, wiki_holds
+from .rewrite import FileEdits, file_edits, is_percent_encoded, order_edits
 
 _MARKS = re.compile(r"(#{1,6})[ \t]+")
 _BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")
@@ -34,9 +38,11 @@ _NO_HEADING = re.compile(r"\^[A-Za-z0-9-]+|\[\^[^\s\]]+\]")
 _SQUARE = str.maketrans("[]", "  ")
 _ROUND = str.maketrans({"(": "%28", ")": "%29"})
 
-Renamed = Callable[[list[str]], list[str] | None]
-"""From the segments of a subpath to those that lead there afterwards, None where they stay. Raises:
-Unwritable."""
+RenameSegments = Callable[[list[str]], list[str] | None]
+"""Returns the segments that lead afterwards where the given segments of a subpath lead now.
+
+It returns None where they stay as they are. Raises: Unwritable.
+"""
 
 
 def plan_heading(
@@ -45,11 +51,16 @@ def plan_heading(
     parsed: Note,
     heading: Heading,
     text: str,
+    *,
     referrers: Iterable[Referrer],
 ) -> Iterator[FileEdits]:
-    """The edits that give a heading the name `text` and take links along; its own line goes with
-    the note's. Raises: InvalidName for a blank text, several lines, or the marks of another
-    level."""
+    """Return the edits that give a heading of the note the name `text`, and take the links to it
+    along.
+
+    The heading's own line is edited with the note, if that is among the referrers. Raises:
+    InvalidName for a text that is blank, has several lines, or begins with the marks of another
+    level.
+    """
     text = text.strip()
     marks = _MARKS.match(text)
     if marks and len(marks[1]) != heading.level:
@@ -63,31 +74,40 @@ def plan_heading(
     if not heading.text or start < 0:
         raise InvalidName("The heading is empty. Edit its line instead.")
     outline = _Outline(parsed.outline, parsed.outline.index(heading), text)
-    return _plan(
-        names, path, outline.renamed, referrers, Edit(Span(start, start + len(heading.text)), text)
-    )
+    own_edit = Edit(Span(start, start + len(heading.text)), text)
+    return _plan(names, path, outline.rename, referrers, own_edit)
 
 
 def plan_block(
-    names: Names, path: VaultPath, parsed: Note, old: str, new: str, referrers: Iterable[Referrer]
+    names: Names,
+    path: VaultPath,
+    parsed: Note,
+    old: str,
+    new: str,
+    *,
+    referrers: Iterable[Referrer],
 ) -> Iterator[FileEdits]:
-    """The edits that give the block `^old` the id `new` and take links along. Raises:
-    InvalidName."""
+    """Return the edits that give the block `^old` of a note the id `new`, and take the links to it
+    along.
+
+    Raises: InvalidName for a block that the note does not have, and for an id that links cannot
+    contain or that another block has.
+    """
     if not _BLOCK_ID.fullmatch(new):
         raise InvalidName(f"{new!r} is no block id. Use letters, digits and hyphens only.")
-    found = [block for block in parsed.block_ids if block.id.lower() == old.lower()]
-    if not found:
+    blocks = [block for block in parsed.block_ids if block.id.lower() == old.lower()]
+    if not blocks:
         raise InvalidName(f"The note has no block ^{old}.")
     if any(block.id.lower() == new.lower() != old.lower() for block in parsed.block_ids):
         raise InvalidName(f"The note has a block ^{new} already. Choose another id.")
 
-    def renamed(parts: list[str]) -> list[str] | None:
+    def rename(parts: list[str]) -> list[str] | None:
         return [*parts[:-1], "^" + new] if parts[-1].strip().lower() == "^" + old.lower() else None
 
-    written = id_span(parsed.body, found[-1])
+    written = id_span(parsed.body, blocks[-1])
     if written is None:
         raise InvalidName(f"The place of ^{old} in the note is not certain. Edit its line instead.")
-    return _plan(names, path, renamed, referrers, Edit(written, new))
+    return _plan(names, path, rename, referrers, Edit(written, new))
 
 
 class _Outline(NamedTuple):
@@ -97,8 +117,11 @@ class _Outline(NamedTuple):
     at: int
     text: str
 
-    def renamed(self, parts: list[str]) -> list[str] | None:
-        """Raises: Unwritable."""
+    def rename(self, parts: list[str]) -> list[str] | None:
+        """Return the segments that lead afterwards where `parts` lead now; None where they stay.
+
+        Raises: Unwritable.
+        """
         if _NO_HEADING.fullmatch(parts[-1].strip()):
             return None
         before = [heading_key(heading.text) for heading in self.headings]
@@ -114,10 +137,10 @@ class _Outline(NamedTuple):
         if self._leads(after, written, goal):
             return written if self.at in chain else None
         above = self._above(goal)
-        for first in range(len(above), -1, -1):  # as few of the headings above as will do
-            named = [self._show(n) for n in (*above[first:], goal)]
-            if self._leads(after, named, goal):
-                return named
+        for first in range(len(above), -1, -1):  # with as few of the headings above as possible
+            longer = [self._show(n) for n in (*above[first:], goal)]
+            if self._leads(after, longer, goal):
+                return longer
         raise Unwritable(
             f"No link can tell the heading {self._show(goal)!r} from others of this text in the "
             "note."
@@ -131,12 +154,12 @@ class _Outline(NamedTuple):
         return heading_for_link(self.text if number == self.at else self.headings[number].text)
 
     def _chain(self, keys: Sequence[str], parts: Sequence[str]) -> list[int] | None:
-        """The heading that each part of a subpath names (semantics 2.2)."""
+        """Return the heading that each part of a subpath names (semantics 2.2)."""
         levels = [heading.level for heading in self.headings]
         return heading_chain(zip(levels, keys, strict=True), parts)
 
     def _above(self, number: int) -> list[int]:
-        """The headings under which a heading stands, from the top."""
+        """Return the headings under which a heading stands, from the top."""
         above: list[int] = []
         for n in range(number + 1):
             while above and self.headings[above[-1]].level >= self.headings[n].level:
@@ -146,64 +169,62 @@ class _Outline(NamedTuple):
 
 
 def _plan(
-    names: Names, path: VaultPath, renamed: Renamed, referrers: Iterable[Referrer], own: Edit
+    names: Names, path: VaultPath, rename: RenameSegments, referrers: Iterable[Referrer], own: Edit
 ) -> Iterator[FileEdits]:
     def rewrite_link(place: LinkPlace, source: VaultPath) -> list[Edit]:
         leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
-        return _rewrite_link(place, renamed) if leads_here else []
+        return _rewrite_link(place, rename) if leads_here else []
 
     def rewrite_card(card: CardPath) -> list[Edit]:
         subpath = card.subpath
         if subpath is None or names.at(card.path.value) != path:
             return []
         before = segments(subpath.value)
-        after = renamed(before) if before else None
+        after = rename(before) if before else None
         if after is None or after == before:
             return []
-        return [
-            Edit(subpath.place(Span(0, len(subpath.value))), subpath.written("#" + "#".join(after)))
-        ]
+        whole = Span(0, len(subpath.value))
+        return [Edit(subpath.place(whole), subpath.write_quoted("#" + "#".join(after)))]
 
     for referrer in referrers:
-        found = file_edits(referrer, rewrite_link, rewrite_card)
+        file = file_edits(referrer, rewrite_link, rewrite_card)
         if referrer.path == path:
-            rest = (
+            outside = (
                 edit
-                for edit in found.edits
+                for edit in file.edits
                 if edit.span.end <= own.span.start or edit.span.start >= own.span.end
             )
-            found = found._replace(edits=in_order([*rest, own]))
-        if found.edits or found.skipped:
-            yield found
+            file = file._replace(edits=order_edits([*outside, own]))
+        if file.edits or file.skipped:
+            yield file
 
 
-def _rewrite_link(place: LinkPlace, renamed: Renamed) -> list[Edit]:
-    """Raises: Unwritable."""
+def _rewrite_link(place: LinkPlace, rename: RenameSegments) -> list[Edit]:
+    """Return the edits of a link's segments.
+
+    Raises: Unwritable.
+    """
     link = place.link
     before = segments(link.subpath)
-    after = renamed(before) if before else None
+    after = rename(before) if before else None
     if after is None or after == before:
         return []
-    place.check_found()
+    place.check_certain()
     parts = place.parts()
     spans = [] if parts is None else [span for span in parts[1] if _read(place, span).strip()]
     if [_read(place, span).strip() for span in spans] != [part.strip() for part in before]:
         raise Unwritable(
             "It is written with escapes that hide where its parts end. Change it by hand."
         )
-    if link.style == "wiki" and not wiki_holds(
-        "#" + "#".join(after), displayed=link.display is not None
-    ):
-        after = [
-            part.translate(_SQUARE).strip() for part in after
-        ]  # for headings they compare as spaces
+    is_displayed = link.display is not None
+    if link.style == "wiki" and not wiki_holds("#" + "#".join(after), displayed=is_displayed):
+        # In names of headings brackets compare as spaces.
+        after = [part.translate(_SQUARE).strip() for part in after]
     if len(after) == len(before):
-        changed = (
-            (span, old, new)
-            for span, old, new in zip(spans, before, after, strict=True)
-            if old != new
-        )
-        return [place.edit(span, _write_segment(place, new)) for span, _, new in changed]
+        pairs = zip(spans, before, after, strict=True)
+        return [
+            place.edit(span, _write_segment(place, new)) for span, old, new in pairs if old != new
+        ]
     whole = Span(spans[0].start, spans[-1].end)
     return [place.edit(whole, "#".join(_write_segment(place, part) for part in after))]
 
@@ -217,5 +238,5 @@ def _write_segment(place: LinkPlace, part: str) -> str:
     if place.link.style == "wiki":
         return part
     ascii_only = is_percent_encoded(place.link.target_span.slice(place.host))
-    text = encoded(part, angle=place.angled, ascii_only=ascii_only)
+    text = encode_destination(part, angle=place.angled, ascii_only=ascii_only)
     return text if is_balanced(part) or place.angled else text.translate(_ROUND)

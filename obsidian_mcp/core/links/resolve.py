@@ -1,5 +1,8 @@
-"""Which file a link means, and the shortest text that means a file (semantics 1.4, 1.7;
-specs/links.md)."""
+"""Which file a link means, and the shortest text that means a given file (specs/links.md).
+
+Nothing here looks at more files than those that share the link's last segment, so a link costs
+microseconds. (semantics 1.4, 1.7)
+"""
 
 from __future__ import annotations
 
@@ -28,19 +31,22 @@ if TYPE_CHECKING:
 
 
 def link_key(linkpath: str) -> str:
-    """What links share that can mean the same file, for an index: the last segment as names
-    compare, without `.md`."""
+    """Return what two links must share to be able to mean the same file.
+
+    It is their last segment as names compare, without `.md`. An index that stores it for every link
+    can be asked for all links that a change of files may touch.
+    """
     return name_key(clean(linkpath).rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
 
 
 def keys_of(path: str) -> tuple[str, ...]:
-    """The `link_key` of every link that may mean a file of this name."""
+    """Return the `link_key` of every link that may mean a file of this name."""
     key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
     return (key, key.removesuffix(NOTE_EXTENSION)) if key.endswith(NOTE_EXTENSION) else (key,)
 
 
 def clean(linkpath: str) -> str:
-    """A link's path as it is compared: no subpath, no-break space as space, NFC."""
+    """Return a link's path as it is compared: no subpath, no-break space as space, NFC."""
     path = linkpath.partition("#")[0]
     if path.isascii():
         return path
@@ -48,8 +54,12 @@ def clean(linkpath: str) -> str:
 
 
 def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
-    """The file that `linkpath`, in the file `source`, leads to, in any order of files, or None
-    (semantics 1.4)."""
+    """Return the file that `linkpath`, written in the file `source`, leads to, or None (semantics
+    1.4).
+
+    An empty path is the source itself. The answer depends on the set of files alone, never on their
+    order.
+    """
     path = clean(linkpath)
     if not path:
         return VaultPath(source)
@@ -57,20 +67,20 @@ def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
     if name in (".", ".."):
         return None
     with_extension = path + NOTE_EXTENSION
-    for wanted in (path, with_extension) if "." in name else (with_extension,):
-        # An exact hit first: it wins over every candidate, and a vault may hold thousands of
+    for candidate_path in (path, with_extension) if "." in name else (with_extension,):
+        # The exact path first: it wins over every candidate, of which there may be thousands, as of
         # `index.md`.
-        hit = _exact(names, source, wanted)
+        hit = _exact(names, source, candidate_path)
         if hit is not None:
             return hit
-        candidates = names.named(wanted.rpartition("/")[2])
+        candidates = names.named(candidate_path.rpartition("/")[2])
         if candidates:
-            return _choose(candidates, source, wanted)
+            return _choose(candidates, source, candidate_path)
     return None
 
 
 def is_relative(path: str) -> bool:
-    """Whether a link path is seen from the folder of its source."""
+    """Return whether a link path is seen from the folder of its source."""
     return path.startswith(("./", "../"))
 
 
@@ -82,8 +92,10 @@ def _exact(names: Names, source: str, path: str) -> VaultPath | None:
 
 
 def within_folder(folder: str, path: str) -> str | None:
-    """The path from the root of `path` seen from `folder`, without `.` and `..`; None where it
-    leaves the vault."""
+    """Return the path from the root of `path` seen from `folder`, without `.` and `..`.
+
+    Return None where it leaves the vault.
+    """
     parts = folder.split("/") if folder else []
     for part in path.split("/"):
         if part == "..":
@@ -96,7 +108,7 @@ def within_folder(folder: str, path: str) -> str | None:
 
 
 def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultPath | None:
-    """The best of the files that have the right name, none of which is at exactly `path`."""
+    """Return the best of the files that have the right name, none of which is at exactly `path`."""
     ending = ""
     if "/" not in path:
         if len(candidates) == 1:
@@ -113,8 +125,12 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
 
 @lru_cache(maxsize=32)
 def _nearest(candidates: tuple[VaultPath, ...], ending: str) -> dict[str, VaultPath]:
-    """The best candidate of this ending for links from a folder, "" for any other: `index.md` is
-    often there."""
+    """Return the best candidate of this ending for links from each folder, "" for any other folder.
+
+    A vault may hold thousands of `index.md`, and links to them in thousands of folders: to compare
+    each link with each candidate would take too long, so the answers for all folders are worked out
+    once.
+    """
     nearest: dict[str, VaultPath] = {}
     for path, key in _shortest_first(candidates):
         if key.endswith(ending):
@@ -126,8 +142,10 @@ def _nearest(candidates: tuple[VaultPath, ...], ending: str) -> dict[str, VaultP
 
 @lru_cache(maxsize=32)
 def _shortest_first(candidates: tuple[VaultPath, ...]) -> list[tuple[VaultPath, str]]:
-    """The candidates, which are sorted, so on a tie the smallest first; each with its key below a
-    slash."""
+    """Return the candidates, the shortest path first, each with its key below a slash.
+
+    The candidates are sorted, so on a tie the smallest is first.
+    """
     return [(path, "/" + name_key(path)) for path in sorted(candidates, key=utf16_length)]
 
 
@@ -145,24 +163,27 @@ def write_path(
     extension: bool | None = None,
     displayed: bool = False,
 ) -> str | None:
-    """The path in a link of a style from `source` to `target`, one of `names`, before `subpath`;
-    None when none leads there, or no wikilink holds it (semantics 1.7). `extension` keeps the `.md`
-    of a note: of None, a Markdown link's. `displayed`: a display follows. A Markdown path with a
-    colon begins with `./` or `../`, or it would be a URL."""
+    """Return the path in a link of a style from `source` to `target`, one of `names`, before
+    `subpath`.
+
+    Return None when no path leads there, or no wikilink can contain it (semantics 1.7).
+
+    `extension` keeps the `.md` of a note; None keeps it in Markdown links alone. `displayed`: a
+    display follows. A Markdown path with a colon begins with `./` or `../`, or it would be a URL.
+    """
     keeps_md = style == "markdown" if extension is None else extension
     name, relative = target.rpartition("/")[2], _relative(parent(source), target)
     spellings = [str(target)]
     if link_format == "shortest" and len(names.named(name)) == 1:
         spellings.insert(0, name)
     elif link_format == "relative":
-        # `Note` beside the source would be caught by a `Note.md` in the root: then the dot is
-        # needed.
+        # A `Note.md` in the root would win over a `Note` beside the source: then the dot is needed.
         spellings[:0] = [relative] if relative.startswith("../") else [relative, "./" + relative]
     path = _first_that_leads(names, target, source, spellings, extension=keeps_md)
-    if path is None or style == "wiki":
-        return (
-            path if path is not None and wiki_holds(path + subpath, displayed=displayed) else None
-        )
+    if path is None:
+        return None
+    if style == "wiki":
+        return path if wiki_holds(path + subpath, displayed=displayed) else None
     if ":" not in path + subpath or is_relative(path):
         return path
     dotted = relative if is_relative(relative) else "./" + relative
@@ -180,7 +201,7 @@ def _first_that_leads(
     return None
 
 
-def generate(
+def generate_link(
     names: Names,
     target: VaultPath,
     source: str,
@@ -190,18 +211,21 @@ def generate(
     display: str = "",
     in_table: bool = False,
 ) -> str:
-    """A new link from `source` to `target`, one of `names`, as the app writes it, in Markdown if no
-    wikilink holds it (semantics 1.7; LINK-20 to LINK-28). It shows `display`; `in_table` escapes
-    its pipes. Raises: InvalidName."""
+    """Return a new link from `source` to `target` as the app writes it (LINK-20 to LINK-28).
+
+    `target` is one of `names`; where no wikilink can contain it, it gets a Markdown link. The link
+    shows `display`, if there is one; `in_table` escapes its pipes (semantics 1.7). Raises:
+    InvalidName when no link can reach the file.
+    """
     bang, name, pipe = "!" if embed else "", basename(target), r"\|" if in_table else "|"
     if not settings.use_markdown_links:
         path = write_path(names, target, source, "wiki", settings.new_link_format, displayed=True)
-        shown = display or (name if path is not None and "/" in path and not embed else "")
-        shown = "" if shown == path else shown
-        if path is not None and not shown and wiki_holds(path):
+        text = display or (name if path is not None and "/" in path and not embed else "")
+        text = "" if text == path else text
+        if path is not None and not text and wiki_holds(path):
             return f"{bang}[[{path}]]"
-        if path is not None and wiki_displays(shown):
-            return f"{bang}[[{path}{pipe}{shown}]]"
+        if path is not None and wiki_displays(text):
+            return f"{bang}[[{path}{pipe}{text}]]"
     path = write_path(names, target, source, "markdown", settings.new_link_format)
     if path is None:
         raise InvalidName(
@@ -214,48 +238,60 @@ def generate(
 
 
 def wiki_holds(target: str, *, displayed: bool = False) -> bool:
-    """Whether `[[target]]` or `[[target|…]]` is read back as exactly this target, and changes
-    nothing around it."""
+    """Return whether `[[target]]` or `[[target|…]]` is read back as exactly this target.
+
+    Such a link must change nothing around it either.
+    """
     return _WIKI_BREAKS.search(target) is None and (displayed or not target.endswith("]"))
 
 
 def wiki_displays(display: str) -> bool:
-    """Whether a wikilink can show this text."""
+    """Return whether a wikilink can show this text."""
     return bool(display) and _DISPLAY_BREAKS.search(display) is None
 
 
 def destination(target: str) -> str:
-    """`target` (path and subpath) as the destination of a Markdown link, with only what breaks the
-    syntax encoded."""
+    """Return `target` (path and subpath) as the destination of a Markdown link.
+
+    Only characters that break the syntax are encoded.
+    """
     angle = not is_balanced(target)
-    text = encoded(target, angle=angle)
+    text = encode_destination(target, angle=angle)
     return f"<{text}>" if angle else text
 
 
-def encoded(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
-    """A part of a destination, without the `<…>` around the whole; `ascii_only` encodes other
-    scripts too."""
+def encode_destination(text: str, *, angle: bool = False, ascii_only: bool = False) -> str:
+    """Return a part of a destination, without the `<…>` around the whole.
+
+    `ascii_only` encodes other scripts, too, as some programs write them.
+    """
     text = (_ANGLE_BREAKS if angle else _BARE_BREAKS).sub(_percent, text)
     text = _ENTITY.sub("&amp;", text)
     return _NOT_ASCII.sub(_percent, text) if ascii_only else text
 
 
 def markdown_label(text: str, *, in_table: bool = False) -> str:
-    """`text` in the brackets of a Markdown link, without line breaks, with brackets escaped if they
-    would change it."""
-    label = _WHITE_SPACE.sub(lambda found: " " if _LINE_BREAK.search(found[0]) else found[0], text)
+    """Return `text` for the brackets of a Markdown link.
+
+    Line breaks become spaces, and brackets are escaped if they would change the link.
+    """
+    label = _WHITE_SPACE.sub(lambda run: " " if _LINE_BREAK.search(run[0]) else run[0], text)
     if not is_balanced(label, "[]") or "[[" in "[" + label or label.endswith("\\"):
         label = _LABEL_BREAKS.sub(r"\\\g<0>", label)
     return label.replace("|", r"\|") if in_table else label
 
 
 def _relative(folder: str, target: str) -> str:
-    """`target` as seen from `folder`: `../` where needed, nothing in front of what lies below."""
+    """Return `target` as seen from `folder`: `../` where needed, nothing before what lies below
+    it."""
     return posixpath.relpath(f"/{target}", f"/{folder}")
 
 
 def is_balanced(text: str, pair: str = "()") -> bool:
-    """Whether each bracket has a partner; a destination where one has none must stand in `<…>`."""
+    """Return whether each bracket has a partner.
+
+    A destination with a bracket that has no partner must stand in `<…>`.
+    """
     depth = 0
     for char in text:
         if char == pair[0]:
@@ -267,8 +303,8 @@ def is_balanced(text: str, pair: str = "()") -> bool:
     return depth == 0
 
 
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))
 
 
 _WIKI_BREAKS = re.compile(r"^\[|\||\[\[|\]\]|%%|[\x00-\x1f\x7f]")

@@ -94,7 +94,8 @@ def text_edits(body: str, find: Callable[[str], Iterable[Edit]]) -> Iterator[Edi
     for text in (card.text for card in read(body).cards):
         if text is not None:
             yield from (
-                Edit(text.place(edit.span), text.written(edit.text)) for edit in find(text.value)
+                Edit(text.place(edit.span), text.write_quoted(edit.text))
+                for edit in find(text.value)
             )
 
 

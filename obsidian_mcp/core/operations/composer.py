@@ -9,8 +9,9 @@ from obsidian_mcp.core.files.catalog import Content, FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links import link_spans
-from obsidian_mcp.core.links.resolve import generate, resolve
-from obsidian_mcp.core.links.rewrite import After, Extraction, in_order, joined
+from obsidian_mcp.core.links.extraction import Extraction
+from obsidian_mcp.core.links.resolve import generate_link, resolve
+from obsidian_mcp.core.links.rewrite import After, join_by_file, order_edits
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, End, Left, apply
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
@@ -161,7 +162,7 @@ def extract(
     found_names = After(vault.catalog, {}, [target])
     notes = footnotes.divide(parsed, span)
     extraction = Extraction(vault.catalog, found_names, vault.settings, parsed, span, source.path, target, notes)
-    own = extraction.own_edits(link_spans.read_note(source.path, parsed))
+    own = extraction.own_edits(link_spans.read_note_referrer(source.path, parsed))
     moved = _moved(body, span, own.edits, notes, before.text.newline)
     there = vault.read_text(existing) if existing is not None else None
     text = moved if there is None else footnotes.renamed(moved, there.text.body)
@@ -172,19 +173,19 @@ def extract(
     planned = list(extraction.others_edits(referrers))
     if existing is None and vault.catalog.named(target.rpartition("/")[2]):
         others, displaced, unseen = displaced_links(vault, target)
-        contents, planned = {**contents, **others}, joined([*planned, *displaced])
+        contents, planned = {**contents, **others}, join_by_file([*planned, *displaced])
         warnings += unseen
     here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
     stays = here.get(source.path, ())
     kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
     link = ""
     if left != "nothing":
-        link = generate(found_names, target, source.path, settings=vault.settings, embed=left == "embed")
+        link = generate_link(found_names, target, source.path, settings=vault.settings, embed=left == "embed")
         link = _marker(parsed, span) + link
     left_edit = _left(body, span, link, kept)
     rewriting = applied(contents, [edited._replace(edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
-    remaining = apply(body, in_order([*stays, left_edit, *gone]))
+    remaining = apply(body, order_edits([*stays, left_edit, *gone]))
     left_behind = rewritten(before, remaining)
     own_files, created = [left_behind], []
     if there is None:

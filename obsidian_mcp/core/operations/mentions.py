@@ -11,7 +11,7 @@ from typing import NamedTuple
 from obsidian_mcp.core.files.catalog import FileEntry, Names
 from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.links.resolve import generate, resolve
+from obsidian_mcp.core.links.resolve import generate_link, resolve
 from obsidian_mcp.core.note import drawing, parser
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.parser import Note
@@ -200,7 +200,9 @@ def linked(
 
 def _spellings(names: Names, settings: AppSettings, target: VaultPath, path: VaultPath, text: str) -> list[str]:
     """The links that show a text, by how they are tried: for text, and for the cell of a table."""
-    found = (generate(names, target, path, settings=settings, display=text, in_table=cell) for cell in (False, True))
+    found = (
+        generate_link(names, target, path, settings=settings, display=text, in_table=cell) for cell in (False, True)
+    )
     return list(dict.fromkeys(found))
 
 

@@ -102,10 +102,10 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
     parsed = parser.parse(content.text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
-        found = rename_part.plan_heading(vault.catalog, entry.path, parsed, place.heading, text, referrers)
+        found = rename_part.plan_heading(vault.catalog, entry.path, parsed, place.heading, text, referrers=referrers)
     else:
         old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
-        found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers)
+        found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers=referrers)
     links = applied(contents, found)
     after = next((file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body)
     bookmarks = _lost_part_bookmarks(vault, entry.path, parsed, after)
@@ -244,7 +244,7 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
         if extension(path) in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
             contents[path] = content = vault.read(entry)
             if content.is_text:
-                referrers.append(link_spans.read(path, content.text.body))
+                referrers.append(link_spans.read_referrer(path, content.text.body))
     return contents, referrers
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
-from obsidian_mcp.core.links.resolve import generate, link_key, resolve
+from obsidian_mcp.core.links.resolve import generate_link, link_key, resolve
 from obsidian_mcp.core.note.links import decode, find_destination, split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
@@ -94,7 +94,7 @@ def test_a_link_is_written_as_the_table_says(group: dict[str, Any], case: dict[s
     names = catalog([*group["files"], case["source"]])
 
     def written() -> str:
-        return generate(
+        return generate_link(
             names,
             VaultPath(case["target"]),
             case["source"],
@@ -150,7 +150,7 @@ def test_what_is_written_leads_back_to_the_file(
     source, target = data.draw(st.sampled_from(paths)), data.draw(st.sampled_from(paths))
     app = AppSettings(new_link_format=link_format, use_markdown_links=markdown)
     try:
-        link = generate(names, target, source, settings=app)
+        link = generate_link(names, target, source, settings=app)
     except InvalidName:
         # Only a name that no link can hold, an extension that is missing, or a twin under another normal form.
         name = target.rpartition("/")[2]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
-from obsidian_mcp.core.links.link_spans import Referrer, read
+from obsidian_mcp.core.links.link_spans import Referrer, read_referrer
 from obsidian_mcp.core.links.rename_heading import plan_block, plan_heading
 from obsidian_mcp.core.links.resolve import link_key, resolve
 from obsidian_mcp.core.links.rewrite import After, FileEdits, folder_moves, link_keys, plan
@@ -40,7 +40,7 @@ def catalog(files: Iterable[str]) -> Catalog:
 
 
 def referrers(files: Mapping[str, str]) -> list[Referrer]:
-    return [read(VaultPath(path), body) for path, body in files.items()]
+    return [read_referrer(VaultPath(path), body) for path, body in files.items()]
 
 
 def candidates(files: Mapping[str, str], moves: Mapping[VaultPath, VaultPath]) -> list[Referrer]:
@@ -143,7 +143,7 @@ def leads(names: Catalog, referrer: Referrer, at: str) -> list[tuple[str | None,
 
 def without_links(body: str, referrer: Referrer) -> list[str]:
     """What stands between the links and card paths, and the subpath and title inside of each."""
-    spans = [place.edit(place.link.span, "").span for place in referrer.places if place.found]
+    spans = [place.edit(place.link.span, "").span for place in referrer.places if place.is_certain]
     spans += [card.path.span for card in referrer.card_paths]
     parts, done = [], 0
     for span in sorted(spans, key=lambda span: span.start):
@@ -167,14 +167,14 @@ def test_every_link_leads_where_it_led_and_all_else_stays(
         old: VaultPath(new if not old.endswith(".canvas") else new + ".canvas")
         for old, new in zip(moved, targets, strict=True)
     }
-    before = {path: read(VaultPath(path), body) for path, body in files.items()}
+    before = {path: read_referrer(VaultPath(path), body) for path, body in files.items()}
     planned = list(plan(names, moves, before.values(), settings=AppSettings(new_link_format=link_format)))
     unwritten = {plan.path: {skip.original for skip in plan.skipped} for plan in planned}
     bodies = {**files, **rewritten(files, planned)}
     after_names = catalog(moves.get(VaultPath(path), VaultPath(path)) for path in files)
     for path, referrer in before.items():
         home = moves.get(VaultPath(path), VaultPath(path))
-        after = read(home if path.endswith(".md") == home.endswith(".md") else VaultPath(path), bodies[path])
+        after = read_referrer(home if path.endswith(".md") == home.endswith(".md") else VaultPath(path), bodies[path])
         led, lead = leads(names, referrer, path), leads(after_names, after, home)
         assert len(led) == len(lead)
         for (target, written), (now, rewritten_) in zip(led, lead, strict=True):

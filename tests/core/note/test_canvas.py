@@ -23,7 +23,7 @@ def written(body: str, quoted: Quoted, old: str, new: str) -> str:
     """`body` with the one occurrence of `old` in a quoted text replaced."""
     at = quoted.value.index(old)
     place = quoted.place(Span(at, at + len(old)))
-    return body[: place.start] + quoted.written(new) + body[place.end :]
+    return body[: place.start] + quoted.write_quoted(new) + body[place.end :]
 
 
 @pytest.mark.parametrize("body", ["", " \n", "{}", '{"nodes": []}', '{"edges": [], "metadata": {"a": [1]}}'])
@@ -131,7 +131,7 @@ def test_any_part_of_any_json_text_can_be_replaced(
     quoted = read_json(body, Span(5, len(body) - 4), ascii_only=ascii_only)
     assert quoted.value == text
     place = quoted.place(Span(start, end))
-    after = body[: place.start] + quoted.written(new) + body[place.end :]
+    after = body[: place.start] + quoted.write_quoted(new) + body[place.end :]
     assert json.loads(after) == ["", text[:start] + new + text[end:], 1]
 
 
