@@ -206,7 +206,7 @@ def test_links_follow_a_renamed_heading_as_the_table_says(case: dict[str, Any]) 
     path = VaultPath(case["note"])
     parsed = parse(files[path])
     heading = [heading for heading in parsed.outline if heading.text == case["heading"]][case["nth"]]
-    planned = list(plan_heading(catalog(files), path, parsed, heading, case["to"], referrers(files)))
+    planned = list(plan_heading(catalog(files), path, parsed, heading, case["to"], referrers=referrers(files)))
     assert rewritten(files, planned) == case["expected"]
     assert [skip.original for plan in planned for skip in plan.skipped] == case.get("skipped", [])
 
@@ -215,7 +215,9 @@ def test_links_follow_a_renamed_heading_as_the_table_says(case: dict[str, Any]) 
 def test_links_follow_a_renamed_block_as_the_table_says(case: dict[str, Any]) -> None:
     files: dict[str, str] = case["files"]
     path = VaultPath(case["note"])
-    planned = plan_block(catalog(files), path, parse(files[path]), case["block"], case["to"], referrers(files))
+    planned = plan_block(
+        catalog(files), path, parse(files[path]), case["block"], case["to"], referrers=referrers(files)
+    )
     assert rewritten(files, planned) == case["expected"]
 
 
@@ -223,14 +225,14 @@ def test_links_follow_a_renamed_block_as_the_table_says(case: dict[str, Any]) ->
 def test_a_heading_is_one_line_of_text(text: str) -> None:
     parsed = parse("# A\n")
     with pytest.raises(InvalidName):
-        plan_heading(catalog(["N.md"]), VaultPath("N.md"), parsed, parsed.outline[0], text, [])
+        plan_heading(catalog(["N.md"]), VaultPath("N.md"), parsed, parsed.outline[0], text, referrers=[])
 
 
 @pytest.mark.parametrize(("old", "new"), [("a", "x y"), ("a", ""), ("a", "B"), ("gone", "x")])
 def test_a_block_id_is_a_word_that_no_other_block_has(old: str, new: str) -> None:
     parsed = parse("text ^a\n\nmore ^b\n")
     with pytest.raises(InvalidName):
-        plan_block(catalog(["N.md"]), VaultPath("N.md"), parsed, old, new, [])
+        plan_block(catalog(["N.md"]), VaultPath("N.md"), parsed, old, new, referrers=[])
 
 
 HEADINGS = st.lists(st.tuples(st.integers(1, 3), st.sampled_from("ABCX")), min_size=1, max_size=7)
@@ -247,7 +249,7 @@ def test_every_subpath_leads_to_the_heading_it_led_to(
     path, parsed = VaultPath("N.md"), parse(files["N.md"])
     heading = data.draw(st.sampled_from(parsed.outline))
     new = data.draw(st.sampled_from("ABCXY"))
-    planned = list(plan_heading(catalog(files), path, parsed, heading, new, referrers(files)))
+    planned = list(plan_heading(catalog(files), path, parsed, heading, new, referrers=referrers(files)))
     after = parse(apply(files[path], planned[0].edits))
     unwritten = {skip.original for skip in planned[0].skipped}
     assert [(heading.level, heading.line) for heading in after.outline] == [
