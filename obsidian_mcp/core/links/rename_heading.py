@@ -75,7 +75,7 @@ def plan_heading(
         raise InvalidName("The heading is empty. Edit its line instead.")
     outline = _Outline(parsed.outline, parsed.outline.index(heading), text)
     own_edit = Edit(Span(start, start + len(heading.text)), text)
-    return _plan(names, path, outline.rename, referrers, own_edit)
+    return _plan(names, path, outline.rename_segments, referrers, own_edit)
 
 
 def plan_block(
@@ -101,13 +101,13 @@ def plan_block(
     if any(block.id.lower() == new.lower() != old.lower() for block in parsed.block_ids):
         raise InvalidName(f"The note has a block ^{new} already. Choose another id.")
 
-    def rename(parts: list[str]) -> list[str] | None:
+    def rename_segments(parts: list[str]) -> list[str] | None:
         return [*parts[:-1], "^" + new] if parts[-1].strip().lower() == "^" + old.lower() else None
 
     written = id_span(parsed.body, blocks[-1])
     if written is None:
         raise InvalidName(f"The place of ^{old} in the note is not certain. Edit its line instead.")
-    return _plan(names, path, rename, referrers, Edit(written, new))
+    return _plan(names, path, rename_segments, referrers, Edit(written, new))
 
 
 class _Outline(NamedTuple):
@@ -117,7 +117,7 @@ class _Outline(NamedTuple):
     at: int
     text: str
 
-    def rename(self, parts: list[str]) -> list[str] | None:
+    def rename_segments(self, parts: list[str]) -> list[str] | None:
         """Return the segments that lead afterwards where `parts` lead now; None where they stay.
 
         Raises: Unwritable.
@@ -169,18 +169,22 @@ class _Outline(NamedTuple):
 
 
 def _plan(
-    names: Names, path: VaultPath, rename: RenameSegments, referrers: Iterable[Referrer], own: Edit
+    names: Names,
+    path: VaultPath,
+    rename_segments: RenameSegments,
+    referrers: Iterable[Referrer],
+    own: Edit,
 ) -> Iterator[FileEdits]:
     def rewrite_link(place: LinkPlace, source: VaultPath) -> list[Edit]:
         leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
-        return _rewrite_link(place, rename) if leads_here else []
+        return _rewrite_link(place, rename_segments) if leads_here else []
 
     def rewrite_card(card: CardPath) -> list[Edit]:
         subpath = card.subpath
         if subpath is None or names.at(card.path.value) != path:
             return []
         before = segments(subpath.value)
-        after = rename(before) if before else None
+        after = rename_segments(before) if before else None
         if after is None or after == before:
             return []
         whole = Span(0, len(subpath.value))
@@ -199,14 +203,14 @@ def _plan(
             yield file
 
 
-def _rewrite_link(place: LinkPlace, rename: RenameSegments) -> list[Edit]:
+def _rewrite_link(place: LinkPlace, rename_segments: RenameSegments) -> list[Edit]:
     """Return the edits of a link's segments.
 
     Raises: Unwritable.
     """
     link = place.link
     before = segments(link.subpath)
-    after = rename(before) if before else None
+    after = rename_segments(before) if before else None
     if after is None or after == before:
         return []
     place.check_certain()
