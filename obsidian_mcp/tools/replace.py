@@ -8,8 +8,9 @@ from functools import partial
 from typing import Annotated
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.expressions.budget import Budget
 from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
-from obsidian_mcp.core.expressions.values import Budget, ExpressionError
+from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.note import canvas, edits
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.operations import bulk

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Scope
-from obsidian_mcp.core.expressions.values import UNITS, Date, Duration, Value, day_of
+from obsidian_mcp.core.expressions.values import Value
 
 from .dates import relative_text, total
 from .method import STRING, Method, Parameter

@@ -8,16 +8,10 @@ from datetime import datetime
 
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.calendar.clock import read_zone
-from obsidian_mcp.core.expressions import values
+from obsidian_mcp.core.expressions import dates
+from obsidian_mcp.core.expressions.dates import DAY_MS, UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.javascript import round_half_up
-from obsidian_mcp.core.expressions.values import (
-    DAY_MS,
-    UNITS,
-    Date,
-    Duration,
-    ExpressionError,
-    shift,
-)
+from obsidian_mcp.core.expressions.values import ExpressionError
 
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})?(\d{2})?", re.ASCII)
 _TERM = re.compile(r"\s*+([+-]?)\s*+(\d+(?:\.\d+)?|\.\d+)\s*([A-Za-z]+)\s*,?", re.ASCII)
@@ -52,7 +46,7 @@ def parse_date(text: str) -> Date | None:
         moment = written.moment
         if written.zone:
             zone = read_zone(written.zone.strip())
-            return values.from_milliseconds(Date(moment.replace(tzinfo=zone)).milliseconds)
+            return dates.from_milliseconds(Date(moment.replace(tzinfo=zone)).milliseconds)
     except (ValueError, OverflowError, ExpressionError):
         return None
     return Date(moment, has_time=written.hour != "")
@@ -118,10 +112,10 @@ def total(duration: Duration, unit: str) -> float:
     days = duration.weeks * 7 + duration.days + duration.time_ms / DAY_MS
     months = duration.years * 12 + duration.months
     if unit == "years":
-        return months / 12 + days / values.YEAR_DAYS
+        return months / 12 + days / dates.YEAR_DAYS
     if unit == "months":
-        return months + days / values.MONTH_DAYS
-    return duration.total_ms / values.UNIT_MS[unit]
+        return months + days / dates.MONTH_DAYS
+    return duration.total_ms / dates.UNIT_MS[unit]
 
 
 def humanize(duration: Duration) -> str:

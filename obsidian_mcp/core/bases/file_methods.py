@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from obsidian_mcp.core.expressions.budget import ITEM_UNITS
+from obsidian_mcp.core.expressions.dates import from_nanoseconds
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import (
-    ITEM_UNITS,
-    File,
-    LinkValue,
-    Value,
-    WrittenLink,
-    from_nanoseconds,
-)
+from obsidian_mcp.core.expressions.values import File, LinkValue, Value
+from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.note.links import shown, split_subpath
 from obsidian_mcp.core.text.tags import covers
 from obsidian_mcp.core.text.vault_path import basename

@@ -11,16 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from obsidian_mcp.core.expressions.dates import Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Scope
-from obsidian_mcp.core.expressions.values import (
-    Date,
-    Duration,
-    ExpressionError,
-    File,
-    LinkValue,
-    Value,
-    day_of,
-)
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.note.links import split_subpath
 
 from .dates import parse_date, parse_duration

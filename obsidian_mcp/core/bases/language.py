@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import (
     NO_VARIABLES,
     Compiler,
@@ -24,14 +25,7 @@ from obsidian_mcp.core.expressions.syntax import (
     Name,
     Node,
 )
-from obsidian_mcp.core.expressions.values import (
-    Date,
-    Duration,
-    ExpressionError,
-    File,
-    LinkValue,
-    Value,
-)
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 
 from .date_methods import DATE_FIELDS, DATES, DURATION_FIELDS
 from .file_methods import FILE_FIELDS, FILES, LINKS, TAGS, properties

@@ -7,9 +7,11 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from obsidian_mcp.core.expressions.budget import ITEM_UNITS
+from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.javascript import slice_bounds
-from obsidian_mcp.core.expressions.values import ITEM_UNITS, Date, File, LinkValue, Value
+from obsidian_mcp.core.expressions.values import File, LinkValue, Value
 from obsidian_mcp.core.text.tags import covers
 
 from .method import NUMBER, STRING, Body, Method, Parameter

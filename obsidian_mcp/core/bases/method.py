@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import Date, ExpressionError, LinkValue, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.core.text.text import write_count
 
 from .values import type_name

@@ -6,18 +6,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Context, Evaluate, Scope
 from obsidian_mcp.core.expressions.javascript import divide, remainder
 from obsidian_mcp.core.expressions.values import (
     MAX_VALUE_DEPTH,
-    UNITS,
-    Date,
-    Duration,
     ExpressionError,
     File,
     LinkValue,
     Value,
-    day_of,
 )
 from obsidian_mcp.core.text.collation import natural_key
 

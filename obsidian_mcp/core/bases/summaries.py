@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from obsidian_mcp.core.expressions.dates import Date
 from obsidian_mcp.core.expressions.evaluate import Context, Scope, compile_expression
 from obsidian_mcp.core.expressions.javascript import round_half_up
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
-from obsidian_mcp.core.expressions.values import Date, File, Value
+from obsidian_mcp.core.expressions.values import File, Value
 
 from .base_file import Base
 from .dates import difference

@@ -8,19 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from obsidian_mcp.core.calendar import iso
+from obsidian_mcp.core.expressions.budget import ITEM_UNITS
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.regexps import RegExpValue
-from obsidian_mcp.core.expressions.values import (
-    ITEM_UNITS,
-    Date,
-    Duration,
-    File,
-    LinkValue,
-    Value,
-    check_depth,
-    from_json,
-)
+from obsidian_mcp.core.expressions.values import File, LinkValue, Value, check_depth, from_json
 from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 
 from .dates import humanize, parse_date

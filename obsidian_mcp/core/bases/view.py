@@ -15,28 +15,18 @@ from obsidian_mcp.core.expressions.answer import (
     RowGroup,
     cell_of,
 )
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import (
     Context,
     Evaluate,
-    KeyedRows,
     Scope,
-    SortBy,
     compile_expression,
     evaluate_or_error,
-    filter_rows,
-    group_rows,
-    sort_rows,
 )
 from obsidian_mcp.core.expressions.regexps import RegExpValue
+from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
-from obsidian_mcp.core.expressions.values import (
-    Date,
-    Duration,
-    ExpressionError,
-    File,
-    LinkValue,
-    Value,
-)
+from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.text.table_file import read_rows
 from obsidian_mcp.core.text.text import write_count
 
@@ -300,7 +290,7 @@ def _warnings(context: Context) -> list[str]:
     """Return the warnings of a query, and how many files failed in its filters."""
     counted = [
         f"Failed to evaluate a filter: {message} ({write_count(count, 'file')} left out)"
-        for step, message, count in context.problems.counted()
+        for step, message, count in context.problems.list_counts()
         if step == FILTER_STEP
     ]
     return context.problems.notes + counted

@@ -14,8 +14,10 @@ from obsidian_mcp.core.dataview.records import (
 )
 from obsidian_mcp.core.dataview.values import ExternalLink, link_text
 from obsidian_mcp.core.expressions.answer import Cell, CellWriters, cell_of
+from obsidian_mcp.core.expressions.budget import ITEM_UNITS
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Context, Function
-from obsidian_mcp.core.expressions.values import ITEM_UNITS, Date, Duration, LinkValue, Value
+from obsidian_mcp.core.expressions.values import LinkValue, Value
 
 
 def make_cell(value: Value, context: Context) -> Cell:

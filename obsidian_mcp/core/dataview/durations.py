@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from obsidian_mcp.core.calendar import luxon
+from obsidian_mcp.core.expressions.dates import UNIT_MS, UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.javascript import number_text, shown_decimal
-from obsidian_mcp.core.expressions.values import UNIT_MS, UNITS, Date, Duration, shift
 
 
 def _in_one(larger: str, smaller: str) -> float:

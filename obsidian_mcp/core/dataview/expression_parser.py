@@ -16,8 +16,8 @@ import regex
 from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.scanner import LINK, Missing, ReadItem, Scanner
 from obsidian_mcp.core.expressions import syntax
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.syntax import Node
-from obsidian_mcp.core.expressions.values import Date, Duration
 from obsidian_mcp.errors import QueryInvalid
 
 MAX_NESTING = 50

@@ -17,15 +17,9 @@ from obsidian_mcp.core.calendar.clock import on_the_clock, read_zone, shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalize
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import (
-    Date,
-    Duration,
-    ExpressionError,
-    LinkValue,
-    Value,
-    from_json,
-)
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value, from_json
 
 LONGEST_INTEGER = 300
 """Whole numbers of this many characters, or more, are read as JavaScript reads them.

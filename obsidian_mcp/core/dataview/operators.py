@@ -10,16 +10,9 @@ from obsidian_mcp.core.dataview.pages import run_of
 from obsidian_mcp.core.dataview.records import ObjectRecord
 from obsidian_mcp.core.dataview.values import compare, equal, is_true, type_name, value_text
 from obsidian_mcp.core.expressions import javascript
+from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
-from obsidian_mcp.core.expressions.values import (
-    UNITS,
-    Date,
-    Duration,
-    ExpressionError,
-    LinkValue,
-    Value,
-    shift,
-)
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 
 ApplyOperator = Callable[[Value, Value, Context], Value]
 

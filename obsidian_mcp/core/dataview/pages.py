@@ -27,16 +27,9 @@ from obsidian_mcp.core.dataview.records import (
 from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.dataview.values import file_title
 from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
+from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
 from obsidian_mcp.core.expressions.evaluate import Context
-from obsidian_mcp.core.expressions.values import (
-    Date,
-    File,
-    LinkValue,
-    Value,
-    day_of,
-    from_json,
-    from_nanoseconds,
-)
+from obsidian_mcp.core.expressions.values import File, LinkValue, Value, from_json
 from obsidian_mcp.core.note.links import shown
 
 _TAG_KEYS = ("tags", "tag")

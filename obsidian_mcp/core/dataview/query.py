@@ -21,9 +21,9 @@ from obsidian_mcp.core.dataview.task_answer import task_answer
 from obsidian_mcp.core.dataview.values import is_true, order_key, type_name, value_text
 from obsidian_mcp.core.dataview.vault_view import DataviewVault
 from obsidian_mcp.core.expressions.answer import Cell, Column, Page, QueryAnswer
-from obsidian_mcp.core.expressions.evaluate import (
-    Evaluate,
-    Scope,
+from obsidian_mcp.core.expressions.dates import Date
+from obsidian_mcp.core.expressions.evaluate import Evaluate, Scope
+from obsidian_mcp.core.expressions.rows import (
     SortBy,
     evaluate_rows,
     filter_rows,
@@ -33,7 +33,7 @@ from obsidian_mcp.core.expressions.evaluate import (
     sort_rows,
 )
 from obsidian_mcp.core.expressions.syntax import Binary, FieldAccess, Node
-from obsidian_mcp.core.expressions.values import Date, ExpressionError, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.core.note.query_blocks import (
     JAVASCRIPT_REFUSED,
     inline_expression,
@@ -176,7 +176,7 @@ class _Execution:
                     "A query has one FROM, directly after its header. Join sources by and, or."
                 )
         if rows and problems.failures - failures >= len(rows):
-            messages = [message for _, message, _ in problems.counted()]
+            messages = [message for _, message, _ in problems.list_counts()]
             self._refuse(_STEPS[type(command)], messages)
         return new_rows
 
@@ -281,7 +281,7 @@ class _Execution:
         named = self.query.columns[0]
         pairs = evaluate_rows(rows, compile_node(named.expression), self.run, "CALENDAR")
         if rows and not pairs:
-            messages = [message for _, message, _ in self.run.problems.counted()]
+            messages = [message for _, message, _ in self.run.problems.list_counts()]
             self._refuse("final data extraction", messages)
         dated = [(row, value) for row, value in pairs if isinstance(value, Date)]
         if len(dated) < len(pairs):
@@ -300,7 +300,7 @@ class _Execution:
         """Return the warnings of a query, and for each step how many rows failed in it."""
         notes = list(self.run.problems.notes)
         steps: dict[str, tuple[int, str]] = {}
-        for step, message, count in self.run.problems.counted():
+        for step, message, count in self.run.problems.list_counts():
             total, first = steps.get(step, (0, message))
             steps[step] = total + count, first
         notes += (

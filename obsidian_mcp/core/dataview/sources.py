@@ -17,7 +17,8 @@ from obsidian_mcp.core.dataview import literals, query_syntax
 from obsidian_mcp.core.dataview.characters import canonical_name
 from obsidian_mcp.core.dataview.pages import QueryRun, exact_tags
 from obsidian_mcp.core.dataview.records import IdentifiedRow
-from obsidian_mcp.core.expressions.values import Date, ExpressionError, Value, from_milliseconds
+from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.errors import QueryInvalid
 
 _WEB = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)

@@ -10,17 +10,11 @@ from typing import Any
 from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.dataview.durations import duration_text, in_unit
 from obsidian_mcp.core.dataview.settings import DataviewSettings
+from obsidian_mcp.core.expressions.budget import ITEM_UNITS, Budget
+from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.javascript import number_text
-from obsidian_mcp.core.expressions.values import (
-    ITEM_UNITS,
-    Budget,
-    Date,
-    Duration,
-    LinkValue,
-    Value,
-    check_depth,
-)
+from obsidian_mcp.core.expressions.values import LinkValue, Value, check_depth
 from obsidian_mcp.core.text.collation import compare_texts, exact_key, same_text
 
 ResolveLink = Callable[[LinkValue], str]

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.dataview.note_data import ListItemData
-from obsidian_mcp.core.expressions.values import Value, VaultView
+from obsidian_mcp.core.expressions.values import Value
+from obsidian_mcp.core.expressions.vault_view import VaultView
 
 
 class RawField(NamedTuple):

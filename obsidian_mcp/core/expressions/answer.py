@@ -7,17 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .values import ITEM_UNITS, ExpressionError, Value, check_depth
+from .budget import ITEM_UNITS
+from .values import ExpressionError, Value, check_depth
 
 if TYPE_CHECKING:
     from .evaluate import Context
 
 T = TypeVar("T")
+_EXPONENT_FROM = 1e21
+"""From here on a number is written with an exponent."""
 Cell = Any
 """JSON: null, boolean, number, text, list, object."""
 
 CellWriters = Mapping[type, Callable[[Value, "Context"], Cell]]
-"""How a language shows a value in a cell, by the value's type; null, numbers, texts, lists, objects are shared."""
+"""How a language shows a value in a cell, by the value's type.
+
+Null, numbers, texts, lists and objects are shown alike by all languages.
+"""
 
 
 class Page(NamedTuple):
@@ -32,9 +38,12 @@ class Page(NamedTuple):
 
 
 class Column(NamedTuple):
+    """A column of the answer."""
+
     id: str
     """Full id of a property, or the text of an expression."""
     name: str
+    """What a reader sees above it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ class RowGroup:
     groups: tuple[RowGroup, ...] | None = None
 
     def data(self) -> dict[str, Any]:
+        """Return the group as JSON; keys without content are left out."""
         groups = None if self.groups is None else [group.data() for group in self.groups]
         return {
             "key": self.key,
@@ -76,7 +86,7 @@ class QueryAnswer:
     """For each row of a table's page its line in the note."""
 
     def data(self) -> dict[str, Any]:
-        """The answer as JSON; keys without content are left out."""
+        """Return the answer as JSON; keys without content are left out."""
         data = {
             "kind": self.kind,
             "view": self.view,
@@ -97,9 +107,14 @@ def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cell_of(value: Value, cells: CellWriters, context: Context, depth: int = 0) -> Cell:
-    """A value as JSON, an error as `{"error": message}` (EXPR-57). Raises: ExpressionError if too deep or large."""
-    if (make := cells.get(type(value))) is not None:
-        return make(value, context)
+    """Return a value as JSON, an error as `{"error": message}` (EXPR-57).
+
+    `depth` is how many lists and objects the value stands in.
+    Raises: ExpressionError for what is nested too deep or too large.
+    """
+    write = cells.get(type(value))
+    if write is not None:
+        return write(value, context)
     if value is None or value is True or value is False:
         return value
     if isinstance(value, float | int):
@@ -122,7 +137,10 @@ def cell_of(value: Value, cells: CellWriters, context: Context, depth: int = 0) 
 
 
 def number_cell(number: float) -> Cell:
-    """A whole number without `.0`; what is not finite as text."""
-    if not math.isfinite(number):
-        return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
-    return int(number) if number == int(number) and abs(number) < 1e21 else number
+    """Return a whole number without `.0`, and what is not finite as text."""
+    if number != number:
+        return "NaN"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    is_plain = number == int(number) and abs(number) < _EXPONENT_FROM
+    return int(number) if is_plain else number

@@ -1,28 +1,33 @@
-"""Nodes become functions once per query, run once per row (EXPR-33 to EXPR-36); rows are filtered, sorted, grouped,
-flattened and limited (EXPR-51 to EXPR-55). A `Language` has what differs."""
+"""Evaluation: nodes become functions once per query, which run once per row (EXPR-33 to EXPR-36).
+
+What differs between the languages is in a `Language`; the evaluator knows none of them.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from obsidian_mcp.errors import QueryInvalid
 
 from . import syntax
-from .javascript import slice_bounds
-from .values import Budget, ExpressionError, LinkValue, Value, VaultView
+from .budget import Budget
+from .values import ExpressionError, LinkValue, Value
+from .vault_view import VaultView
 
 LINKS_REMEMBERED = 50_000
 """Links whose file one query remembers."""
 
 
 class Problems:
-    """What went wrong in single rows: distinct messages of a step with the number of rows (EXPR-50)."""
+    """What went wrong in single rows, and warnings about the whole query (EXPR-50).
+
+    Of a step each different message is kept, with the number of rows.
+    """
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -30,10 +35,12 @@ class Problems:
         """Warnings about the query as a whole, in order."""
 
     def record(self, step: str, message: str) -> None:
+        """Note that a row failed in a step."""
         self._counts[step, message] += 1
 
     @property
     def failures(self) -> int:
+        """How many rows failed, in all steps."""
         return self._counts.total()
 
     def note(self, warning: str) -> None:
@@ -41,8 +48,8 @@ class Problems:
         if warning not in self.notes:
             self.notes.append(warning)
 
-    def counted(self) -> list[tuple[str, str, int]]:
-        """Step, message and number of rows, in the order of first occurrence."""
+    def list_counts(self) -> list[tuple[str, str, int]]:
+        """Return step, message and number of rows, in the order of first occurrence."""
         return [(step, message, count) for (step, message), count in self._counts.items()]
 
 
@@ -66,7 +73,7 @@ class Context:
         self.resolve = lru_cache(LINKS_REMEMBERED)(self.vault.resolve)
 
     def follow(self, link: LinkValue) -> str | None:
-        """Path of the file that a link leads to."""
+        """Return the path of the file that a link leads to; None where it leads nowhere."""
         return self.resolve(link.path, link.source)
 
 
@@ -88,7 +95,7 @@ class Scope:
         """Parameters of the lambdas around, by name."""
 
     def within(self, variables: Mapping[str, Value]) -> Scope:
-        """The scope of a lambda's body: inner parameters hide outer ones."""
+        """Return the scope of a lambda's body: inner parameters hide outer ones."""
         return Scope(self.context, self.row, {**self.variables, **variables})
 
 
@@ -107,7 +114,10 @@ class Function:
     scope: Scope
 
     def __call__(self, *arguments: Value) -> Value:
-        """Missing arguments keep the value that the name has outside; further ones are left out."""
+        """Evaluate the body.
+
+        Missing arguments keep the value that the name has outside; further ones are left out.
+        """
         self.scope.context.budget.tick()
         return self.body(self.scope.within(dict(zip(self.parameters, arguments, strict=False))))
 
@@ -131,7 +141,10 @@ class Language:
     compile_field: Callable[
         [syntax.FieldAccess | syntax.IndexAccess, Compiler], Evaluate | None
     ] = lambda _node, _compiler: None
-    """A faster or different function for some accesses (`file.name` without a file object); None for all others."""
+    """A faster or different function for some accesses, such as `file.name` without a file object.
+
+    None for all others.
+    """
 
 
 @dataclass(frozen=True)
@@ -150,11 +163,12 @@ class Compiler:
             )
 
     def compile(self, node: syntax.Node, parameters: frozenset[str] = frozenset()) -> Evaluate:
-        """The function of a node in which `parameters` are bound too. Raises: QueryInvalid when nested too deep."""
-        language, inner = (
-            self.language,
-            Compiler(self.language, self.parameters | parameters, self.depth + 1),
-        )
+        """Return the function of a node in which `parameters` are bound too.
+
+        Raises: QueryInvalid when it is nested too deep.
+        """
+        language = self.language
+        inner = Compiler(language, self.parameters | parameters, self.depth + 1)
         match node:
             case syntax.Literal(value):
                 return lambda _: value
@@ -167,15 +181,8 @@ class Compiler:
             case syntax.Unary(operator, operand):
                 apply, of = language.unary[operator], inner.compile(operand)
                 return lambda scope: apply(of(scope), scope.context)
-            case syntax.Binary(operator, left, right):
-                first, second = inner.compile(left), inner.compile(right)
-                if operator in language.lazy:
-                    return language.lazy[operator](first, second)
-                combine = language.binary[operator]
-                if isinstance(right, syntax.Literal):  # the same for every row
-                    constant = right.value
-                    return lambda scope: combine(first(scope), constant, scope.context)
-                return lambda scope: combine(first(scope), second(scope), scope.context)
+            case syntax.Binary():
+                return inner.binary(node)
             case syntax.ListOf(nodes):
                 items = [inner.compile(item) for item in nodes]
 
@@ -196,19 +203,41 @@ class Compiler:
                 inside = inner.compile(body, frozenset(names))
                 return lambda scope: Function(names, inside, scope)
 
+    def binary(self, node: syntax.Binary) -> Evaluate:
+        """Return the function of an operator with two operands."""
+        first, second = self.compile(node.left), self.compile(node.right)
+        lazy = self.language.lazy.get(node.operator)
+        if lazy is not None:
+            return lazy(first, second)
+        combine = self.language.binary[node.operator]
+        if isinstance(node.right, syntax.Literal):  # the same for every row
+            constant = node.right.value
+            return lambda scope: combine(first(scope), constant, scope.context)
+        return lambda scope: combine(first(scope), second(scope), scope.context)
+
     def access(self, node: syntax.FieldAccess | syntax.IndexAccess) -> Evaluate:
-        """A field or an item of a value; null for a null index, whatever the value is: that may be an error."""
+        """Return the function of a field or an item of a value.
+
+        It is null for a null index, which is why that is evaluated first: what it is taken of may
+        be an error.
+        """
         of = self.compile(node.of)
         if isinstance(node, syntax.FieldAccess):
             get, name = self.language.field, node.name
             return lambda scope: get(of(scope), name, scope)
         by, get_item = self.compile(node.by), self.language.index
-        return lambda scope: (
-            None if (index := by(scope)) is None else get_item(of(scope), index, scope)
-        )
+
+        def access_item(scope: Scope) -> Value:
+            index = by(scope)
+            return None if index is None else get_item(of(scope), index, scope)
+
+        return access_item
 
     def name(self, name: str) -> Evaluate:
-        """A parameter where a lambda around binds the name, else what the language makes of it."""
+        """Return the function of a bare name.
+
+        It is a parameter where a lambda around binds the name, else what the language makes of it.
+        """
         outside = self.language.name_of(name)
         if name not in self.parameters:
             return outside
@@ -223,151 +252,17 @@ class Compiler:
 def compile_expression(
     node: syntax.Node, language: Language, parameters: frozenset[str] = frozenset()
 ) -> Evaluate:
-    """The function of a whole expression. Raises: QueryInvalid when it is nested too deep."""
+    """Return the function of a whole expression.
+
+    Raises: QueryInvalid when it is nested too deep.
+    """
     return Compiler(language).compile(node, parameters)
 
 
 def evaluate_or_error(evaluate: Evaluate, scope: Scope) -> Value | ExpressionError:
-    """The value, or the error as a value: for a cell."""
+    """Return the value, or the error as a value: for a cell."""
     try:
         return evaluate(scope)
     except ExpressionError as error:
-        return ExpressionError(
-            error.message
-        )  # without a traceback, which would keep every value in use
-
-
-T = TypeVar("T")
-ROW_ITEMS = 8
-"""List items that take as much memory as one more row."""
-
-OrderKey = Callable[[Value, bool], Any]
-"""(value, descending) -> something that Python compares; `descending` lets nulls stay last in both directions."""
-
-
-class SortBy(NamedTuple):
-    value: Evaluate
-    descending: bool = False
-
-
-class KeyedRows(NamedTuple):
-    """Neighbouring rows with one key. `key` is the value of the first."""
-
-    key: Value
-    rows: list[Scope]
-
-
-def filter_rows(
-    rows: Iterable[Scope], passes: Callable[[Scope], bool], context: Context, step: str
-) -> list[Scope]:
-    """The rows that pass, in order (EXPR-51)."""
-    kept = []
-    end_row = context.budget.end_row
-    for row in rows:
-        keep = False
-        try:
-            keep = passes(row)
-        except ExpressionError as error:
-            context.problems.record(step, error.message)
-        end_row(kept=keep)
-        if keep:
-            kept.append(row)
-    return kept
-
-
-def evaluate_rows(
-    rows: Sequence[Scope], value: Callable[[Scope], T], context: Context, step: str
-) -> list[tuple[Scope, T]]:
-    """Each row with a value of its own."""
-    found: list[tuple[Scope, T]] = []
-    for row in rows:
-        try:
-            found.append((row, value(row)))
-        except ExpressionError as error:
-            context.problems.record(step, error.message)
-        context.budget.end_row(kept=True)
-    return found
-
-
-def _add_keys(
-    rows: Sequence[Scope],
-    keys: Sequence[SortBy],
-    order_key: OrderKey,
-    context: Context,
-    step: str,
-    *,
-    keep_errors: bool,
-) -> list[tuple[Scope, list[tuple[Any, Value]]]]:
-    """Each row with order key and value of every key."""
-    found = []
-    for row in rows:
-        pairs: list[tuple[Any, Value]] = []
-        try:
-            for key in keys:
-                try:
-                    value = key.value(row)
-                    context.budget.hold(value)
-                    pairs.append((order_key(value, key.descending), value))
-                except ExpressionError:
-                    if not keep_errors:
-                        raise
-                    pairs.append((order_key(None, key.descending), None))
-            found.append((row, pairs))
-        except ExpressionError as error:
-            context.problems.record(step, error.message)
-        context.budget.end_row(kept=True)
-    return found
-
-
-def sort_rows(
-    rows: Sequence[Scope],
-    keys: Sequence[SortBy],
-    order_key: OrderKey,
-    context: Context,
-    step: str,
-    *,
-    keep_errors: bool = False,
-) -> list[Scope]:
-    """The rows by one key after the other, stable in both directions (EXPR-52). `keep_errors`: a failed key is null."""
-    found = _add_keys(rows, keys, order_key, context, step, keep_errors=keep_errors)
-    for place in reversed(range(len(keys))):
-        found.sort(key=lambda pair: pair[1][place][0], reverse=keys[place].descending)
-    return [row for row, _ in found]
-
-
-def group_rows(
-    rows: Sequence[Scope],
-    by: SortBy,
-    order_key: OrderKey,
-    context: Context,
-    step: str,
-    *,
-    keep_errors: bool = False,
-) -> list[KeyedRows]:
-    """Rows with equal order keys together, by key, then as the rows (EXPR-53). `keep_errors`: a failed key is null."""
-    found = _add_keys(rows, [by], order_key, context, step, keep_errors=keep_errors)
-    found.sort(key=lambda pair: pair[1][0][0], reverse=by.descending)
-    groups = [list(members) for _, members in groupby(found, key=lambda pair: pair[1][0][0])]
-    return [KeyedRows(members[0][1][0][1], [row for row, _ in members]) for members in groups]
-
-
-def flatten_rows(
-    rows: Sequence[Scope],
-    values: Evaluate,
-    extend: Callable[[Scope, Value], Scope],
-    context: Context,
-    step: str,
-) -> list[Scope]:
-    """One row for each item of a list; a value that is no list gives one row, an empty list none (EXPR-54)."""
-    flat: list[Scope] = []
-    for row, value in evaluate_rows(rows, values, context, step):
-        items = value if isinstance(value, list) else [value]
-        context.budget.hold([None] * (ROW_ITEMS * len(items)))
-        flat.extend(extend(row, item) for item in items)
-        context.budget.end_row(kept=True)
-    return flat
-
-
-def limit_rows(rows: Sequence[Scope], count: float) -> Sequence[Scope]:
-    """The first `count` rows; a negative count drops the last rows (EXPR-55)."""
-    return rows[: slice_bounds(len(rows), 0, count)[1]]
+        # without a traceback, which would keep every value that was in use when it was raised
+        return ExpressionError(error.message)

@@ -19,11 +19,18 @@ SPACES = (
 """What `trim` takes off, as an argument of `str.strip`."""
 _EXPONENT_FROM = 1e21
 """From here on JavaScript writes a number with an exponent."""
+_WHOLE_FROM = 2**52
+"""From here on every number is whole."""
+_MAX_FIXED_DIGITS = 100
 _CONTEXT = Context(prec=500)
+"""Digits enough for the largest number with 100 decimals."""
 
 
 def number_text(number: float) -> str:
-    """`50`, `0.1`, `1e+21`, `1e-7`, `Infinity`, `NaN`: Number::toString (EXPR-20)."""
+    """Return a number as `Number::toString` writes it (EXPR-20).
+
+    For example `50`, `0.1`, `1e+21`, `1e-7`, `Infinity`, `NaN`.
+    """
     if number != number:
         return "NaN"
     if math.isinf(number):
@@ -32,42 +39,51 @@ def number_text(number: float) -> str:
     mantissa, _, exponent = text.partition("e")
     if not exponent:
         return "0" if text == "-0" else text
-    return (
-        format(Decimal(text), "f") if -7 < int(exponent) < 21 else f"{mantissa}e{int(exponent):+d}"
-    )
+    if -7 < int(exponent) < 21:
+        return format(Decimal(text), "f")
+    return f"{mantissa}e{int(exponent):+d}"
 
 
 def round_half_up(number: float) -> float:
-    """`Math.round`: 2.5 is 3, -1.5 is -1 (EXPR-21)."""
-    if not math.isfinite(number) or abs(number) >= 2**52:
+    """Return `Math.round(number)`: 2.5 is 3, -1.5 is -1 (EXPR-21)."""
+    if not math.isfinite(number) or abs(number) >= _WHOLE_FROM:
         return number
     floor = math.floor(number)
     return float(floor + (number - floor >= 0.5))
 
 
 def to_fixed(number: float, digits: int) -> str:
-    """`toFixed`: the exact binary value, ties away from zero (EXPR-22). Raises: ExpressionError beyond 100 digits."""
-    if not 0 <= digits <= 100:
+    """Return `number.toFixed(digits)`: the exact binary value, ties away from zero (EXPR-22).
+
+    Raises: ExpressionError beyond 100 digits.
+    """
+    if not 0 <= digits <= _MAX_FIXED_DIGITS:
         raise ExpressionError("toFixed() digits argument must be between 0 and 100")
     if not math.isfinite(number) or abs(number) >= _EXPONENT_FROM:
         return number_text(number)
-    text = format(
-        Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT), "f"
-    )
+    rounded = Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT)
+    text = format(rounded, "f")
     return text.removeprefix("-") if number == 0 else text
 
 
 def shown_decimal(number: float, digits: int) -> Decimal:
-    """A finite number as `Intl.NumberFormat` rounds it: what its shortest text says, ties away from zero (EXPR-22)."""
+    """Return a finite number as `Intl.NumberFormat` rounds it (EXPR-22).
+
+    That is what its shortest text says, ties away from zero; `toFixed` rounds the binary value.
+    """
     return Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT)
 
 
 def cut_with(cut: Callable[[float], int]) -> Callable[[Any, float], float]:
-    """`Math.floor` and the like as a function of a language, whose first argument is left alone."""
+    """Return `Math.floor` or the like as a function of a language.
+
+    The first argument of such a function is the scope or the run, which is not needed.
+    """
     return lambda _, number: float(cut(number)) if math.isfinite(number) else number
 
 
 def divide(left: float, right: float) -> float:
+    """Return `left / right`, which is infinite or NaN for a division by zero."""
     if right:
         return left / right
     if not left or left != left:
@@ -76,29 +92,28 @@ def divide(left: float, right: float) -> float:
 
 
 def remainder(left: float, right: float) -> float:
-    """The sign is that of the left side."""
+    """Return `left % right`, whose sign is that of the left side."""
     if not right or math.isinf(left) or left != left or right != right:
         return math.nan
     return math.fmod(left, right)
 
 
 def slice_text(text: str, start: float, end: float | None = None) -> str:
-    """`slice`: negative indexes count from the end; indexes count UTF-16 units."""
+    """Return `text.slice(start, end)`: negative indexes count from the end, in UTF-16 units."""
     first, last = slice_bounds(utf16_length(text), start, end)
     return substring(text, first, last)
 
 
 def substring(text: str, first: int, last: int) -> str:
-    """The UTF-16 units from `first` to `last`, both in range."""
+    """Return the UTF-16 units from `first` to `last`, both in range."""
     if text.isascii() or utf16_length(text) == len(text):
         return text[first:last]
-    return text.encode("utf-16-le", "surrogatepass")[2 * first : 2 * last].decode(
-        "utf-16-le", "surrogatepass"
-    )
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units[2 * first : 2 * last].decode("utf-16-le", "surrogatepass")
 
 
 def slice_bounds(length: int, start: float, end: float | None) -> tuple[int, int]:
-    """First and last index of `slice(start, end)` in a list or text of this length (EXPR-24)."""
+    """Return first and last index of `slice(start, end)` in something of this length (EXPR-24)."""
     first = _bound(length, start)
     last = length if end is None else _bound(length, end)
     return first, max(first, last)
@@ -114,5 +129,9 @@ def _bound(length: int, index: float) -> int:
 
 
 def list_index(index: float) -> int | None:
-    """The place in a list that a number names; None for a fraction, a negative number and what is not finite."""
-    return int(index) if index >= 0 and index == index // 1 and not math.isinf(index) else None
+    """Return the place in a list that a number names.
+
+    None for a fraction, a negative number and what is not finite.
+    """
+    is_index = index >= 0 and index == index // 1 and not math.isinf(index)
+    return int(index) if is_index else None

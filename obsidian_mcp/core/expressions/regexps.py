@@ -1,4 +1,7 @@
-"""Regular expressions of JavaScript in functions, with `regexp.SECONDS` for a match and no state (EXPR-26)."""
+"""Regular expressions of JavaScript as a query's functions use them (EXPR-26).
+
+The search for one match takes at most `regexp.SECONDS`; there is no state between two calls.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ from typing import Any
 from obsidian_mcp.core.query import regexp
 from obsidian_mcp.core.text.text import Span
 
-from .values import Budget, ExpressionError
+from .budget import Budget
+from .values import ExpressionError
 
+_MAX_QUOTED = 100
+"""Characters of an expression in a message."""
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _TEMPLATE = re.compile(r"\$(?:([$&`'])|([0-9]{1,2})|<([^>]{0,200})>)")
 
@@ -25,7 +31,7 @@ class RegExpValue:
     flags: str = ""
 
     def __post_init__(self) -> None:
-        """Raises: ExpressionError when it cannot be read."""
+        """Raise ExpressionError when it cannot be read."""
         try:
             self._compile()
         except regexp.InvalidRegExp as problem:
@@ -34,11 +40,14 @@ class RegExpValue:
             ) from None
 
     def matches(self, text: str) -> bool:
-        """Whether it is found anywhere."""
+        """Return whether the expression is found anywhere."""
         return next(self._find(text), None) is not None
 
     def replace(self, text: str, template: str, *, everywhere: bool, budget: Budget) -> str:
-        """`template` may hold `$1`, `$&`, `$<name>`, `$$`, `` $` ``, `$'`."""
+        """Return the text with the first match, or every one, replaced by a template.
+
+        The template may hold `$1`, `$&`, `$<name>`, `$$`, `` $` ``, `$'`.
+        """
         parts: list[str] = []
         at = 0
         for span, new in self.replacements(text, template, budget):
@@ -51,84 +60,90 @@ class RegExpValue:
     def replacements(self, text: str, template: str, budget: Budget) -> Iterator[tuple[Span, str]]:
         """Yield every match, and the template filled in for it."""
         budget.charge(len(text))
-        for found in self._find(text):
-            yield (
-                Span(found.start(), found.end()),
-                expand(template, found, self._compile().groups, budget),
-            )
+        for match in self._find(text):
+            new = expand(template, match, self._compile().groups, budget)
+            yield Span(match.start(), match.end()), new
 
     def split(self, text: str, budget: Budget) -> list[str]:
-        """As `String.split`: what the groups captured stands between the parts, missing ones empty."""
+        """Return the parts of a text, as `String.split` does.
+
+        What the groups captured stands between the parts, missing ones empty.
+        """
         parts: list[str] = []
         budget.charge(len(text))
         at = 0
-        for found in self._find(text):
-            if found.start() == found.end() and found.end() in (at, len(text)):
+        for match in self._find(text):
+            if match.start() == match.end() and match.end() in (at, len(text)):
                 continue
-            parts.append(text[at : found.start()])
-            parts += (group or "" for group in found.groups())
-            budget.charge_items(1 + len(found.groups()))
-            at = found.end()
+            parts.append(text[at : match.start()])
+            parts += (group or "" for group in match.groups())
+            budget.charge_items(1 + len(match.groups()))
+            at = match.end()
         return [] if not text and self.matches(text) else [*parts, text[at:]]
 
     def _compile(self) -> regexp.RegExp:
         flags = self.flags
         source = self.source
         if "\\p" in source.lower() and not {"u", "v"} & set(flags):  # without them `\p` is a `p`
-            source = _ESCAPE.sub(lambda found: found[0][found[0] in ("\\p", "\\P") :], source)
+            source = _ESCAPE.sub(lambda escape: escape[0][escape[0] in ("\\p", "\\P") :], source)
         return regexp.translate(
             source, match_case="i" not in flags, multiline="m" in flags, dot_all="s" in flags
         )
 
     def _find(self, text: str) -> Iterator[Any]:
         pattern, at = self._compile().pattern, 0
-        # `finditer` looks a second time where it found the empty text; JavaScript goes on to the next character.
+        # `finditer` looks a second time where it found the empty text; JavaScript goes on to the
+        # next character.
         while at <= len(text):
             try:
-                found = regexp.search_within_limit(partial(pattern.search, text, at))
+                match = regexp.search_within_limit(partial(pattern.search, text, at))
             except TimeoutError:
                 raise ExpressionError(
-                    f"The regular expression /{self.source[:100]}/ ran for more than {regexp.SECONDS:g} s "
-                    "and was stopped."
+                    f"The regular expression /{self.source[:_MAX_QUOTED]}/ ran for more than "
+                    f"{regexp.SECONDS:g} s and was stopped."
                 ) from None
-            if found is None:
+            if match is None:
                 return
-            yield found
-            at = found.end() + (found.start() == found.end())
+            yield match
+            at = match.end() + (match.start() == match.end())
 
 
 def escape(text: str) -> str:
-    """A source that matches exactly this text."""
+    """Return a source that matches exactly this text."""
     return re.sub(r"[$()*+.?\[\\\]^{|}/]", r"\\\g<0>", text)
 
 
-def expand(template: str, found: Any, names: Sequence[str | None], budget: Budget) -> str:
-    """The replacement of a match, as in `String.replace`; `names` are those of the groups. Raises: ExpressionError."""
+def expand(template: str, match: Any, names: Sequence[str | None], budget: Budget) -> str:
+    """Return a replacement template filled in for one match, by the rules of `String.replace`.
+
+    `names` are those of the groups.
+    Raises: ExpressionError.
+    """
     budget.charge(len(template) + 1)
     if "$" not in template:
         return template
 
-    def charged(reference: re.Match[str]) -> str:
-        part = _part(reference, found, names)
+    def fill(reference: re.Match[str]) -> str:
+        part = _expand_reference(reference, match, names)
         budget.charge(len(part))
         return part
 
-    return _TEMPLATE.sub(charged, template)
+    return _TEMPLATE.sub(fill, template)
 
 
-def _part(reference: re.Match[str], found: Any, names: Sequence[str | None]) -> str:
-    """What one reference of a template stands for."""
+def _expand_reference(reference: re.Match[str], match: Any, names: Sequence[str | None]) -> str:
+    """Return what one reference of a template stands for; one that means nothing stays."""
     sign, number, name = reference.groups()
-    groups = found.groups()
+    groups = match.groups()
     match sign:
         case "$":
             return "$"
         case "&":
-            return str(found[0])
+            return str(match[0])
         case "`":
-            return str(found.string[: found.start()])
+            return str(match.string[: match.start()])
         case "'":
-            return str(found.string[found.end() :])
+            return str(match.string[match.end() :])
     if name is not None:
         if not any(names):
             return reference[0]

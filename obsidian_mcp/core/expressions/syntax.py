@@ -1,4 +1,4 @@
-"""The nodes that the parsers of all languages make, and how a parser says what is wrong (EXPR-30, EXPR-31)."""
+"""The nodes that all parsers make, and how a parser says what is wrong (EXPR-30, EXPR-31)."""
 
 from __future__ import annotations
 
@@ -43,21 +43,27 @@ class IndexAccess:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """`callee(arguments)`: a `Name` for a global function, a `FieldAccess` for a method, else a function value."""
+    """`callee(arguments)`."""
 
     callee: Node
+    """A `Name` for a global function, a `FieldAccess` for a method, else a function value."""
     arguments: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Unary:
+    """`-operand`, `!operand`."""
+
     operator: str
     operand: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Also `&&` and `and`; which operators are lazy is up to the language."""
+    """`left operator right`, also with `&&` and `and`.
+
+    Which operators are lazy is up to the language.
+    """
 
     operator: str
     left: Node
@@ -66,16 +72,22 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
+    """`[first, second]`."""
+
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectOf:
+    """`{key: value}`."""
+
     entries: tuple[tuple[str, Node], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Lambda:
+    """`(parameters) => body`."""
+
     parameters: tuple[str, ...]
     body: Node
 
@@ -95,7 +107,10 @@ Node = (
 
 
 class SyntaxProblem(Exception):
-    """A text that does not parse. `at` is the code point where it was noticed, in the text that was parsed."""
+    """A text that does not parse.
+
+    `at` is the code point where it was noticed, in the text that was parsed.
+    """
 
     def __init__(self, at: int, problem: str, expected: str = "", hint: str = "") -> None:
         super().__init__(problem)
@@ -114,18 +129,17 @@ class SyntaxProblem(Exception):
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly inside a node, in the order of its parts."""
+    """Yield the nodes directly inside a node, in the order of its parts."""
     for part in (getattr(node, name) for name in node.__slots__):
         for inner in part if isinstance(part, tuple) else (part,):
-            found = (
-                inner[1] if isinstance(inner, tuple) else inner
-            )  # an entry of an object is a key with a node
-            if isinstance(found, Node):
-                yield found
+            # an entry of an object is a key with a node
+            child = inner[1] if isinstance(inner, tuple) else inner
+            if isinstance(child, Node):
+                yield child
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all nodes inside it."""
+    """Yield a node and all nodes inside it."""
     pending = [node]
     while pending:
         current = pending.pop()

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, cached_property
 from typing import Generic, NamedTuple, TypeVar
 
-from obsidian_mcp.core.expressions.values import File, Place, Value, WrittenLink
+from obsidian_mcp.core.expressions.values import File, Value
+from obsidian_mcp.core.expressions.vault_view import LinkPlace, WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.index.facts import LinkKind
 from obsidian_mcp.core.index.rows import Rows
@@ -21,7 +22,7 @@ SINGLE_FILES = 32
 
 T = TypeVar("T")
 
-_PLACES: Mapping[LinkKind, Place] = {"property": "property", "link": "link", "card": "link", "embed": "embed"}
+_PLACES: Mapping[LinkKind, LinkPlace] = {"property": "property", "link": "link", "card": "link", "embed": "embed"}
 
 
 class Moment(NamedTuple):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import obsidian_mcp
 from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
-from obsidian_mcp.core.expressions.values import from_nanoseconds
+from obsidian_mcp.core.expressions.dates import from_nanoseconds
 from tests.core.expressions.time_zones import time_zone
 from tests.system import can
 

@@ -15,7 +15,8 @@ from obsidian_mcp.core.dataview.durations import duration_text
 from obsidian_mcp.core.dataview.query_parser import QueryParser
 from obsidian_mcp.core.dataview.values import link_text
 from obsidian_mcp.core.expressions import syntax as nodes
-from obsidian_mcp.core.expressions.values import Date, Duration, LinkValue
+from obsidian_mcp.core.expressions.dates import Date, Duration
+from obsidian_mcp.core.expressions.values import LinkValue
 from obsidian_mcp.errors import QueryInvalid
 
 from .note_vault import NOW, SHARED, NoteVault, cases, needs_cases

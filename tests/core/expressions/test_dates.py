@@ -7,7 +7,8 @@ from datetime import datetime
 
 import pytest
 
-from obsidian_mcp.core.expressions.values import Date, Duration, ExpressionError, from_milliseconds, shift
+from obsidian_mcp.core.expressions.dates import Date, Duration, from_milliseconds, shift
+from obsidian_mcp.core.expressions.values import ExpressionError
 
 from .time_zones import time_zone
 

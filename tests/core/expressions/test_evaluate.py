@@ -8,20 +8,9 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.expressions.evaluate import (
-    Compiler,
-    Context,
-    Evaluate,
-    Language,
-    Scope,
-    SortBy,
-    compile_expression,
-    filter_rows,
-    flatten_rows,
-    group_rows,
-    limit_rows,
-    sort_rows,
-)
+from obsidian_mcp.core.expressions.budget import Budget
+from obsidian_mcp.core.expressions.evaluate import Compiler, Context, Evaluate, Language, Scope, compile_expression
+from obsidian_mcp.core.expressions.rows import SortBy, filter_rows, flatten_rows, group_rows, limit_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import (
     Binary,
     FieldAccess,
@@ -35,7 +24,7 @@ from obsidian_mcp.core.expressions.syntax import (
     SyntaxProblem,
     Unary,
 )
-from obsidian_mcp.core.expressions.values import Budget, ExpressionError, Value
+from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.errors import QueryInvalid
 
 from .text_vault import TextVault
@@ -127,7 +116,7 @@ def test_a_row_with_an_error_is_left_out_and_counted() -> None:
     run, rows = rows_of(1.0, "bad", 3.0, "bad")
     kept = filter_rows(rows, lambda row: operator.gt(number(row), 1), run, "where")
     assert [row.row["n"] for row in kept] == [3.0]
-    assert run.problems.counted() == [("where", "bad row", 2)]
+    assert run.problems.list_counts() == [("where", "bad row", 2)]
 
 
 def test_rows_are_sorted_by_several_keys_and_stay_stable_in_both_directions() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.expressions.budget import Budget
 from obsidian_mcp.core.expressions.javascript import (
     divide,
     number_text,
@@ -18,7 +19,7 @@ from obsidian_mcp.core.expressions.javascript import (
     to_fixed,
 )
 from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
-from obsidian_mcp.core.expressions.values import Budget, ExpressionError, from_json
+from obsidian_mcp.core.expressions.values import ExpressionError, from_json
 from obsidian_mcp.core.text.text import utf16_length
 
 

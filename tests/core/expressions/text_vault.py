@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from obsidian_mcp.core.expressions.values import File, Value, WrittenLink
+from obsidian_mcp.core.expressions.values import File, Value
+from obsidian_mcp.core.expressions.vault_view import WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.links.resolve import resolve

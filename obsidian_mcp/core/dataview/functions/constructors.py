@@ -12,14 +12,9 @@ from obsidian_mcp.core.dataview import literals
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
 from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.dataview.values import ExternalLink, link_type, type_name, value_text
+from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
 from obsidian_mcp.core.expressions.javascript import SPACES
-from obsidian_mcp.core.expressions.values import (
-    Date,
-    ExpressionError,
-    LinkValue,
-    Value,
-    from_milliseconds,
-)
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 

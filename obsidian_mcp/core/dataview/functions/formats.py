@@ -15,14 +15,8 @@ from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overl
 from obsidian_mcp.core.dataview.pages import QueryRun
 from obsidian_mcp.core.dataview.values import link_text, value_text
 from obsidian_mcp.core.expressions import javascript
-from obsidian_mcp.core.expressions.values import (
-    Date,
-    ExpressionError,
-    LinkValue,
-    Value,
-    day_of,
-    from_milliseconds,
-)
+from obsidian_mcp.core.expressions.dates import Date, day_of, from_milliseconds
+from obsidian_mcp.core.expressions.values import ExpressionError, LinkValue, Value
 from obsidian_mcp.core.query.regexp import LEAST_SECONDS, search_within_limit
 from obsidian_mcp.core.text.table_file import read_rows
 
