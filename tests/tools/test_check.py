@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.cli import main
+from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index.facts import UNSTORABLE, Facts, HeadingFact
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
@@ -129,6 +132,22 @@ def test_the_answer_is_bounded_and_says_how_to_see_more(opened: Opened) -> None:
     assert first["total"] == 6_000
     assert len(first["findings"]) == 50
     assert run(app, "check", only="orphans", limit=4)["results"][0]["next_offset"] == 4
+
+
+def test_a_file_with_a_fact_that_the_index_cannot_hold_is_listed_as_unreadable(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INDEX-26."""
+    read_facts = extract.read_facts
+
+    def read(path: str, data: bytes, size: int) -> Facts:
+        odd = (HeadingFact(2**63, "odd", 0),) if path == "Odd.md" else ()
+        return replace(read_facts(path, data, size), headings=odd)
+
+    monkeypatch.setattr(extract, "read_facts", read)
+    app = opened({"Odd.md": "# odd\n", "Good.md": "good\n"})
+    (result,) = call(app, "obsidian_check", {"only": "unreadable"}).data["results"]
+    assert [(found["path"], found["text"]) for found in result["findings"]] == [("Odd.md", UNSTORABLE)]
 
 
 def test_a_wrong_name_of_a_check_is_refused_with_the_names_there_are(opened: Opened) -> None:

@@ -40,11 +40,6 @@ def unreadable(error: AppError) -> facts.Facts:
     return facts.Facts(warnings=(_one_line(error.message),))
 
 
-def unstorable() -> facts.Facts:
-    """Return the facts of a file of which something has no place in the index: a warning."""
-    return facts.Facts(warnings=("The file could not be indexed: only its name is known. Please report this.",))
-
-
 def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
     """The facts of a note or canvas from its first facts.BODY_LIMIT bytes; `size` is the whole file's.
 
@@ -74,7 +69,7 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
     except Exception as error:
         log.warning("%s could not be parsed: %r", path, error)
         log.debug("Where it happened:", exc_info=True)
-        found = facts.Facts(warnings=("The file could not be parsed: only its name is known. Please report this.",))
+        found = facts.Facts(warnings=(facts.UNPARSED,))
     return replace(
         found,
         warnings=(*warnings, *found.warnings),

@@ -17,6 +17,12 @@ BODY_LIMIT = 4 * 1024 * 1024
 PARSE_SECONDS = 60.0
 """Limit of the parser for one file, whoever waits for it: 4 MB of the slowest notes known take 10 s."""
 
+UNPARSED = "The file could not be parsed: only its name is known. Please report this."
+UNSTORABLE = "The file could not be indexed: only its name is known. Please report this."
+TOO_SLOW = f"The file took longer than {PARSE_SECONDS:.0f} s to be parsed: only its name is known."
+UNINDEXED = frozenset((UNPARSED, UNSTORABLE, TOO_SLOW))
+"""Warnings of files that can be read, and are not known by their contents all the same."""
+
 LINKS_LIMIT = 50_000
 """Links stored of one file; the others are left out with a warning."""
 

@@ -190,9 +190,7 @@ class Index:
 
     def _store_alone(self, record: Record, stat: Stat | None, patience: float) -> list[FileEntry]:
         """Store one record, or that its file cannot be stored; return its entry if it is refused."""
-        from . import extract
-
-        for attempt in (record, Record(record.entry, None, extract.unstorable())):
+        for attempt in (record, Record(record.entry, None, Facts(warnings=(facts.UNSTORABLE,)))):
             try:
                 return self._store({record.entry.path: attempt}, (), stat, patience)
             except UNSTORABLE as error:
@@ -287,7 +285,8 @@ class _Batch:
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
         self._contents[file] = (
-            facts_.content if facts_.content.name else search_document.compose(stored(entry.path), "")
+            # of a file without facts, an exact search looks at the text itself
+            facts_.content if facts_.content.name else search_document.compose(stored(entry.path), "", truncated=True)
         )
         return True
 
@@ -342,8 +341,8 @@ def _facts(entry: FileEntry, data: bytes) -> Facts:
     try:
         with call_with(limit=Deadline(PARSE_SECONDS)):
             return extract.read_facts(entry.path, data, entry.size)
-    except OperationTimeout as error:
-        return extract.unreadable(error)
+    except OperationTimeout:
+        return Facts(warnings=(facts.TOO_SLOW,))
 
 
 # Reading, parsing and storing: the same in every process that does it

@@ -14,6 +14,7 @@ from obsidian_mcp.core.files import media
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
 from obsidian_mcp.core.graph.results import Reference
+from obsidian_mcp.core.index.facts import UNINDEXED
 from obsidian_mcp.core.note import canvas, counts
 from obsidian_mcp.core.search.similar import near_duplicates
 from obsidian_mcp.core.tasks.listing import ListRequest
@@ -72,7 +73,7 @@ def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
 
 
 def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    for path in vault.graph.warnings().value:
+    for path, warnings in vault.graph.warnings().value.items():
         entry = vault.catalog[path]
         if entry.is_too_large:
             reason = f"{too_large(path, entry.size).message} Divide it with another program."
@@ -88,6 +89,7 @@ def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
         else:
             found = frontmatter.read(body)
             error, line = (found.error, found.line) if found else (None, None)
+        error = error or next((warning for warning in warnings if warning in UNINDEXED), None)
         if error:
             yield partial(CheckFinding, path, line, error)
 

@@ -68,7 +68,7 @@ def _describe_unreadable(
     """Yield the files, but PDFs, that could not be read when they were indexed, and why."""
     numbers = snapshot.table.numbers
     for path, warnings in unreadable.items():
-        if path in numbers and warnings and not is_pdf(path):
+        if path in numbers and not facts.UNINDEXED.issuperset(warnings) and not is_pdf(path):
             yield numbers[path], f"{path}: {warnings[0].rstrip('.')}"
 
 
@@ -76,11 +76,13 @@ def _describe_cut(
     snapshot: Snapshot, files: AbstractSet[int], *, is_exact: bool
 ) -> Iterator[tuple[int, str]]:
     """Yield the files of which only the beginning was searched, and why."""
-    beginning = f"only its first {facts.BODY_LIMIT // 2**20} MiB are searched"
     for number in sorted(files):
         entry = snapshot.catalog.get(path := snapshot.table.paths[number])
         if entry is None:
             continue
+        beginning = "only its name is searched"
+        if entry.size > facts.BODY_LIMIT:
+            beginning = f"only its first {facts.BODY_LIMIT // 2**20} MiB are searched"
         if entry.is_too_large:
             reason = too_large(path, entry.size).message.rstrip(".")
             yield number, f"{reason} ({beginning})"

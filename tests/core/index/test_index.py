@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index import extract
-from obsidian_mcp.core.index.facts import Facts, HeadingFact
+from obsidian_mcp.core.index.facts import UNSTORABLE, Facts, HeadingFact
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import FileNumbers
+from obsidian_mcp.core.search.hits import Request
+from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note
 from tests.core.memory import MemoryVault, apply
 from tests.examples import examples
@@ -185,8 +188,12 @@ def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
     with MemoryVault({"a.md": "[[b]]", "b.md": "# odd\n[[a]]", "c.md": "[[b]]"}) as vault:
         vault.indexer.complete()
         assert [link.source for link in vault.graph.backlinks(VaultPath("b.md")).value] == ["a.md", "c.md"]
-        assert vault.graph.warnings().value.keys() == {"b.md"}
+        assert vault.graph.warnings().value == {"b.md": (UNSTORABLE,)}
         assert vault.indexer.pending() == {}
+        search = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: IgnoreFilters(()))
+        found = search.find(Request("odd", "exact"))
+        assert ([hit.path for hit in found.hits], found.incomplete) == (["b.md"], None)
+        assert "b.md" in str(search.find(Request("odd")).incomplete)
 
 
 def test_a_path_that_is_both_gone_and_there_is_there() -> None:
