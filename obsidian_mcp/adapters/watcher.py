@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.vault.sync_tree import Scanning
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program
 from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
 from obsidian_mcp.config import Config, expand_home
 from obsidian_mcp.core.files import policy
-from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault

@@ -264,7 +264,7 @@ def _target(vault: Vault, name: str, note: str) -> VaultPath:
             folder = f"{parent(note)}/{folder.removeprefix('.').strip('/')}"
         folder = vault.folders.configured(folder, "the folder of attachments")
         path = vault.catalog.parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
-    check_creatable(path, vault.catalog.known_folder(path))
+    check_creatable(path, vault.catalog.folders.longest(path))
     return path
 
 

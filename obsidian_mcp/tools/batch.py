@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import normal_form
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations.batch import CallSequence
 from obsidian_mcp.core.vault.draft import DraftVault
 from obsidian_mcp.core.vault.operation import Create, MakeFolder, Move, Operation, RemoveFolder, Write, difference
@@ -76,7 +76,7 @@ def batch(
     results = list(said_more) or None
     if not operations:
         return Batch(len(calls), results, 0, [])
-    changed = list(dict.fromkeys(normal_form(one.disk) for one in operations if _is_of_file(one)))
+    changed = list(dict.fromkeys(str(opened.catalog.path_of(one.disk)) for one in operations if _is_of_file(one)))
     diff = shown_diff(map(_lines, operations)) if dry_run else None
     return Batch(len(calls), results, len(changed), *first_of(changed, FILES_SHOWN), diff=diff)
 

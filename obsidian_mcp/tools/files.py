@@ -9,8 +9,9 @@ from operator import attrgetter
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import last_open_files
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, is_note, name_key
 from obsidian_mcp.core.text.vault_path import extension as extension_of
 from obsidian_mcp.core.vault.vault import Vault
@@ -118,7 +119,7 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
     opened = app.vaults.get(vault)
     with opened.lock:
         entries = opened.entries()
-        folders = len(opened.catalog.folders())
+        folders = len(opened.catalog.folders.paths)
     notes = [entry for entry in entries if is_note(entry.path)]
     kinds = Counter(extension_of(entry.path).removeprefix(".") or "none" for entry in entries)
     vaults = app.vaults.names()

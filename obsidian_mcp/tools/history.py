@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import normal_form, timestamp
+from obsidian_mcp.core.files.catalog import timestamp
 from obsidian_mcp.core.files.ports import Recorded, Step
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations import undo as core_undo
 from obsidian_mcp.core.operations.undo import Wins
 from obsidian_mcp.core.text.diff import diff
@@ -57,7 +59,7 @@ def history(
     opened = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(opened, change)
-        shown = cut_diff(map(_diff_of, recorded.steps), DIFF_CHARACTERS)
+        shown = cut_diff((_diff_of(opened, step) for step in recorded.steps), DIFF_CHARACTERS)
         return History([_describe_change(opened, recorded)], 1, diff=printable(shown))
     disk, anywhere = _disk_of(opened, name) if name else (None, False)
     found, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
@@ -92,13 +94,16 @@ def undo(
     recorded, done, left = core_undo.undo(opened, change or None, wins)
     stays = {(step.disk, step.target) for step in left}
     taken_back = tuple(step for step in recorded.steps if (step.disk, step.target) not in stays)
-    files, more_files = first_of(_files(taken_back), FILES_SHOWN)
+    files, more_files = first_of(_files(opened, taken_back), FILES_SHOWN)
     by = core_undo.made_by(opened, recorded)
-    return Undone(recorded.number, files, by, done.change, more_files, _files(tuple(left))[:FILES_SHOWN] or None)
+    return Undone(recorded.number, files, by, done.change, more_files, _files(opened, left)[:FILES_SHOWN] or None)
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
     """A file on disk; of one that is gone its name, and that it may have been in any folder."""
+    written = name if name.lower().endswith(".md") else name + ".md"
+    if vault.catalog.path_of(written) == written != normal_form(written) and vault.journal.changes(written, 1, 0)[1]:
+        return written, False  # a twin that is gone, byte for byte (NAME-06)
     try:
         return vault.find(name).disk, False
     except NoteNotFound:
@@ -106,23 +111,24 @@ def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
         return path if path.lower().endswith(".md") else path + ".md", True
 
 
-def _files(steps: tuple[Step, ...]) -> list[str]:
+def _files(vault: Vault, steps: Iterable[Step]) -> list[str]:
+    path_of = vault.catalog.path_of
     moves = [(step.disk, step.target) for step in steps if step.kind != "folder"]
-    return list(dict.fromkeys(" -> ".join(normal_form(path) for path in move if path is not None) for move in moves))
+    return list(dict.fromkeys(" -> ".join(path_of(disk) for disk in move if disk is not None) for move in moves))
 
 
 def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:
-    files, more_files = first_of(_files(recorded.steps), FILES_OF_A_CHANGE)
+    files, more_files = first_of(_files(vault, recorded.steps), FILES_OF_A_CHANGE)
     time, by = timestamp(int(recorded.time * 1e9)), core_undo.made_by(vault, recorded)
     return PastChange(recorded.number, time, recorded.tool, files, by, more_files, recorded.undoes, recorded.undone_by)
 
 
-def _diff_of(step: Step) -> str:
+def _diff_of(vault: Vault, step: Step) -> str:
     if step.kind == "folder":
         return ""
-    path = normal_form(step.disk)
+    path = vault.catalog.path_of(step.disk)
     if step.kind == "move":
-        return f"moved {path} -> {normal_form(step.target or '')}\n"
+        return f"moved {path} -> {vault.catalog.path_of(step.target or '')}\n"
     if b"\0" in (step.before or b"") + (step.after or b""):
         return f"binary {path}\n"
     before, after = (Text.decode(data or b"").body for data in (step.before, step.after))

@@ -239,7 +239,8 @@ def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
     """The attachments that a note links to and no other file does."""
     vault.indexer.complete()
     targets = dict.fromkeys(link.target for link in vault.graph.outgoing(note.path).value if link.target)
-    found = [vault.catalog[target] for target in targets if extension(target) not in TEXT_EXTENSIONS]
+    entries = (vault.catalog.get(target) for target in targets if extension(target) not in TEXT_EXTENSIONS)
+    found = [entry for entry in entries if entry is not None]
     return [file for file in found if {link.source for link in vault.graph.backlinks(file.path).value} == {note.path}]
 
 

@@ -81,7 +81,7 @@ def _shown_plan(vault: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
 
 
 def _shown_change(vault: Vault, recorded: Recorded, cursor: int = 0) -> dict[str, Any]:
-    files = changed_files(recorded)
+    files = changed_files(recorded, vault.catalog.path_of)
     head = {
         "change": recorded.number,
         "tool": recorded.tool,
@@ -129,9 +129,10 @@ def plan_diff(
         if plan:
             return _shown_plan(opened, opened.kept(Plans).get(plan), cursor)
         return _shown_change(opened, undo.recall(opened, change), cursor)
-    files = (
-        opened.kept(Plans).files(opened.kept(Plans).get(plan)) if plan else changed_files(undo.recall(opened, change))
-    )
+    if plan:
+        files = opened.kept(Plans).files(opened.kept(Plans).get(plan))
+    else:
+        files = changed_files(undo.recall(opened, change), opened.catalog.path_of)
     for file in files:
         if file.path == path:
             return {"path": path, **lines_of(file)}

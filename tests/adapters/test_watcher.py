@@ -112,7 +112,7 @@ def test_events_bring_the_catalog_in_step(root: Path) -> None:
         rename_in_case(root / "a.md", "A.md")
         eventually(lambda: listed(vault) == ["A.md", "moved/deep/b.md"], reported)
         (root / "A.md").write_bytes(b"longer")
-        eventually(lambda: bool(listed(vault)) and vault.catalog["A.md"].size == 6, reported)
+        eventually(lambda: bool(listed(vault)) and vault.catalog.entry("A.md").size == 6, reported)
         shutil.rmtree(root / "moved")
         eventually(lambda: listed(vault) == ["A.md"], reported)
 
@@ -349,7 +349,7 @@ def test_a_file_has_one_name_on_a_disk_that_knows_no_case(
     assert now("Sub") == ["Sub/a.md", "hoMe.md"]
     (root / "Sub" / "a.md").write_bytes(b"longer")
     now("SUB/A.md")
-    assert vault.catalog["Sub/a.md"].size == 6
+    assert vault.catalog.entry("Sub/a.md").size == 6
     (root / "Sub" / "a.md").unlink()
     assert now("sub/a.md") == ["hoMe.md"]
     vault.close()
@@ -653,7 +653,7 @@ def test_a_time_that_a_sync_program_sets_is_seen(root: Path) -> None:
 
         def time_of_change() -> int:
             vault.refresh()
-            return vault.catalog["a.md"].mtime_ns
+            return vault.catalog.entry("a.md").mtime_ns
 
         eventually(lambda: time_of_change() == note.stat().st_mtime_ns)
         assert watcher.mode == "events"  # no scan has seen it

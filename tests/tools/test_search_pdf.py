@@ -136,7 +136,7 @@ def test_a_change_that_is_noted_drops_the_rows_of_a_pdf() -> None:
     """PDF-3"""
     with MemoryVault({"a.pdf": b"1"}) as vault:
         vault.indexer.begin()
-        entry = vault.catalog["a.pdf"]
+        entry = vault.catalog.entry("a.pdf")
         facts = extract.extract_pdf(search_document.compose("a.pdf", "zebra"), [0], "")
         vault.indexer.pdfs.store(entry, Record(entry, b"1", facts))
         assert (vault.index.status().files, vault.indexer.pdfs.unread()) == (1, [])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from obsidian_mcp import config
 from obsidian_mcp.adapters.app_access import registered_vaults, registries
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, last_open_files, read_json
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
 
@@ -95,9 +96,13 @@ class DropInCall:
         return self.app.vaults.get(listed=False)
 
     def text(self, name: str) -> str:
-        """The value of a key; "" where it was not given. Paths are in the normal form of the catalog's."""
+        """The value of a key; "" where it was not given. Paths are as the catalog has them, without a look at it where
+        they are in normal form."""
         value = self.words.text(name)
-        return unicodedata.normalize("NFC", value) if name in PATHS else value
+        if name not in PATHS or unicodedata.is_normalized("NFC", value):
+            return value
+        last = value.rpartition("/")[2]
+        return self.unlisted.named(last, last + NOTE_EXTENSION).as_listed(value)
 
     # -- files -------------------------------------------------------------------------------------------------
 
@@ -156,7 +161,7 @@ class DropInCall:
             namesakes = [path for path in catalog.named(target.rpartition("/")[2]) if path != target]
             if namesakes:
                 print(f"{name} also means {', '.join(namesakes)}; {target} was taken.", file=sys.stderr)
-        return catalog[target]
+        return catalog.entry(target)
 
     def active(self) -> FileEntry:
         """The file that counts as open. Raises: DropInRefused."""
@@ -200,7 +205,7 @@ class DropInCall:
     def below(self, folder: str) -> list[FileEntry]:
         """Every file below a folder, which is spelled exactly."""
         start = f"{folder.strip('/')}/" if folder.strip("/") else ""
-        return [entry for entry in self.vault.entries() if entry.path.startswith(start)]
+        return [entry for entry in self.vault.entries() if normal_form(entry.path).startswith(start)]
 
     # -- the app's own files -----------------------------------------------------------------------------------
 

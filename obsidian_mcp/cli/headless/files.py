@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import extension, is_note
 from obsidian_mcp.errors import NotText
 
@@ -85,7 +86,7 @@ def _info(call: DropInCall, named: dict[str, str], inside: list[FileEntry], disk
 def folders(call: DropInCall) -> str:
     path = call.text("folder")
     disk = _existing(call, path) if path else ""
-    return call.join_lines([normal_form(disk) or "/", *in_order(map(normal_form, subfolders(call, disk)))])
+    return call.join_lines([normal_form(disk) or "/", *in_order(set(map(normal_form, subfolders(call, disk))))])
 
 
 def read(call: DropInCall) -> str:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from obsidian_mcp.cli.cells import compact_json
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
@@ -74,7 +75,7 @@ def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str,
         body = call.body(call.at(path))
         numbers, written = Lines(body), body.split("\n")
         matching_lines: list[int] = []
-        for span in matcher.find(Document(path, body)) or ():
+        for span in matcher.find(Document(normal_form(path), body)) or ():
             line = numbers.line(span.start)
             if len(written[line]) <= LONG_LINE or matching_lines[-1:] != [line]:
                 matching_lines.append(line)

@@ -168,7 +168,7 @@ def _relocate(call: DropInCall, source: VaultPath, target: str) -> str:
     vault = call.vault
 
     def plan() -> PlannedChange:
-        return relocate(vault, vault.catalog[source], f"/{target}", update_links=True, keep_extension=False)
+        return relocate(vault, vault.catalog.entry(source), f"/{target}", update_links=True, keep_extension=False)
 
     try:
         return str(bulk.make(vault, "move_note", plan).target)

@@ -11,10 +11,10 @@ from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
-from .catalog import normal_form
 from .policy import Policy
 from .ports import Files
 from .settings import BOOKMARKS_FILE, SETTINGS_FOLDER
+from .spellings import normal_form
 
 _TARGETS = {"file": "path", "folder": "path", "search": "query", "url": "url"}
 _ENDINGS = {"file": "", "folder": "/"}

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 import threading
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate, chain, islice, takewhile
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.text import vault_path
-from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
-from obsidian_mcp.errors import AmbiguousName, AppError, NoteNotFound
+from obsidian_mcp.errors import AppError, NoteNotFound
 
+from .folder_table import FolderTable
+from .name_errors import ambiguous, file_gone
 from .ports import Change, DiskFile
+from .spellings import Spellings, normal_form
 
 CANDIDATES_SHOWN = 10
 NEAR_NAMES_SHOWN = 5
@@ -26,7 +27,7 @@ _LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
 
 
 class FileEntry(NamedTuple):
-    """One file of the vault: `path` is its path in the vault (NFC), `disk` its spelling on disk."""
+    """One file of the vault: `path` is its path in the vault (NAME-09), `disk` its spelling on disk."""
 
     path: VaultPath
     disk: str
@@ -98,23 +99,22 @@ MOST_NAMES = 1_000
 
 
 class Catalog:
-    """All files of a vault by path and by file name. A path is the NFC form of the disk spelling; of several spellings
-    with one NFC form (twins, semantics 12) the one in NFC, else the smallest, gets it and the others keep theirs,
-    whatever the order of changes. The vault's lock guards it."""
+    """All files of a vault by path and by file name. A path is the NFC form of the disk spelling, but twins keep their
+    own spellings (NAME-09), whatever the order of changes. The vault's lock guards it."""
 
     def __init__(self, files: Iterable[DiskFile] = (), read_uri: Callable[[str], str] = lambda raw: raw) -> None:
         """`read_uri` returns the name of the note that a URI names (NAME-16). Raises: VaultNotFound, InvalidName,
         PermissionDenied."""
         self._read_uri = read_uri
         self._by_path: dict[str, FileEntry] = {}
-        self._twins: dict[str, list[str]] = {}
-        """Normal form -> disk spellings, only for groups that have or had a spelling that is not in normal form."""
+        self._spellings = Spellings(lambda disk: self.on_disk(disk) is not None)
         self._path_of: dict[str, VaultPath] = {}
         """Disk spelling -> path, where the two differ."""
         self._names = threading.Lock()
         self._by_name: dict[str, list[VaultPath]] | None = None
         """Comparison key of a file name -> paths; made when it is first needed, which no search does."""
-        self._folders: tuple[int, dict[str, tuple[str, str]]] = (-1, {})
+        self._folders = -1, FolderTable(())
+        """The generation in which the folders were collected, and these."""
         self._found: tuple[int, dict[str, VaultPath]] = (-1, {})
         """The generation in which names were looked up, and the paths that they mean: calls repeat the same names."""
         self.generation = 0
@@ -132,11 +132,14 @@ class Catalog:
     def __contains__(self, path: str) -> bool:
         return path in self._by_path
 
-    def __getitem__(self, path: str) -> FileEntry:
-        return self._by_path[path]
-
     def get(self, path: str) -> FileEntry | None:
         return self._by_path.get(path)
+
+    def entry(self, path: str) -> FileEntry:
+        """Return the file at exactly this path. Raises: NoteNotFound, as where another program has just taken it."""
+        if (entry := self._by_path.get(path)) is None:
+            raise file_gone(path)
+        return entry
 
     def by_path(self) -> dict[str, FileEntry]:
         """All files as they are now; a copy."""
@@ -147,12 +150,20 @@ class Catalog:
         entry = self._by_path.get(self._path_of.get(disk, disk))
         return entry if entry is not None and entry.disk == disk else None
 
+    def path_of(self, disk: str) -> VaultPath:
+        """Return the path of a file or folder that the disk spells so, also of one that is not there (any more): then
+        never the path of a file that is."""
+        path = self._spellings.path(disk)
+        other = self._by_path.get(path)
+        return path if other is None or other.disk == disk else VaultPath(printable(disk))
+
     def replace(self, files: Iterable[DiskFile]) -> Iterable[Change]:
         """Replace the list of files; return the paths whose file is new, different or gone."""
         listed = {file.disk: file for file in files}
+        before = self.by_path()
         first: dict[str, FileEntry] = {}
         changes: list[Change] = []
-        if not self._by_path:  # an ASCII spelling has no twins
+        if not self._by_path:  # an ASCII spelling has no twins among others
             first = {disk: FileEntry._make((disk, *file)) for disk, file in listed.items() if disk.isascii()}
             with self._names:
                 self._by_path.update(first)
@@ -164,7 +175,9 @@ class Catalog:
                 changes += self.drop(disk)
         for file in listed.values():
             changes += self.put(file)
-        last = {change.path: change for change in changes}.values()  # a twin may take a path and go, too
+        latest = {change.path: change for change in changes}.values()
+        # a file has the path in normal form only until its twin comes
+        last = [change for change in latest if not change.gone or change.path in before or change.path in first]
         return chain(map(Change, map(VaultPath, first)), last)  # nobody asks for the first ones of a short command
 
     def put(self, file: DiskFile) -> list[Change]:
@@ -176,87 +189,82 @@ class Catalog:
             self._by_path[known.path] = FileEntry(known.path, *file)
             self.revision += 1
             return [Change(known.path)]
-        normal = normal_form(file.disk)
-        group = self._twins.get(normal)
-        if group is None and normal == file.disk:
-            self._add(FileEntry(VaultPath(normal), *file))
-            return [Change(VaultPath(normal))]
-        files = {file.disk: file}
-        if group is None:
-            group = self._twins[normal] = [normal] if self.on_disk(normal) else []
-        group.append(file.disk)
-        return self._reassign(normal, group, files)
+        path, twins = self._spellings.add(file.disk)
+        if not twins:
+            self._add(FileEntry(path, *file))
+            return [Change(path)]
+        others = self._entries_of(twins)
+        return self._reassign(others, [*(DiskFile(*other[1:]) for other in others), file])
 
     def drop(self, disk: str) -> list[Change]:
         """Remove a file; return the paths whose file is gone or different."""
         known = self.on_disk(disk)
         if known is None:
             return []
-        normal = normal_form(disk)
-        group = self._twins.get(normal)
         self._remove(known.path)
-        changes = [Change(known.path, gone=True)]
-        if group is not None:
-            group.remove(disk)
-            again = self._reassign(normal, group, {})
-            back = {change.path for change in again if not change.gone}
-            changes = [change for change in changes if change.path not in back] + again
-        return changes
+        twins = self._spellings.remove(disk)
+        if not twins:
+            return [Change(known.path, gone=True)]
+        others = self._entries_of(twins)
+        changes = self._reassign(others, [DiskFile(*other[1:]) for other in others])
+        if any(change.path == known.path for change in changes):
+            return changes
+        return [Change(known.path, gone=True), *changes]
 
-    def folders(self) -> dict[str, tuple[str, str]]:
-        """Folders that hold a file at any depth: comparison key -> (spelling in the vault, spelling on disk)."""
+    def _entries_of(self, disks: Iterable[str]) -> list[FileEntry]:
+        return [entry for disk in sorted(disks) if (entry := self.on_disk(disk)) is not None]
+
+    def _reassign(self, taken: Iterable[FileEntry], files: Iterable[DiskFile]) -> list[Change]:
+        """Take entries out and put files in, each under the path that it has now; return the changes that follow."""
+        before = {entry.path: entry for entry in taken}
+        after = {path: FileEntry(path, *file) for file in files for path in [self._spellings.path(file.disk)]}
+        for path, entry in before.items():
+            if after.get(path) != entry:
+                self._remove(path)
+        for path, entry in after.items():
+            if before.get(path) != entry:
+                self._add(entry)
+        changes = [Change(path, gone=True) for path in before if path not in after]
+        return changes + [Change(path) for path, entry in after.items() if before.get(path) != entry]
+
+    @property
+    def folders(self) -> FolderTable:
+        """The folders that hold a file at any depth, at this moment."""
         generation = self.generation
         if self._folders[0] != generation:
-            found: dict[str, tuple[str, str]] = {}
-            for entry in self:
-                path, disk = entry.path.rpartition("/")[0], entry.disk.rpartition("/")[0]
-                while path and (key := name_key(path)) not in found:
-                    found[key] = (path, disk)
-                    path, disk = path.rpartition("/")[0], disk.rpartition("/")[0]
-            self._folders = (generation, found)
+            self._folders = generation, FolderTable(entry.disk for entry in self)
         return self._folders[1]
-
-    def known_folder(self, path: str) -> str:
-        """Return the longest beginning of a path that is a folder with files, "" for none."""
-        known = self.folders()
-        beginnings = accumulate(path.split("/"), "{}/{}".format)
-        return max(takewhile(lambda folder: name_key(folder) in known, beginnings), key=len, default="")
 
     def parse(self, raw: str) -> VaultPath:
         """Return the normal form of a path, in a folder that is listed exactly so as it is, however odd its name
-        (NAME-14). Raises: PermissionDenied, InvalidName, VaultNotFound for the URI of another vault."""
+        (NAME-14), and with the names of twins as they are spelled (NAME-06). Raises: PermissionDenied, InvalidName,
+        VaultNotFound for the URI of another vault."""
         if "://" in raw:
             raw = self._read_uri(raw)
         with suppress(AppError):
-            if (path := parse(raw)) == raw:
-                return path
-        listed = normal_form(raw)
-        folder = self.known_folder(listed.rpartition("/")[0])
+            clean = vault_path.clean(raw)
+            if clean == raw or normal_form(clean) == normal_form(raw):
+                return VaultPath(clean) if clean.isascii() else self.as_listed(clean)
+        listed = self.as_listed(raw)
+        folder = self.folders.longest(listed.rpartition("/")[0])
         if folder:
             return VaultPath(f"{folder}/{parse(f'.{listed[len(folder) :]}')}")
-        return parse(raw)
+        return self.as_listed(vault_path.clean(raw))
 
-    def _reassign(self, normal: str, group: list[str], new: dict[str, DiskFile]) -> list[Change]:
-        """Give the spellings of one normal form their paths; the changes that follow."""
-        group.sort(key=lambda disk: (disk != normal, disk))
-        wanted = {disk: VaultPath(normal if rank == 0 else disk) for rank, disk in enumerate(group)}
-        facts = dict(new)
-        before: dict[VaultPath, str] = {}
-        for disk in group:
-            entry = self.on_disk(disk)
-            if entry is not None:
-                facts[disk] = DiskFile(disk, entry.size, entry.mtime_ns)
-                before[entry.path] = disk
-        after = {path: disk for disk, path in wanted.items()}
-        for path, disk in before.items():
-            if after.get(path) != disk:
-                self._remove(path)
-        changes = [Change(path, gone=True) for path in before if path not in after]
-        for path, disk in after.items():
-            if before.get(path) != disk:
-                self._add(FileEntry(path, *facts[disk]))
-                changes.append(Change(path))
-        return changes
+    def as_listed(self, path: str) -> VaultPath:
+        """Return the normal form of a path, but for a file that has it byte for byte, without `.md` or with it, the
+        path of that file (NAME-06)."""
+        normal = normal_form(path)
+        if normal == path:
+            return VaultPath(normal)
+        if (entry := self._exact(path)) is not None:
+            return entry.path
+        note = self._exact(path + NOTE_EXTENSION)
+        return VaultPath(normal if note is None else note.path[: -len(NOTE_EXTENSION)])
+
+    def _exact(self, path: str) -> FileEntry | None:
+        """Return the file whose path, or spelling on disk, is exactly this."""
+        return self._by_path.get(path) or self.on_disk(path)
 
     def _add(self, entry: FileEntry) -> None:
         with self._names:
@@ -299,18 +307,20 @@ class Catalog:
         return tuple(sorted({path for name in filenames for path in by_name.get(name_key(name), ())}))
 
     def at(self, path: str) -> VaultPath | None:
-        """Exact spelling first, then the smallest path that compares equal."""
-        if path in self._by_path:
-            return self._by_path[path].path
-        return min(self._equal(path), default=None)
+        """Exact spelling first, then the normal form, then the smallest path that compares equal."""
+        entry = self._by_path.get(path)
+        if entry is None and not path.isascii():
+            entry = self._by_path.get(self.as_listed(path))
+        return min(self.equal(path), default=None) if entry is None else entry.path
 
     def find(self, raw: str) -> FileEntry | None:
         """The one file that `raw` names: bare name or path, `.md` optional, in any case and form (NAME-01 to NAME-06).
         An exact path wins over other files of the name; an odd name counts as it stands (NAME-14). Raises:
         AmbiguousName with the candidates, PermissionDenied for a path out of the vault."""
         generation, known = self.generation, self._found
-        if known[0] == generation and (path := known[1].get(raw)) is not None and path in self._by_path:
-            return self._by_path[path]
+        path = known[1].get(raw) if known[0] == generation else None
+        if path is not None and (entry := self._by_path.get(path)) is not None:
+            return entry
         entry = self._look_up(raw)
         if entry is not None and known[0] == generation and len(known[1]) < MOST_NAMES:
             known[1][raw] = entry.path
@@ -325,7 +335,7 @@ class Catalog:
             if (entry := self._find_odd(raw)) is None:
                 raise
             return entry
-        if path != raw and (entry := self._find_odd(raw)) is not None:
+        if path != raw and normal_form(path) != normal_form(raw) and (entry := self._find_odd(raw)) is not None:
             return entry
         suffix = extension(path)
         spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
@@ -336,7 +346,7 @@ class Catalog:
             for spelling in spellings:
                 if (entry := self.get(spelling)) is not None:
                     return entry
-            found = sorted({candidate for spelling in spellings for candidate in self._equal(spelling)})
+            found = sorted({candidate for spelling in spellings for candidate in self.equal(spelling)})
         if not found:
             found = self.named(*[spelling.rpartition("/")[2] for spelling in spellings])
             if "/" in path:
@@ -344,19 +354,19 @@ class Catalog:
                 found = [candidate for candidate in found if name_key(candidate).endswith(tails)]
         if len(found) > 1:
             raise ambiguous(raw, found)
-        return self._by_path[found[0]] if found else None
+        return self.get(found[0]) if found else None
 
     def _find_odd(self, raw: str) -> FileEntry | None:
         """Return the one file of exactly this path or name, such as one that begins with a space or holds a `:`."""
-        spelled = normal_form(raw)
+        spelled = self.as_listed(raw)
         for spelling in (spelled, spelled + NOTE_EXTENSION):
-            if spelling in self._by_path:
-                return self._by_path[VaultPath(spelling)]
+            if (entry := self.get(spelling)) is not None:
+                return entry
             exact = [path for path in self.by_name().get(_name(spelling), ()) if path.endswith(f"/{spelling}")]
             if len(exact) > 1:
                 raise ambiguous(raw, sorted(exact))
             if exact:
-                return self._by_path[exact[0]]
+                return self.get(exact[0])
         return None
 
     def respelled(self, disks: Iterable[str]) -> list[str]:
@@ -367,7 +377,7 @@ class Catalog:
         known: dict[str, set[str]] = {}
         for name in {key.rpartition("/")[2] for key in given}:
             for path in self.by_name().get(name, ()):
-                known.setdefault(name_key(path), set()).add(self._by_path[path].disk)
+                known.setdefault(name_key(path), set()).add(self.entry(path).disk)
         return [
             disk
             for key, spellings in known.items()
@@ -375,10 +385,10 @@ class Catalog:
             for disk in spellings
         ]
 
-    def _equal(self, path: str) -> Iterator[VaultPath]:
-        """Every file whose path compares equal: several on a case-sensitive disk."""
+    def equal(self, path: str) -> list[VaultPath]:
+        """Return every file whose path compares equal, by path: several on a case-sensitive disk."""
         key = name_key(path)
-        return (path for path in list(self.by_name().get(key.rpartition("/")[2], ())) if name_key(path) == key)
+        return sorted(path for path in list(self.by_name().get(key.rpartition("/")[2], ())) if name_key(path) == key)
 
     # -- names that no file has, and where new files go (specs/names.md) ----------------------------------------
 
@@ -392,7 +402,7 @@ class Catalog:
             whole = self.find(note) if part else None
         if whole is not None:
             advice = f"{str(whole.path)!r} is one; give {part!r} in the argument for a section or heading."
-        elif name_key(path) in self.folders():
+        elif self.folders.find(path) is not None:
             advice = "That is a folder; obsidian_list_files shows what is in it."
         elif paths:
             advice = f"Did you mean {' or '.join(map(repr, paths))}?"
@@ -419,7 +429,7 @@ class Catalog:
         path = self.parse(link_target(raw) or raw)
         if extension(path) not in TEXT_EXTENSIONS:
             path = VaultPath(path + NOTE_EXTENSION)
-        vault_path.check_creatable(path, self.known_folder(path))
+        vault_path.check_creatable(path, self.folders.longest(path))
         return self.spelled(path)
 
     def spelled(self, path: VaultPath) -> tuple[VaultPath, str]:
@@ -432,8 +442,8 @@ class Catalog:
 
     def existing_folder(self, folder: str) -> tuple[str, str]:
         """The spelling that the longest known part of `folder` has, in the vault and on disk."""
-        known = self.known_folder(folder)
-        spelled = self.folders()[name_key(known)] if known else ("", "")
+        known = self.folders.longest(folder)
+        spelled = self.folders.find(known) or ("", "")
         return spelled[0] + folder[len(known) :], spelled[1] + folder[len(known) :]
 
 
@@ -445,20 +455,3 @@ def link_target(raw: str) -> str | None:
 
 def _name(path: str) -> str:
     return name_key(path.rpartition("/")[2])
-
-
-def ambiguous(raw: str, found: Sequence[VaultPath]) -> AmbiguousName:
-    candidates = [str(path) for path in found]
-    return AmbiguousName(
-        f"{len(found)} files match the name {raw!r}: {name_first(list(map(repr, candidates)), CANDIDATES_SHOWN)}. "
-        "Give the full path of the one you mean, with its extension.",
-        candidates=candidates[:CANDIDATES_SHOWN],
-    )
-
-
-def normal_form(disk: str) -> str:
-    """NFC of a disk spelling; bytes that are not UTF-8 become U+FFFD."""
-    if disk.isascii():
-        return disk
-    clean = printable(disk)
-    return unicodedata.normalize("NFC", clean)

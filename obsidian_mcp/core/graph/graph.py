@@ -220,7 +220,8 @@ class Graph:
         from obsidian_mcp.core.note.subpath import heading_chain, heading_key, resolve_subpath, segments
 
         parts = segments(subpath)
-        if not parts or not is_note(path) or self._catalog[path].size > BODY_LIMIT:
+        entry = self._catalog.get(path)
+        if not parts or not is_note(path) or entry is None or entry.size > BODY_LIMIT:
             return True
         facts_ = rows.facts(path)
         keys = [(heading.level, heading_key(heading.text)) for heading in facts_.headings] if facts_ else ()

@@ -47,10 +47,13 @@ def keys_of(path: str) -> tuple[str, ...]:
 
 def clean(linkpath: str) -> str:
     """Return a link's path as it is compared: no subpath, no-break space as space, NFC."""
-    path = linkpath.partition("#")[0]
-    if path.isascii():
-        return path
-    return unicodedata.normalize("NFC", path.replace("\u00a0", " "))
+    path = _as_written(linkpath)
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
+def _as_written(linkpath: str) -> str:
+    """As `clean`, in the normal form that it has: the link may spell one of two twins (NAME-06)."""
+    return linkpath.partition("#")[0].replace("\u00a0", " ")
 
 
 def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
@@ -60,7 +63,7 @@ def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
     An empty path is the source itself. The answer depends on the set of files alone, never on their
     order.
     """
-    path = clean(linkpath)
+    path = _as_written(linkpath)
     if not path:
         return VaultPath(source)
     name = path.rpartition("/")[2]
@@ -120,7 +123,20 @@ def _choose(candidates: tuple[VaultPath, ...], source: str, path: str) -> VaultP
         # `glossary/index.md`.
         ending = "/" + name_key(path)
     nearest = _nearest(candidates, ending)
-    return nearest.get(name_key(parent(source)), nearest.get(""))
+    best = nearest.get(name_key(parent(source)), nearest.get(""))
+    return best if best is None or path.isascii() else _twin(best, candidates, path)
+
+
+def _twin(best: VaultPath, candidates: tuple[VaultPath, ...], path: str) -> VaultPath:
+    """Return the twin of a file whose name the link spells byte for byte (NAME-06), else the file
+    itself."""
+    name = path.rpartition("/")[2]
+    twins = (
+        candidate
+        for candidate in candidates
+        if candidate.rpartition("/")[2] == name and clean(candidate) == clean(best)
+    )
+    return next(twins, best)
 
 
 @lru_cache(maxsize=32)

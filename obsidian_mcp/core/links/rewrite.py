@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.files.settings import AppSettings
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.text.text import Span
@@ -102,19 +103,21 @@ class After:
                 self._at[path] = self._names.at(path)
             else:
                 equal = [file for file in self.named(_file_name(path)) if name_key(file) == key]
-                self._at[path] = VaultPath(path) if path in equal else min(equal, default=None)
+                spelled = (VaultPath(path), VaultPath(normal_form(path)))
+                exact = [spelling for spelling in spelled if spelling in equal]
+                self._at[path] = exact[0] if exact else min(equal, default=None)
         return self._at[path]
 
 
 def folder_moves(
     paths: Iterable[VaultPath], folder: VaultPath, target: VaultPath
 ) -> dict[VaultPath, VaultPath]:
-    """Return the moves of all files below a folder that becomes `target`."""
-    below = folder + "/"
+    """Return the moves of all files below a folder, in any normal form, that becomes `target`."""
+    below, depth = folder + "/", folder.count("/") + 1
     return {
-        path: VaultPath(f"{target}/{path[len(below) :]}")
+        path: VaultPath(f"{target}/{path.split('/', depth)[depth]}")
         for path in paths
-        if path.startswith(below)
+        if normal_form(path).startswith(below)
     }
 
 

@@ -18,6 +18,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
 from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import NoteNotFound
 
 from . import app_answers
 
@@ -41,13 +42,16 @@ def missing_part(reference: Reference) -> str:
 
 def line_of(vault: Vault, reference: Reference) -> int | None:
     """Return the 1-based line of a link, of one in a property too; None for cards, and where a note has changed or is
-    too large to be read."""
+    too large to be read, or gone."""
     if reference.link.kind != "property":
         return reference.line
-    entry = vault.catalog[reference.source]
-    if entry.is_too_large:
+    entry = vault.catalog.get(reference.source)
+    if entry is None or entry.is_too_large:
         return None
-    body = vault.read_text(entry).text.body
+    try:
+        body = vault.read_text(entry).text.body
+    except NoteNotFound:
+        return None
     at = body.find(reference.link.original, 0, frontmatter.text_start(body))
     return body.count("\n", 0, at) + 1 if at >= 0 else None
 
@@ -101,7 +105,10 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
     """Return the most similar heading of a note, or the id of a block with its `^`."""
     from obsidian_mcp.core.note.parser import parse
 
-    content = vault.read(vault.catalog[path])
+    try:
+        content = vault.read(vault.catalog.entry(path))
+    except NoteNotFound:
+        return None
     if not content.is_text:
         return None
     note = parse(content.text.body)

@@ -21,7 +21,7 @@ from obsidian_mcp.core.tasks.listing import ListRequest
 from obsidian_mcp.core.text.text import too_large, write_count
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note, parent
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NotText, PermissionDenied, StorageFailed
+from obsidian_mcp.errors import NoteNotFound, NotText, PermissionDenied, StorageFailed
 
 from .broken_links import broken_links, likely_link, missing_part
 from .tasks import find_tasks
@@ -74,7 +74,9 @@ def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
 
 def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
     for path, warnings in vault.graph.warnings().value.items():
-        entry = vault.catalog[path]
+        entry = vault.catalog.get(path)
+        if entry is None:  # another program has just taken it
+            continue
         if entry.is_too_large:
             reason = f"{too_large(path, entry.size).message} Divide it with another program."
             yield partial(CheckFinding, path, None, reason)
@@ -83,6 +85,8 @@ def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
             body = vault.read_text(entry).text.body
         except (NotText, PermissionDenied, StorageFailed) as refused:
             yield partial(CheckFinding, path, None, refused.message)
+            continue
+        except NoteNotFound:  # another program has just taken it
             continue
         if extension(path) == CANVAS_EXTENSION:
             error, line = canvas.read(body).error, None

@@ -120,7 +120,7 @@ def _mistaken(
     """A warning with the links to one note that would lead to a heading or block of the other, after `moved` came from
     the note `source`, or its `part`, into `target`, now `merged`."""
     contents, referrers = referrers_of(vault, {source, target, *linking(vault, [source, target])})
-    before = {path: parser.parse(contents[path].text.body) for path in (source, target)}
+    before = {path: parser.parse(contents[path].text.body) for path in (source, target) if path in contents}
     after = parser.parse(merged)
     found = []
     for referrer in referrers:
@@ -338,7 +338,7 @@ def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultP
         if vault.policy.restricts_reading:
             raise vault.policy.refused_setting("the template of the note composer")
         raise NoteNotFound(f'The template of the note composer, "{name}", is not in the vault.', template=name)
-    template = fill(vault.read_text(vault.catalog[found]).text.body, Templates(vault).variables(target))
+    template = fill(vault.read_text(vault.catalog.entry(found)).text.body, Templates(vault).variables(target))
     values = {"content": content, "fromtitle": basename(source), "newtitle": basename(target)}
     if not any(variable[1].lower() == "content" for variable in _VARIABLE.finditer(template)):
         template = edits.insert_text(template, "{{content}}")

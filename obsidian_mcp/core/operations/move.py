@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from obsidian_mcp import errors
 from obsidian_mcp.core.files.catalog import Content, FileEntry
+from obsidian_mcp.core.files.name_errors import file_gone
 from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links.resolve import resolve
@@ -18,7 +19,7 @@ from obsidian_mcp.core.note.subpath import resolve_subpath
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import Lines
+from obsidian_mcp.core.text.text import Lines, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key, parent
 from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.operation import Create, Move, Operation
@@ -37,7 +38,9 @@ def relocate(
     if is_folder:
         if name_key(target + "/").startswith(name_key(source + "/")) and name_key(target) != name_key(source):
             raise InvalidName(f"The folder {source!r} cannot be moved into itself.", path=source)
-        files = rewrite.folder_moves([entry.path for entry in vault.entries()], source, target)
+        disks = {entry.path: entry.disk for entry in vault.entries()}
+        files = rewrite.folder_moves(disks, source, target)
+        _check_apart(files)
     else:
         files = {source: target}
     vault.check_target(target_disk, is_folder=is_folder)
@@ -54,7 +57,7 @@ def relocate(
     moves = [Move(disk, target_disk, unlinked=update_links and not (links.rewritten or links.warnings))]
     if is_folder:
         leaving = vault.folders.movable(disk)
-        spelled = (vault.catalog[path].disk for path in files)
+        spelled = (disks[path] for path in files)
         apart = [*(leaving or ()), *(found for found in spelled if not found.startswith(f"{disk}/"))]
         depth = source.count("/") + 1
         moves = [Move(disk, target_disk)] if leaving is None else []
@@ -62,11 +65,25 @@ def relocate(
     return replace(links, steps=tuple(moves), source=source, target=target, moved=files)
 
 
+def _check_apart(files: Mapping[VaultPath, VaultPath]) -> None:
+    """Check that no two files of a folder, which the disk may have in two normal forms (MOVE-05), get one path. Raises:
+    NoteExists."""
+    sources: dict[VaultPath, VaultPath] = {}
+    for source, target in files.items():
+        if (other := sources.setdefault(target, source)) != source:
+            raise NoteExists(
+                f"{printable(other)!r} and {printable(source)!r} cannot both be moved to {str(target)!r}: the disk has "
+                "the folder in two normal forms, with a file of this name in each. Rename or move one of the two "
+                "first, by its exact path. Nothing moved.",
+                path=str(target),
+            )
+
+
 def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> PlannedChange:
     """Plan to move files into a folder, which may be new; files in it stay. Raises: NoteExists, InvalidName,
     PermissionDenied, InvalidArguments for the name of a note."""
     folder = vault.folders.named(to) or VaultPath("")
-    if is_note(folder) and name_key(folder) not in vault.catalog.folders():
+    if is_note(folder) and vault.catalog.folders.find(folder) is None:
         raise InvalidArguments(
             f"{to!r} is the name of a note, and names and query move notes into a folder. Give the folder, or the one "
             "note in name.",
@@ -94,11 +111,12 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
 
 
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
-    """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound, InvalidName."""
+    """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound, InvalidName,
+    NoteNotFound."""
     from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
 
     contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
-    content = contents.get(entry.path) or vault.read(entry)
+    content = contents.get(entry.path) or vault.read(vault.catalog.entry(entry.path))
     parsed = parser.parse(content.text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
@@ -156,7 +174,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
 
 def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a new name."""
-    vault_path.check_creatable(path, existing=f"{source}/{vault.catalog.known_folder(path)}")
+    vault_path.check_creatable(path, existing=f"{source}/{vault.catalog.folders.longest(path)}")
     return vault.catalog.spelled(path)
 
 
@@ -241,10 +259,14 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
         entry = vault.catalog.get(path)
         if entry is None or entry.is_too_large:
             continue
-        if extension(path) in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
+        if extension(path) not in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
+            continue
+        try:
             contents[path] = content = vault.read(entry)
-            if content.is_text:
-                referrers.append(link_spans.read_referrer(path, content.text.body))
+        except errors.NoteNotFound:  # another program has just taken it, with its links
+            continue
+        if content.is_text:
+            referrers.append(link_spans.read_referrer(path, content.text.body))
     return contents, referrers
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.calendar.locale import Period
-from obsidian_mcp.core.files.catalog import Content, FileEntry, normal_form
+from obsidian_mcp.core.files.catalog import Content, FileEntry
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links.resolve import resolve
@@ -87,7 +88,7 @@ class Templates:
             return deeper[0]
         path = self._vault.catalog.at(VaultPath(wanted))
         if path is not None:
-            return self._vault.catalog[path]
+            return self._vault.catalog.entry(path)
         shown = [str(entry.path) for entry in known]
         if shown:
             advice = f"Templates there are: {', '.join(map(repr, shown[:SHOWN]))}."
@@ -155,7 +156,7 @@ class Templates:
         if found is None:
             return None
         try:
-            body = Text.decode(self._vault.read(self._vault.catalog[found]).data).body
+            body = Text.decode(self._vault.read(self._vault.catalog.entry(found)).data).body
             return sections.locate(body, subpath).whole.slice(body) if mark else body
         except AppError:
             return None
@@ -283,7 +284,7 @@ class PeriodicNotes:
                 raise self._vault.policy.refused_setting(f"the template of {adjective} notes")
             raise NoteNotFound(f'{failure} Template file "{rule.template}" not found.', template=rule.template)
         variables = templates.variables(located.path)
-        text = Text.decode(self._vault.read(self._vault.catalog[template]).data).body
+        text = Text.decode(self._vault.read(self._vault.catalog.entry(template)).data).body
         filled = fill_periodic(text, variables, rule, located.first)
         return templates.run(basename(template), filled, located.path)
 
@@ -295,6 +296,6 @@ class PeriodicNotes:
         self._vault.folders.configured(folder, f"the folder of {notes.adjective_of(rule.period)} notes")
         with self._vault.lock:
             _, disk = self._vault.catalog.existing_folder(parse(folder))
-            known = name_key(parse(folder)) in self._vault.catalog.folders()
+            known = self._vault.catalog.folders.find(folder) is not None
         if not known and not self._vault.files.exists(disk):
             raise NoteNotFound(f'{failure}Folder "{folder}" not found.', folder=folder)

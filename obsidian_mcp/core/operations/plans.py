@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import DiskFile, Recorded
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.diff import Hunk, hunks
@@ -86,6 +86,8 @@ class Plan:
     id: str
     tool: str
     change: changes.PlannedChange
+    paths: Mapping[str, str]
+    """By path on disk, the paths of its files when it was made."""
     base: dict[str, DiskFile | None]
     """By path on disk, the files that are moved or removed as they were."""
     expires: float
@@ -106,30 +108,30 @@ class Plan:
     @cached_property
     def by_path(self) -> dict[str, list[Operation]]:
         """Return the operations of every file, by path; moves last among them, as they are made."""
-        found: dict[str, list[Operation]] = {normal_form(move.disk): [] for move in self.moves}
+        found: dict[str, list[Operation]] = {self.paths[move.disk]: [] for move in self.moves}
         for operation in self.change.operations:
             if not isinstance(operation, RemoveFolder | MakeFolder):
-                found.setdefault(normal_form(operation.disk), []).append(operation)
+                found.setdefault(self.paths[operation.disk], []).append(operation)
         return found
 
 
-def changed_files(recorded: Recorded) -> list[FileChange]:
-    """Return what a change that was made did to every file."""
+def changed_files(recorded: Recorded, path_of: Callable[[str], str]) -> list[FileChange]:
+    """Return what a change that was made did to every file; `path_of` as in `Catalog`."""
     found: dict[str, FileChange] = {}
     for step in recorded.steps:
-        path = normal_form(step.disk)
+        disk, path = step.disk, path_of(step.disk)
         match step.kind:
             case "folder":
                 continue
             case "move":
-                known = found.get(path, FileChange(path, "move"))
-                found[path] = known._replace(kind="move", to=normal_form(step.target or ""))
+                known = found.get(disk, FileChange(path, "move"))
+                found[disk] = known._replace(kind="move", to=path_of(step.target or ""))
             case "create":
-                found[path] = FileChange(path, "create", None, step.after)
+                found[disk] = FileChange(path, "create", None, step.after)
             case "remove":
-                found[path] = FileChange(path, "delete", step.before, None)
+                found[disk] = FileChange(path, "delete", step.before, None)
             case "write":
-                found[path] = FileChange(path, "modify", step.before, step.after)
+                found[disk] = FileChange(path, "modify", step.before, step.after)
     return list(found.values())
 
 
@@ -149,8 +151,9 @@ class Plans:
         files = self._vault.files
         leaving = (one for one in planned.change.operations if isinstance(one, Move | Remove))
         base = {one.disk: files.stat(one.disk) for one in leaving}
+        paths = {one.disk: self._vault.catalog.path_of(one.disk) for one in planned.change.operations}
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
-        plan = Plan(number, planned.tool, planned.change, base, expires, make)
+        plan = Plan(number, planned.tool, planned.change, paths, base, expires, make)
         with self._lock:
             self._plans[plan.id] = plan
             self._drop_old(plan)
@@ -193,7 +196,7 @@ class Plans:
                 case Create():
                     change = change._replace(kind="create", after=operation.after)
                 case Move():
-                    change = change._replace(kind="move", to=normal_form(operation.target))
+                    change = change._replace(kind="move", to=self._vault.catalog.path_of(operation.target))
                 case Remove():
                     there = self._vault.files.stat(operation.disk)
                     is_shown = there is not None and there.size <= SHOWN_BYTES
@@ -230,7 +233,7 @@ class Plans:
 
     def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
         """Whether a file that is moved or removed is as it was; its text is compared where the plan changes it, too."""
-        if any(isinstance(other, Write) for other in plan.by_path[normal_form(operation.disk)]):
+        if any(isinstance(other, Write) for other in plan.by_path[plan.paths[operation.disk]]):
             return True
         return plan.base[operation.disk] == self._vault.files.stat(operation.disk)
 
@@ -241,7 +244,7 @@ class Plans:
 
     def needs(self, plan: Plan, path: str) -> str | None:
         """Return the file whose move has to be made first, or together with the change of this one."""
-        sources = [normal_form(move.disk) for move in plan.moves]
+        sources = [plan.paths[move.disk] for move in plan.moves]
         if path in sources:
             return None
         return next((source for source in sources if self.state(plan, source) == "pending"), None)
@@ -310,7 +313,7 @@ def _check_covers(plan: Plan) -> None:
     """Check that the call would change no further file now, such as one with a new link. Raises: StaleEtag."""
     again = _planned(plan.make)
     disks = {operation.disk for operation in again.change.operations} if again is not None else set()
-    if further := sorted({normal_form(disk) for disk in disks}.difference(plan.by_path)):
+    if further := sorted(map(normal_form, disks - plan.paths.keys())):
         raise StaleEtag(
             f"Since the plan was made, {_named(further)} came to be changed too, as by a new link. "
             "Nothing was written; plan the change again.",

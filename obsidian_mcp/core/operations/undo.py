@@ -9,8 +9,8 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Literal
 
-from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import Recorded, Step
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import merge, short_diff
 from obsidian_mcp.core.text.text import Text

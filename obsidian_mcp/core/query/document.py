@@ -233,7 +233,8 @@ class Document:
     """
 
     path: str
-    """From the root of the vault, NFC."""
+    """From the root of the vault, in NFC as what is looked for in it, also where a file has a twin
+    (NAME-06)."""
     text: str
     """The body with its frontmatter; of a canvas the text of its cards. Spans count its code
     points."""

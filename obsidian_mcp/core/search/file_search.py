@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.query.nodes import QueryNode, has_scope
@@ -231,7 +232,7 @@ class FileSearch:
         return [
             Item(entry.path, None)
             for entry in snapshot.table.others
-            if matcher.matches(Document(entry.path, "", "other"))
+            if matcher.matches(Document(normal_form(entry.path), "", "other"))
             and is_wanted(snapshot.catalog.get(entry.path) or entry)
         ]
 

@@ -13,9 +13,10 @@ from functools import cached_property, partial, reduce
 from operator import and_
 from typing import NamedTuple
 
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query import nodes
-from obsidian_mcp.core.query.document import Document, Structure
+from obsidian_mcp.core.query.document import Document, Kind, Structure
 from obsidian_mcp.core.query.nodes import Phrase, Regex, ScopedQuery, SearchField, Word
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis
@@ -230,7 +231,8 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
         with_path = path_contains(snapshot, text)
         if bounded and with_path:
             pattern = analysis.phrase(text, match_case=False)
-            with_path = {file for file in with_path if pattern.search(snapshot.table.paths[file])}
+            paths = snapshot.table.paths
+            with_path = {file for file in with_path if pattern.search(normal_form(paths[file]))}
         result = _any([result, Bounds.exact(with_path)])
     if where == "anyplace":
         snapshot.text_counts[text] = len(result.possible)
@@ -458,11 +460,9 @@ class StoredDocument(Document):
         self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None
     ) -> None:
         """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
-        super().__init__(
-            snapshot.table.paths[number],
-            text,
-            "canvas" if number in snapshot.table.canvases else "note",
-        )
+        path = snapshot.table.paths[number]
+        kind: Kind = "canvas" if number in snapshot.table.canvases else "note"
+        super().__init__(path if path.isascii() else normal_form(path), text, kind)
         self.number = number
         self._snapshot = snapshot
         self._packed = packed

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.rows import NumberedFiles, Rows
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.vault_path import (
@@ -64,9 +65,9 @@ class FileTable:
 
     @cached_property
     def path_lines(self) -> tuple[str, array[int], list[int]]:
-        """The folded paths, one a line (a line end in a path is NUL); where they begin; and their
-        numbers."""
-        lines = list(self.paths.values())
+        """The folded paths in NFC, one a line (a line end in a path is NUL); where they begin; and
+        their numbers."""
+        lines = [path if path.isascii() else normal_form(path) for path in self.paths.values()]
         starts = array("Q", accumulate((len(line) + 1 for line in lines), initial=0))
         joined = "\n".join([*lines, ""])
         if joined.count("\n") > len(lines):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.pending_scan import Weigh
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.nodes import QueryNode, Word
@@ -37,7 +38,9 @@ def _exact(query: QueryNode) -> Weigh:
     def weigh(entry: FileEntry, data: bytes) -> float:
         if not is_note(entry.path):  # a canvas has to be read first, and there are few
             return 1.0
-        return float(matcher.matches(Document(entry.path, printable(Text.decode(data).body))))
+        return float(
+            matcher.matches(Document(normal_form(entry.path), printable(Text.decode(data).body)))
+        )
 
     return weigh
 

@@ -13,7 +13,8 @@ from typing import NewType
 from obsidian_mcp.errors import InvalidName, PermissionDenied
 
 VaultPath = NewType("VaultPath", str)
-"""`/`-separated, relative to the vault, NFC, no empty, `.`, `..` or dot-prefixed component."""
+"""`/`-separated, relative to the vault, NFC but for names that have twins (NAME-09), no empty, `.`,
+`..` or dot-prefixed component."""
 
 NOTE_EXTENSION = ".md"
 CANVAS_EXTENSION = ".canvas"
@@ -50,27 +51,37 @@ def name_key(name: str) -> str:
 def parse(raw: str, *, subject: str = "name") -> VaultPath:
     """Return the normal form of a path as a person writes it.
 
-    `subject` says in messages what the path is of. Raises: PermissionDenied for a path that leads
-    outside the vault or into a hidden folder, InvalidName for an empty one.
+    `subject` says in messages what the path is of. Raises: as `clean`.
+    """
+    return VaultPath(unicodedata.normalize("NFC", clean(raw, subject=subject)))
+
+
+def clean(raw: str, *, subject: str = "name") -> str:
+    """Return a path as a person writes it with only the separators that it needs.
+
+    Its normal form stays: two files may differ in nothing else (NAME-06). `subject` says in
+    messages what the path is of. Raises: PermissionDenied for a path that leads outside the vault
+    or into a hidden folder, InvalidName for an empty one.
     """
     if "\0" in raw:
         raise PermissionDenied(
             f"The {subject} holds a NUL character, which no file name may have.", path=raw
         )
-    path = unicodedata.normalize("NFC", raw.translate(_SPACES)).replace("\\", "/").strip()
-    if path.startswith("/") or _DRIVE.match(path):
+    path = raw.translate(_SPACES).replace("\\", "/").strip()
+    normal = unicodedata.normalize("NFC", path)
+    if normal.startswith("/") or _DRIVE.match(normal):
         raise PermissionDenied(
-            f"{path!r} is an absolute path or begins with a drive letter. Give the path inside "
+            f"{normal!r} is an absolute path or begins with a drive letter. Give the path inside "
             "the vault, for example 'Projects/Alpha.md'.",
             path=raw,
         )
     parts = [part for part in path.split("/") if part not in ("", ".")]
-    for part in parts:
+    for part in normal.split("/"):
         if part == "..":
             raise PermissionDenied(
                 f"{raw!r} leads out of the vault ('..'). Give the path inside the vault.", path=raw
             )
-        if part.startswith("."):
+        if part.startswith(".") and part != ".":
             raise PermissionDenied(
                 f"{raw!r} is hidden: names that begin with a dot are not part of the vault.",
                 path=raw,
@@ -79,7 +90,7 @@ def parse(raw: str, *, subject: str = "name") -> VaultPath:
         raise InvalidName(
             f"The {subject} is empty. Give a note name or a path inside the vault.", path=raw
         )
-    return VaultPath("/".join(parts))
+    return "/".join(parts)
 
 
 def parse_folder(raw: str) -> VaultPath | None:

@@ -10,10 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import Content, normal_form
+from obsidian_mcp.core.files.catalog import Content
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Author, Changer, Files, Journal, Step
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.diff import diff, merge, short_diff

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import normal_form
 from obsidian_mcp.core.files.ports import DiskFile, Files
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import basename, name_key
 from obsidian_mcp.errors import NoteExists, NoteNotFound, StaleEtag, StorageFailed
 

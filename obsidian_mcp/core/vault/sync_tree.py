@@ -10,10 +10,11 @@ from contextlib import contextmanager, suppress
 from itertools import accumulate, chain, islice
 from typing import Protocol
 
-from obsidian_mcp.core.files.catalog import Catalog, normal_form
+from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, Change, DiskFile, Files, Step, may_repeat
 from obsidian_mcp.core.files.settings import AppSettings
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
 from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied
@@ -344,7 +345,7 @@ class Folders:
         above = ""
         for folder in accumulate(path.split("/"), "{}/{}".format):
             with self._listing.lock:
-                known = self._listing.catalog.folders().get(name_key(folder), ("", ""))[0]
+                known = (self._listing.catalog.folders.find(folder) or ("", ""))[0]
             if known != folder and folder not in map(normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()):
                 return False
             above = folder
@@ -403,7 +404,7 @@ class Folders:
     def _is_visible(self, disk: str) -> bool:
         """Whether a folder holds a visible file, or is empty and matches no pattern."""
         with self._listing.lock:
-            if name_key(normal_form(disk)) in self._listing.catalog.folders():
+            if self._listing.catalog.folders.find(disk) is not None:
                 return True
         return self._policy.visible(normal_form(disk) + "/") and next(iter(self._files.scan(disk)), None) is None
 

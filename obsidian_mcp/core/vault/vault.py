@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.files import policy as policy_module
-from obsidian_mcp.core.files.catalog import Catalog, Content, FileEntry, ambiguous, link_target, normal_form
+from obsidian_mcp.core.files.catalog import Catalog, Content, FileEntry, link_target
+from obsidian_mcp.core.files.name_errors import ambiguous
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
@@ -23,8 +24,9 @@ from obsidian_mcp.core.files.settings import (
     enabled_plugins,
     property_types,
 )
+from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, clean, extension, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
 
 from .sync_tree import Dirty, Folders, Listing
@@ -264,7 +266,8 @@ class Vault:
         with self.lock:
             entry = self.catalog.find(raw)
             if entry is not None:
-                return entry, None
+                is_path = "/" in raw or raw.lower().endswith(TEXT_EXTENSIONS)
+                return self._exactly(raw, entry) if is_path and raw not in entry[:2] else entry, None
         if (target := link_target(raw)) is not None:
             return self.resolve(target)
         if ":" in raw and (located := self.periodic.named(raw)) is not None:
@@ -290,6 +293,19 @@ class Vault:
             self._listing.check_downloaded((path, path + NOTE_EXTENSION))
             raise self.catalog.not_found(path, answer.freshness.notice)
 
+    def _exactly(self, raw: str, entry: FileEntry) -> FileEntry:
+        """Return the file of exactly this path, which may have appeared a moment ago, where `entry` has an equal or a
+        longer one (NAME-03, NAME-06)."""
+        with suppress(AppError):
+            written = clean(raw)
+            for disk in (written, written + NOTE_EXTENSION):
+                if disk in entry[:2]:
+                    return entry
+                if self._listing.visible(disk) and self.files.stat(disk) and self.files.spelled([disk]):
+                    self._listing.look_at(disk)
+                    return self.catalog.on_disk(disk) or entry
+        return entry
+
     def _read_uri(self, raw: str) -> str:
         from obsidian_mcp.core.files import uri
 
@@ -300,9 +316,9 @@ class Vault:
         with self.lock:
             known = self.catalog.at(path)
             if known is not None:  # it may have been deleted a moment ago
-                self._listing.look_at(self.catalog[known].disk)
+                self._listing.look_at(self.catalog.entry(known).disk)
                 known = self.catalog.at(path)
-            return None if known is None else self.catalog[known]
+            return None if known is None else self.catalog.entry(known)
 
     def look_for(self, disk: str) -> FileEntry | None:
         """Return a file that the watcher may not have reported yet. Raises: PermissionDenied, StorageFailed."""
@@ -317,7 +333,7 @@ class Vault:
                 return self.catalog.on_disk(disk)
             self._listing.rescan()  # on a disk without case, another spelling of a file that only a list has
             path = self.catalog.at(VaultPath(normal_form(disk)))
-            return None if path is None else self.catalog[path]
+            return None if path is None else self.catalog.entry(path)
 
     def check_target(self, disk: str, *, is_folder: bool) -> None:
         """Refuse a hidden target before an error can reveal its files. Raises: PermissionDenied."""

@@ -33,7 +33,7 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[li
             return _best(((str(entry.path), basename(entry.path)) for entry in opened.entries()), typed)
         case "folder":
             with opened.lock:
-                folders = [path for path, _ in opened.catalog.folders().values()]
+                folders = list(opened.catalog.folders.paths)
             return _best(((path, path.rpartition("/")[2]) for path in folders), typed)
         case "tag":
             tags = [use.tag for use in opened.graph.tags().value]

@@ -15,7 +15,8 @@ from mcp.server.apps import APP_MIME_TYPE
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
-from obsidian_mcp.core.files.catalog import FileEntry, normal_form
+from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.name_errors import ambiguous
 from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable, write_count
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
@@ -163,14 +164,17 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
             uri=address,
         )
     vault = app.vaults.get(named.vault)
-    spellings = dict.fromkeys(map(normal_form, named.paths))
-    for spelling in spellings:
+    for spelling in named.paths:
         with vault.lock:  # any name that the disk holds
-            known = vault.catalog.get(spelling)
+            known = vault.catalog.get(vault.catalog.as_listed(spelling))
         if known is not None and (entry := vault.look_for(known.disk)) is not None:
             return vault, entry
-    paths = [parse(spelling) for spelling in spellings]
+    paths = [parse(spelling) for spelling in named.paths]
     for path in paths:
+        with vault.lock:
+            alike = vault.catalog.equal(path)
+        if len(alike) > 1:
+            raise ambiguous(path, alike)
         if (entry := vault.at(path) or vault.look_for(path)) is not None:
             return vault, entry
     raise NoteNotFound(f"There is no file {str(paths[0])!r} in the vault {vault.name!r}.", uri=address, path=paths[0])

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.cli import main
+from tests.system import needs
 
 from .conftest import Ran, Run
 
@@ -136,6 +137,19 @@ def test_names_are_found_in_either_form_of_their_accents(vault: Path, run: Run) 
     assert run("read", f"file={apart.rpartition('/')[2]}") == "x\n"
     assert run("files", "folder=Ordner") == "Ordner/Caf\u00e9 \u304c.md\n"
     assert run("move", f"path={apart}", "to=/") == "Moved: Ordner/Caf\u00e9 \u304c.md -> Caf\u00e9 \u304c.md\n"
+
+
+@needs("names that differ in their normal form")
+def test_of_two_files_that_differ_in_normal_form_the_one_whose_path_is_given_is_meant(vault: Path, run: Run) -> None:
+    # NAME-06
+    for path, word in {"Folder/\u00e9.md": "composed", "Folder/e\u0301.md": "decomposed"}.items():
+        (vault / path).write_text(word, encoding="utf-8")
+    for path, word in {"Folder/\u00e9.md": "composed", "Folder/e\u0301.md": "decomposed"}.items():
+        assert run("read", f"path={path}") == f"{word}\n"
+        assert run("append", f"path={path}", "content=more") == f"Appended to: {path}\n"
+        assert (vault / path).read_text(encoding="utf-8") == f"{word}\nmore"
+    assert run("rename", "path=Folder/e\u0301.md", "name=Apart").endswith("Folder/Apart.md\n")
+    assert (vault / "Folder/Apart.md").read_text(encoding="utf-8") == "decomposed\nmore"
 
 
 def test_cards_are_added_to_a_canvas_and_connected(vault: Path, run: Run) -> None:

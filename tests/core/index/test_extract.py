@@ -139,13 +139,16 @@ def test_links_of_a_canvas_lead_somewhere() -> None:
     }
     with MemoryVault({"c.canvas": json.dumps(canvas), "Sub/N#1.md": "#t", "Sub/N.md": "", "N.md": ""}) as vault:
         vault.indexer.begin()
-        found = vault.graph.outgoing(vault.catalog["c.canvas"].path).value
+        found = vault.graph.outgoing(vault.catalog.entry("c.canvas").path).value
         assert [(fact.link.at, fact.target) for fact in found] == [("nodes.a", "Sub/N#1.md"), ("nodes.b", "N.md")]
         assert list(vault.graph.contexts(found)) == ["Sub/N#1.md", "see [[N]] #t"]
-        back = vault.graph.backlinks(vault.catalog["Sub/N#1.md"].path).value
+        back = vault.graph.backlinks(vault.catalog.entry("Sub/N#1.md").path).value
         assert [(fact.source, fact.link.kind) for fact in back] == [("c.canvas", "card")]
         assert vault.graph.orphans().value == ("Sub/N.md",)
-        assert vault.graph.link_maps().value.resolved[vault.catalog["c.canvas"].path] == {"Sub/N#1.md": 1, "N.md": 1}
+        assert vault.graph.link_maps().value.resolved[vault.catalog.entry("c.canvas").path] == {
+            "Sub/N#1.md": 1,
+            "N.md": 1,
+        }
         assert [(use.tag, use.files) for use in vault.graph.tags().value] == [("t", 1)]
         assert [fact.path for fact in vault.graph.tagged("t").value] == ["Sub/N#1.md", "c.canvas"]
 
@@ -212,7 +215,7 @@ def test_a_fault_of_the_parser_costs_one_note(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(parser, "parse", faulty)
     with MemoryVault({"a.md": "strange [[c]]", "b.md": "[[c]]", "c.md": ""}) as vault:
         vault.indexer.begin()
-        assert [fact.source for fact in vault.graph.backlinks(vault.catalog["c.md"].path).value] == ["b.md"]
+        assert [fact.source for fact in vault.graph.backlinks(vault.catalog.entry("c.md").path).value] == ["b.md"]
         assert list(vault.graph.warnings().value) == ["a.md"]
 
 
@@ -228,7 +231,7 @@ def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, 
     expected = extract.read_facts("a.md", data, len(data))
     with MemoryVault({"a.md": data, "b.md": "[[a]]"}) as vault:
         vault.indexer.begin()
-        path = vault.catalog["a.md"].path
+        path = vault.catalog.entry("a.md").path
         assert vault.graph.facts(path).value == expected
         assert [fact.source for fact in vault.graph.backlinks(path).value][-1] == "b.md"
 
@@ -240,7 +243,7 @@ def test_whatever_a_canvas_holds_its_facts_can_be_stored_and_read_back(text: str
     for data in (json.dumps(canvas), json.dumps(canvas, ensure_ascii=False)):
         with MemoryVault({"c.canvas": data}) as vault:
             vault.indexer.begin()
-            path = vault.catalog["c.canvas"].path
+            path = vault.catalog.entry("c.canvas").path
             expected = extract.read_facts("c.canvas", vault.data["c.canvas"], len(vault.data["c.canvas"]))
             assert vault.graph.facts(path).value == expected
             assert vault.graph.link_maps().value.resolved.keys() == {"c.canvas"}

@@ -56,7 +56,7 @@ def test_names_alone_find_the_files_that_the_whole_list_has(vault: Vault, name: 
     vault.refresh()
     paths = vault.catalog.named(name)
     assert found.named(name) == paths
-    assert sorted(found) == sorted(vault.catalog[path] for path in paths)
+    assert sorted(found) == sorted(vault.catalog.entry(path) for path in paths)
     assert vault.named(name) is vault.catalog
     vault.close()
 

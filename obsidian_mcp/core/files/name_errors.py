@@ -1,0 +1,40 @@
+"""The errors for names that several files have, or none any more (specs/names.md)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from obsidian_mcp.core.text.fit import name_first
+from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import AmbiguousName, NoteNotFound
+
+from .spellings import normal_form
+
+CANDIDATES_SHOWN = 10
+
+
+def ambiguous(raw: str, paths: Sequence[VaultPath]) -> AmbiguousName:
+    """Return the error for a name that several files have.
+
+    Twins (NAME-06) look alike; the escapes of JSON tell a person and a model which is which.
+    """
+    from json import dumps  # no name that is right needs it
+
+    alike = Counter(map(normal_form, paths))
+    named = [f"{path!r} (in JSON {dumps(path)})" if alike[normal_form(path)] > 1 else repr(path) for path in paths]
+    return AmbiguousName(
+        f"{len(paths)} files match the name {raw!r}: {name_first(named, CANDIDATES_SHOWN)}. "
+        "Give the full path of the one you mean, with its extension.",
+        candidates=[str(path) for path in paths[:CANDIDATES_SHOWN]],
+    )
+
+
+def file_gone(path: str) -> NoteNotFound:
+    """Return the error for a file that another program has taken since it was found."""
+    return NoteNotFound(
+        f"There is no file {printable(path)!r} any more: another program has just moved or deleted "
+        "it. Look where it is now, and try again.",
+        path=path,
+    )
