@@ -232,7 +232,7 @@ class Catalog:
         """The folders that hold a file at any depth, at this moment."""
         generation = self.generation
         if self._folders[0] != generation:
-            self._folders = generation, FolderTable(entry.disk for entry in self)
+            self._folders = generation, FolderTable([entry.disk for entry in self])
         return self._folders[1]
 
     def parse(self, raw: str) -> VaultPath:
@@ -283,10 +283,11 @@ class Catalog:
         with self._names:
             entry = self._by_path.pop(path)
             if self._by_name is not None:
-                paths = self._by_name[_name(path)]
+                key = _name(path)
+                paths = self._by_name[key]
                 paths.remove(path)
                 if not paths:
-                    del self._by_name[_name(path)]
+                    del self._by_name[key]
         self._moved()
         self._path_of.pop(entry.disk, None)
 

@@ -46,5 +46,5 @@ class FolderTable:
 
     def longest(self, path: str) -> str:
         """Return the longest beginning of a path that is a folder, "" for none."""
-        beginnings = accumulate(path.split("/"), "{}/{}".format)
+        beginnings = accumulate(path.split("/"), "{}/{}".format) if path else ()
         return max(takewhile(self.find, beginnings), key=len, default="")

@@ -55,7 +55,7 @@ class Spellings:
 
     def add(self, disk: str) -> tuple[VaultPath, AbstractSet[str]]:
         """Take note of a new file; return its path, and its twins, whose paths may be others now."""
-        normal = normal_form(disk)
+        normal = disk if disk.isascii() else normal_form(disk)
         group = self._groups.get(normal)
         if group is None:
             if normal == disk:
@@ -66,6 +66,8 @@ class Spellings:
 
     def remove(self, disk: str) -> AbstractSet[str]:
         """Take note that a file is gone; return its twins, whose paths may be others now."""
+        if not self._groups:
+            return frozenset()
         group = self._groups.get(normal_form(disk), set())
         group.discard(disk)
         return frozenset(group)

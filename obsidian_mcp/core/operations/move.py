@@ -174,7 +174,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
 
 def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a new name."""
-    vault_path.check_creatable(path, existing=f"{source}/{vault.catalog.folders.longest(path)}")
+    vault_path.check_creatable(path, existing=f"{source}/{vault.catalog.folders.longest(parent(path))}")
     return vault.catalog.spelled(path)
 
 
