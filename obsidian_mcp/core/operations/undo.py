@@ -235,7 +235,8 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     moves = Moves(Move(one.disk, one.target) for change in later for one in change.steps if one.target is not None)
     place = moves.after(disk)
     if place == disk or not vault.files.exists(place):
-        namesakes = (vault.catalog[path].disk for path in vault.catalog.named(normal_form(disk.rpartition("/")[2])))
+        paths = vault.catalog.named(normal_form(disk.rpartition("/")[2]))
+        namesakes = (entry.disk for path in paths if (entry := vault.catalog.get(path)) is not None)
         place = next((namesake for namesake in namesakes if _holds(vault, namesake, step.after)), "")
     if place:
         raise UndoConflict(

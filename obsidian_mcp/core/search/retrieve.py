@@ -16,7 +16,7 @@ from typing import NamedTuple
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query import nodes
-from obsidian_mcp.core.query.document import Document, Kind, Structure
+from obsidian_mcp.core.query.document import Document, DocumentKind, Structure
 from obsidian_mcp.core.query.nodes import Phrase, Regex, ScopedQuery, SearchField, Word
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis
@@ -461,7 +461,7 @@ class StoredDocument(Document):
     ) -> None:
         """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
         path = snapshot.table.paths[number]
-        kind: Kind = "canvas" if number in snapshot.table.canvases else "note"
+        kind: DocumentKind = "canvas" if number in snapshot.table.canvases else "note"
         super().__init__(path if path.isascii() else normal_form(path), text, kind)
         self.number = number
         self._snapshot = snapshot
