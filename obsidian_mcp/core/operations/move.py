@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from obsidian_mcp import errors
 from obsidian_mcp.core.files.catalog import Content, FileEntry
-from obsidian_mcp.core.files.name_errors import file_gone
 from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links.resolve import resolve
@@ -116,8 +115,9 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
     from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
 
     contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
-    content = contents.get(entry.path) or vault.read(vault.catalog.entry(entry.path))
-    parsed = parser.parse(content.text.body)
+    if entry.path not in contents:  # too large, or another program has just taken it
+        contents[entry.path] = vault.read(vault.catalog.entry(entry.path))
+    parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
         found = rename_part.plan_heading(vault.catalog, entry.path, parsed, place.heading, text, referrers=referrers)
