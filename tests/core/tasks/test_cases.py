@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from obsidian_mcp.core.calendar.days import TASKS_QUERY, read_coming_day, read_d
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.tasks.change import add_task, update_task
 from obsidian_mcp.core.tasks.find import list_checkboxes
+from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.query import parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings
 from obsidian_mcp.core.tasks.statements import QueryNote
@@ -44,10 +46,18 @@ FILES = {
 """,
 }
 SETTINGS = TaskSettings()
+HOUSE = QueryNote("Home/House.md", {"Focus": "door", "open": "not done\npath includes Home", "off": None})
+
+
+def _list(request: ListRequest) -> list[str]:
+    tasks = tasks_of(FILES, SETTINGS)
+    filters = list(list_filters(request, environment_of(SETTINGS, TODAY, tasks)))
+    return [task.description for task in tasks if all(part.matches(task) for part in filters)]
 
 
 def evaluate(kind: str, given: str) -> Any:
-    """Kinds: `line` is read, `done` on 2026-11-25, `due` set to it, `days` and `day` in words, `query`, `explain`."""
+    """Kinds: `line` is read, `status` changed on 2026-11-25, `due` set to it, `days` and `day` in words, `query`
+    and `explain` of a query in Work.md, `inside` of one in HOUSE, `list` of a ListRequest."""
     match kind:
         case "line":
             return _members(read_task(given, TaskPlace("a.md", 1), SETTINGS))
@@ -56,9 +66,12 @@ def evaluate(kind: str, given: str) -> Any:
             return days and [str(days.first), str(days.last)]
         case "day":
             return str(read_coming_day(given, TODAY))
-        case "query" | "explain":
+        case "list":
+            return _list(ListRequest(**json.loads(given)))
+        case "query" | "explain" | "inside":
             tasks = tasks_of(FILES, SETTINGS)
-            query = parse_query(given, environment_of(SETTINGS, TODAY, tasks), QueryNote("Work.md"))
+            note = HOUSE if kind == "inside" else QueryNote("Work.md")
+            query = parse_query(given, environment_of(SETTINGS, TODAY, tasks), note)
             if kind == "explain":
                 return query.explanation
             result = query.run(tasks)
