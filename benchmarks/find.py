@@ -18,7 +18,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from obsidian_mcp import compose, config
+from obsidian_mcp import compose, config, vault_builder
 from obsidian_mcp.app import App
 from obsidian_mcp.core.semantic.choice import Choice
 from obsidian_mcp.tools import registry
@@ -101,7 +101,7 @@ def ours(vault: Path, choice: Choice | None = None) -> Iterator[Way]:
     with tempfile.TemporaryDirectory(prefix="bench-find-") as beside:
         places = {"OBSIDIAN_MCP_STATE": beside, "OBSIDIAN_MCP_CACHE": beside, "HOME": beside}
         if choice is not None:
-            (Path(beside) / compose.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
+            (Path(beside) / vault_builder.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
         app: App = compose.build(config.Config((str(vault),), places), serving=False)
         place = app.vaults.get("")
         place.indexer.begin()

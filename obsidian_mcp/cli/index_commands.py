@@ -117,10 +117,10 @@ def _agree(endpoint: str, model: str, *, has_agreed: bool) -> None:
 
 def show_model(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
     """Print which model is used, and how many notes are not embedded yet."""
-    from obsidian_mcp import compose
+    from obsidian_mcp import vault_builder
 
     options = options.with_vaults(tuple(vault))
-    choice = compose.embedding_choice(options.config())
+    choice = vault_builder.embedding_choice(options.config())
     facts: dict[str, object] = {"on": choice is not None}
     if choice is None:
         facts["setup"] = "obsidian-mcp semantic setup"

@@ -11,10 +11,10 @@ from .stdout import write_answer
 
 def list_keys(options: Options, *, json: bool = False) -> None:
     """List the names of the keys and what they open."""
-    from obsidian_mcp import compose
+    from obsidian_mcp import policies
     from obsidian_mcp.setup import api_keys
 
-    rows = [api_keys.describe(key) for key in compose.api_keys(options.config())]
+    rows = [api_keys.describe(key) for key in policies.api_keys(options.config())]
     remark = "" if rows else "There are no keys. Make one: obsidian-mcp keys add NAME\n"
     write_answer({"keys": rows}, readable({"keys": rows}) if rows else "", remark, as_json=json)
 

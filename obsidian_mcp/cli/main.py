@@ -105,9 +105,9 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
     messages are answered. Raises: InvalidArguments, PolicyInvalid."""
     settings = options.config()
     if settings.bridge or settings.key:
-        from obsidian_mcp import compose
+        from obsidian_mcp import compose, policies
 
-        settings = compose.limit_to_key(settings)
+        settings = policies.limit_to_key(settings)
     if settings.tools != "all":
         from obsidian_mcp.tools.entries import profile
 
@@ -146,8 +146,8 @@ def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[st
     try:
         grammar.find(words)
     except InvalidArguments as error:
-        from obsidian_mcp.compose import explain_split
         from obsidian_mcp.config import expand_home
+        from obsidian_mcp.vault_paths import explain_split
 
         cut = expand_home(options.vaults[-1]) if options.vaults else None
         if cut is None or cut.exists() or not (advice := explain_split(cut.absolute())):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from obsidian_mcp import compose
+from obsidian_mcp import vault_builder
 from obsidian_mcp.config import Config, expand_home
 from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.text.vault_path import parse_folder
@@ -94,7 +94,7 @@ def _vault(config: Config, named: str) -> str:
     """Return a vault as the policy file names it. Raises: InvalidArguments for one that is not there."""
     served: dict[str, Path] = {}
     with suppress(VaultNotFound):
-        served = compose.vault_folders(config)
+        served = vault_builder.vault_folders(config)
     if named in served:
         return named
     if (folder := expand_home(named)).is_dir():

@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from obsidian_mcp import __version__, compose
+from obsidian_mcp import __version__, compose, policies, vault_builder
 from obsidian_mcp.adapters.app_access import registered_vaults
 from obsidian_mcp.adapters.app_process import AppProcess
 from obsidian_mcp.adapters.embedding_model import missing_packages
@@ -105,8 +105,8 @@ def folders(config: Config) -> Iterator[Finding]:
 def check_policy(config: Config) -> Iterator[Finding]:
     """Where the policy is, or would be; what is wrong in it, and tables of vaults that do not exist (DOC-06)."""
     try:
-        folders = compose.vault_folders(config).items()
-        unmatched = compose.policy_file(config).unmatched_vaults((name, str(path)) for name, path in folders)
+        folders = vault_builder.vault_folders(config).items()
+        unmatched = policies.policy_file(config).unmatched_vaults((name, str(path)) for name, path in folders)
     except PolicyInvalid as error:
         yield Finding("Policy", "problem", error.message, "Correct the file: until then nothing is allowed.")
         return
@@ -125,7 +125,7 @@ def check_policy(config: Config) -> Iterator[Finding]:
 def keys(config: Config) -> Iterator[Finding]:
     """The API keys of the HTTP server by name; what is wrong in the file is reported with each vault."""
     with contextlib.suppress(AppError):
-        for key in compose.api_keys(config):
+        for key in policies.api_keys(config):
             said = api_keys.describe(key)
             opens = "; ".join(f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits"))
             yield Finding(f"API key {key.name}", "fine", opens)
@@ -135,12 +135,12 @@ def semantic(config: Config) -> Iterator[Finding]:
     """Which model finds notes by their meaning, whether it answers, and what leaves this machine (SEM-06)."""
     subject = "Search by meaning"
     try:
-        choice = compose.embedding_choice(config)
+        choice = vault_builder.embedding_choice(config)
         if choice is None:
             if not missing_packages():
                 yield Finding(subject, "fine", "off; `obsidian-mcp semantic setup` sets it up")
             return
-        compose.embedder(config, choice).embed(["ready"])
+        vault_builder.embedder(config, choice).embed(["ready"])
     except AppError as error:
         yield Finding(subject, "problem", error.message, "Or turn it off: obsidian-mcp semantic off")
         return
@@ -164,7 +164,7 @@ def vaults(config: Config, system: System) -> Iterator[Finding]:
             yield Finding(f"Vault {vault.name}", "note", f"The app knows {vault.path}, but {vault.problem}.", remedy)
     try:
         serving = compose.build(config)
-        folders, names = compose.vault_folders(config), serving.vaults.names()
+        folders, names = vault_builder.vault_folders(config), serving.vaults.names()
     except AppError as error:
         yield Finding("Vaults", "problem", error.message, "Open a vault in Obsidian, or name one with --vault.")
         return

@@ -6,7 +6,7 @@ import logging
 import os
 from pathlib import Path
 
-from obsidian_mcp import compose
+from obsidian_mcp import vault_builder
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.embedding_model import MODEL_FILES, TOKENIZER, check_packages
 from obsidian_mcp.adapters.place import patiently
@@ -21,9 +21,9 @@ DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 def choose(config: Config, choice: Choice) -> int:
     """Try a model, and use it from now on; return how many numbers its vectors have. Raises: SemanticUnavailable."""
     check_packages()
-    (vector,) = compose.embedder(config, choice).embed(["ready"])
+    (vector,) = vault_builder.embedder(config, choice).embed(["ready"])
     config.state.mkdir(parents=True, exist_ok=True)
-    Disk(config.state).write(compose.SEMANTIC_FILE, choice.text().encode())
+    Disk(config.state).write(vault_builder.SEMANTIC_FILE, choice.text().encode())
     return len(vector) // 4
 
 
@@ -52,7 +52,7 @@ def download(config: Config, model: str) -> Path:
 
 def turn_off(config: Config) -> bool:
     """Turn search by meaning off; return whether it was on."""
-    file = config.state / compose.SEMANTIC_FILE
+    file = config.state / vault_builder.SEMANTIC_FILE
     was_on = file.exists()
     patiently(lambda: file.unlink(missing_ok=True))
     return was_on

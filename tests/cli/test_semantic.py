@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("onnxruntime", reason="the extra `semantic` is not installed")
 pytest.importorskip("onnx", reason="it makes the tiny model")
 
-from obsidian_mcp import compose, config
+from obsidian_mcp import compose, config, vault_builder
 from obsidian_mcp.app import App
 from obsidian_mcp.cli.main import run
 from obsidian_mcp.core.semantic.meaning import Meaning
@@ -254,7 +254,7 @@ def test_a_model_that_cannot_be_downloaded_is_said(vault: Path, tmp_path: Path, 
 
 def test_settings_that_cannot_be_read_are_said(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """SEM-01"""
-    file = config.Config().state / compose.SEMANTIC_FILE
+    file = config.Config().state / vault_builder.SEMANTIC_FILE
     file.parent.mkdir(parents=True)
     file.write_bytes(b'{"model": "\xff"}')
     assert run(["search", "tyre"]) != 0

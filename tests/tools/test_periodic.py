@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp import compose, config
+from obsidian_mcp import compose, config, vault_builder
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
@@ -286,12 +286,12 @@ def test_a_format_that_gives_no_file_name_is_an_error(opened: Opened, name: str)
 def test_the_clock_and_the_language_come_from_the_environment() -> None:
     """PERIODIC-1, PERIODIC-15"""
     read = config.Config((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "2026-01-02", "OBSIDIAN_MCP_LOCALE": "de"})
-    calendar = compose.calendar(read)
+    calendar = vault_builder.calendar(read)
     assert (calendar.today.isoformat(), calendar.language) == ("2026-01-02", "de")
     with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_TODAY"):
         config.Config((), {"HOME": "/h", "OBSIDIAN_MCP_TODAY": "tomorrow"})
     with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_WEEK_START"):
-        compose.calendar(config.Config((), {"HOME": "/h", "OBSIDIAN_MCP_WEEK_START": "funday"}))
+        vault_builder.calendar(config.Config((), {"HOME": "/h", "OBSIDIAN_MCP_WEEK_START": "funday"}))
 
 
 def test_several_that_add_to_a_missing_note_at_once_all_add_to_one_note(opened: Opened) -> None:

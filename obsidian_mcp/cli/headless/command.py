@@ -126,7 +126,7 @@ def _run_app_command(command: DropInCommand, words: Words, options: Options) -> 
 
 def _hand_to_app(command: DropInCommand, words: Words, options: Options, settings: Config) -> int | None:
     """Return the app's exit status, None where it does not run. Raises: DropInRefused, AppError (APP-TOOL-03)."""
-    from obsidian_mcp import compose
+    from obsidian_mcp import policies, vault_builder
     from obsidian_mcp.errors import ObsidianNotRunning
 
     from .call import locate
@@ -142,13 +142,13 @@ def _hand_to_app(command: DropInCommand, words: Words, options: Options, setting
             "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval or "
             "OBSIDIAN_MCP_ALLOW_EVAL=1."
         )
-    rules = compose.policy_of(settings, folder, compose.principal_of(settings))
+    rules = policies.policy_of(settings, folder, policies.principal_of(settings))
     if rules.restricts_reading or "reads" not in command.marks:
         rules.check_free_hand(f"run the app's command {command.name!r}")
     arguments = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
     arguments += ["--copy"] if words.copy else []
     try:
-        outcome = compose.app_access(settings).run(folder, [command.name, *arguments])
+        outcome = vault_builder.app_access(settings).run(folder, [command.name, *arguments])
     except ObsidianNotRunning:
         return None
     for stream, data in ((sys.stdout, outcome.stdout), (sys.stderr, outcome.stderr)):

@@ -16,7 +16,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
-from obsidian_mcp import compose
+from obsidian_mcp import compose, policies
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.errors import InvalidArguments, PolicyInvalid, VaultNotFound
@@ -338,7 +338,7 @@ def apps_of_keys(opened: App) -> Iterator[dict[str, App]]:
     """The App of each key of the policy file by its name, as a server opens them."""
     with ExitStack() as stack:
         stack.callback(opened.vaults.close)
-        apps = {key.name: compose.app_for(opened, key.principal) for key in compose.api_keys(opened.config)}
+        apps = {key.name: compose.app_for(opened, key.principal) for key in policies.api_keys(opened.config)}
         for app in apps.values():
             stack.callback(app.vaults.close)
         yield apps
