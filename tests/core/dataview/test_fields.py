@@ -201,6 +201,28 @@ def test_numbers_among_aliases_and_tags_are_written_as_javascript_does() -> None
     assert vault.value("file.etags") == ["#2024", "#0.00005"]
 
 
+def test_links_at_any_depth_of_the_properties_lead_to_their_notes() -> None:
+    """DV-11"""
+    properties = '---\nmeta: {up: "[[b]]", all: ["[[b]]", x]}\n---\n'
+    vault = NoteVault({"note.md": properties, "b.md": "---\nheight: 3\n---\n"})
+    assert vault.value("[meta.up.height, meta.all[0].height, meta.all[1]]") == [3, 3, "x"]
+
+
+def test_aliases_are_those_of_the_properties_that_are_not_empty() -> None:
+    """DV-18"""
+    vault = NoteVault({"note.md": "---\naliases:\nalias: one, two\n---\naliases:: three\n"})
+    assert vault.value("file.aliases") == ["one", "two"]
+    nested = NoteVault({"note.md": "---\ntags: [a, [b, null], [[c]], null]\n---\n"})
+    assert nested.value("file.etags") == ["#a", "#b", "#c"]
+
+
+def test_an_object_is_as_long_as_it_has_members() -> None:
+    """DV-14: a file without a day has one member fewer"""
+    vault = NoteVault({"note.md": "", "2024-01-02.md": ""})
+    with_day, without = vault.value("[length([[2024-01-02]].file), length(file)]")
+    assert with_day == without + 1
+
+
 def test_a_raw_key_hides_a_canonical_one() -> None:
     """DV-12: `Key` has no canonical name beside a raw `key`."""
     vault = NoteVault({"note.md": "Key:: 1\n\nkey:: 2\n\nKEY:: 3\n"})

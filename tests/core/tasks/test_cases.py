@@ -46,7 +46,10 @@ FILES = {
 """,
 }
 SETTINGS = TaskSettings()
-HOUSE = QueryNote("Home/House.md", {"Focus": "door", "open": "not done\npath includes Home", "off": None})
+HOUSE = QueryNote(
+    "Home/House.md",
+    {"Focus": "door", "open": "not done\npath includes Home", "off": None, "note": "# a comment\nnot done"},
+)
 
 
 def _list(request: ListRequest) -> list[str]:

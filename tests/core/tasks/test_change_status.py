@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.tasks.change_status import StatusChange, change_status, follows_core, read_status
 from obsidian_mcp.core.tasks.line import read_line, set_symbol
-from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings
+from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings, parse_settings
 from obsidian_mcp.core.tasks.task import TaskPlace, read_task
 
-from .vectors import TODAY, measured, needs_vectors, settings_of, today_of
+from .vectors import TODAY, measured, members, needs_vectors, settings_of, today_of
 
 
 def changed(
@@ -66,6 +66,26 @@ def test_dates_of_completion_come_and_go() -> None:
     """TASK-42."""
     assert changed("- [x] a ✅ 2026-01-01", "-", TaskSettings()).lines == ["- [-] a ❌ 2026-11-25"]
     assert changed("- [ ] a", "x", TaskSettings(set_done_date=False)).lines == ["- [x] a"]
+
+
+def test_another_symbol_of_the_same_type_keeps_the_date() -> None:
+    """TASK-42"""
+    settings = parse_settings(
+        members({"statuses": [[" ", "Todo", "x", "TODO"], ["x", "Done", "X", "DONE"], ["X", "Checked", " ", "DONE"]]})
+    )
+    assert changed("- [x] a ✅ 2026-01-01", "X", settings).lines == ["- [X] a ✅ 2026-01-01"]
+
+
+def test_the_next_occurrence_may_drop_the_scheduled_date_and_count_from_the_start() -> None:
+    """TASK-44, TASK-45"""
+    line = "- [ ] a 🔁 every week 🛫 2026-11-18 ⏳ 2026-11-20"
+    done = "- [x] a 🔁 every week 🛫 2026-11-18 ⏳ 2026-11-20 ✅ 2026-11-25"
+    assert changed(line, "toggle", TaskSettings()).lines == [
+        "- [ ] a 🔁 every week 🛫 2026-11-25 ⏳ 2026-11-27",
+        done,
+    ]
+    without = TaskSettings(remove_scheduled_date_on_recurrence=True)
+    assert changed(line, "toggle", without).lines == ["- [ ] a 🔁 every week 🛫 2026-11-25", done]
 
 
 def test_a_recurring_task_leaves_its_next_occurrence() -> None:

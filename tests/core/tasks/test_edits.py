@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.tasks.change import add_task
 from obsidian_mcp.core.tasks.fields import DATES, PRIORITIES
 from obsidian_mcp.core.tasks.line import read_line, set_description, set_fields
-from obsidian_mcp.core.tasks.settings import ReadNotation
+from obsidian_mcp.core.tasks.settings import ReadNotation, TaskSettings
+from obsidian_mcp.core.tasks.task_change import TaskChange
+
+from .vectors import TODAY
 
 
 @pytest.mark.parametrize(
@@ -85,3 +89,14 @@ def test_what_is_set_is_read_and_the_rest_stays(
         name: value for name, value in values.items() if value is not None
     }
     assert set_fields(line, dict.fromkeys(VALUES), notation) == bare
+
+
+def test_a_new_task_has_the_day_on_which_it_was_added_where_the_settings_say_so() -> None:
+    """TASK-66"""
+    settings = TaskSettings(set_created_date=True)
+
+    today = add_task("", TaskChange(text="a"), "", settings, TODAY)
+    earlier = add_task("", TaskChange(text="a", created="2026-11-01"), "", settings, TODAY)
+
+    assert today.new == ("- [ ] a ➕ 2026-11-25",)
+    assert earlier.new == ("- [ ] a ➕ 2026-11-01",)

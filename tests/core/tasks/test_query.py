@@ -289,3 +289,25 @@ def test_an_odd_query_takes_no_odd_time() -> None:
     assert found(f"{'(' * 3000}description includes milk{')' * 3000}") == ["buy milk"]
     with pytest.raises(QueryInvalid):
         found("([" * 500 + "done" + "])" * 500)
+
+
+def test_descriptions_are_sorted_without_links_and_marks_at_their_beginning() -> None:
+    """TASK-111"""
+    descriptions = ["[[z|a]] 1", "**b** 2", "[[c]] 3", "*d* 4", "==e== 5", "__f__ 6", "_g_ 7", "[h](x) 8", "i 9"]
+    note = "".join(f"- [ ] {description}\n" for description in reversed(descriptions))
+    settings = TaskSettings()
+    tasks = tasks_of({"a.md": note}, settings)
+
+    query = parse_query("sort by description", environment_of(settings, TODAY, tasks))
+
+    assert [task.description for task in query.run(tasks).tasks] == descriptions
+
+
+def test_an_explanation_begins_with_the_global_filter() -> None:
+    """TASK-120"""
+    settings = TaskSettings(global_filter="#task")
+
+    explanation = parse_query("explain\ndone", environment_of(settings, TODAY, [])).explanation
+
+    assert explanation is not None
+    assert explanation.startswith("Only tasks containing the global filter '#task'.\n\nExplanation of this")
