@@ -12,7 +12,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
 from obsidian_mcp.core.note.canvas_edits import AddCard, Connect, Disconnect, EditCard, MoveCard, RemoveCard
 from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
-from obsidian_mcp.core.note.canvas_text import FARTHEST, CanvasOutline, OutlinedCard, is_number, outline, title
+from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, cut_title, outline_canvas
+from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import diff
@@ -51,10 +52,10 @@ def read_canvas(
     """Read a canvas as an outline: groups, cards with ids and places, edges with labels."""
     opened = app.vaults.get(vault)
     content = opened.read_text(opened.find(_with_extension(name)))
-    read = canvas.read(content.text.body)
+    read = canvas.read_canvas(content.text.body)
     if read.error:
         raise CanvasUnreadable(read.error, line=read.line)
-    found = outline(content.text.body)
+    found = outline_canvas(content.text.body)
     groups = sum(card.kind == "group" for card in found.cards)
     text = printable(_render_outline(found))
     cards, following = len(found.cards) - groups, next_offset(offset, PAGE, len(text))
@@ -87,7 +88,7 @@ def _render_outline(found: CanvasOutline) -> str:
 
 def _end(known: Mapping[str, OutlinedCard], id_: str) -> str:
     card = known.get(id_)
-    return f"[{id_}] (missing)" if card is None else f"[{id_}] {title(card)}".rstrip()
+    return f"[{id_}] (missing)" if card is None else f"[{id_}] {cut_title(card)}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def _apply(vault: Vault, body: str, wanted: list[canvas_edits.CanvasOperation]) 
     made = canvas_edits.edit(body, wanted, partial(secrets.token_hex, 8))
     operations = zip(wanted, made.ids, strict=True)
     pointed = {id_ for op, id_ in operations if isinstance(op, AddCard | EditCard) and op.content.get("subpath")}
-    for card in canvas.read(made.body).cards if pointed else ():
+    for card in canvas.read_canvas(made.body).cards if pointed else ():
         entry = vault.at(VaultPath(card.file.value)) if card.file and card.subpath and card.id in pointed else None
         if entry is not None and card.subpath is not None and is_note(entry.path):
             sections.find(parse(vault.read_text(entry).text.body), card.subpath.value, by_link=True)

@@ -95,7 +95,7 @@ def _warnings(operation: Operation, before: str, after: str, heading: str, conte
         return [] if operation == "remove_section" or sections.has(after, block) else [lost]
     lines = sections.lines_of_equal(before, heading)
     several = (
-        f"{len(lines)} headings are called {heading!r} (lines {edits.shown_lines(lines)}); the first was meant. "
+        f"{len(lines)} headings are called {heading!r} (lines {edits.list_line_numbers(lines)}); the first was meant. "
         "Name another one with a heading above it: Parent#Child."
     )
     warnings = [several] if len(lines) > 1 else []

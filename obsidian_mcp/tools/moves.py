@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.note.edits import End, Left
+from obsidian_mcp.core.note.edits import End, Replacement
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault.changes import PlannedChange
@@ -112,7 +112,7 @@ def compose_notes(
     into: Annotated[str, Argument(description="Note to add to; extract: or a new one, else the heading")] = "",
     part: Annotated[str, Argument(description="extract: heading, ^block, or lines 10-20")] = "",
     position: Annotated[End, Argument(description="In into")] = "append",
-    leave: Annotated[Left, Argument(description="extract: what stays there")] = "link",
+    leave: Annotated[Replacement, Argument(description="extract: what stays there")] = "link",
     update_links: Annotated[bool, Argument(description="extract: links follow")] = True,
     dry_run: DryRun = False,
     vault: VaultName = "",

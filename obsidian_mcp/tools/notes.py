@@ -109,7 +109,7 @@ def create_note(
             warnings += move.create_file(opened, "create_note", path, disk, data)
         elif overwrite:
             path, before = entry.path, opened.read(entry)
-            data = edits.overwritten(before.data, content)
+            data = edits.overwrite_text(before.data, content)
             opened.commit("create_note", [Write(entry.disk, before.data, data)])
         else:
             raise NoteExists(
@@ -437,7 +437,7 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
     numbers = Lines(body)
     texts: list[tuple[Note, Callable[[Span], Span]]]
     if extension(path) == vault_path.CANVAS_EXTENSION:
-        board = canvas.read(body)
+        board = canvas.read_canvas(body)
         warnings += [board.error] if board.error else []
         texts = [(parser.parse(card.text.value), card.text.place) for card in board.cards if card.text is not None]
         properties, aliases = {}, []

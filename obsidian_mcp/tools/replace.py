@@ -96,18 +96,18 @@ def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character:
     text."""
     ends = [] if by_character else [at.start() - number for number, at in enumerate(re.finditer("\r\n", body))]
     has_groups = "$" in template.replace("$$", "")  # which would bring characters in the place of bytes
-    seen = body if has_groups else edits.searched(body, pattern.source)
+    seen = body if has_groups else edits.make_searchable(body, pattern.source)
     text = seen.replace("\r\n", "\n") if ends else seen  # `\n`, `^` and `$` mean the ends of lines
 
     def to_stored(offset: int) -> int:
         return offset + bisect_left(ends, offset)
 
-    adapted = edits.adapting(body)
+    adapted = edits.make_line_end_adapter(body)
     found: list[Edit] = []
     size = len(body)
     for span, new in pattern.replacements(text, template, Budget(row_units=3 * MAX_FILE_BYTES)):
         place, content = Span(to_stored(span.start), to_stored(span.end)), adapted(new)
-        found.append(Edit(place, content if seen is body else edits.keeping_bytes(place.slice(body), content)))
+        found.append(Edit(place, content if seen is body else edits.keep_bytes(place.slice(body), content)))
         size += len(content) - (place.end - place.start)
         check_size(size)
         if len(found) > MOST_MATCHES:

@@ -189,7 +189,7 @@ def test_a_canvas_with_a_renamed_tag_is_the_same_canvas_with_other_texts(
     body = json.dumps({"nodes": nodes, "edges": [], "own": "#old"}, indent=indent, ensure_ascii=ascii_only)
     renamed = rename_tag.in_canvas(body, "old", "néu")
 
-    assert [card.text.value for card in canvas.read(renamed).cards if card.text is not None] == [
+    assert [card.text.value for card in canvas.read_canvas(renamed).cards if card.text is not None] == [
         rename_tag.in_note(text, "old", "néu") for text in texts
     ]
     again = json.loads(renamed)
@@ -201,5 +201,5 @@ def test_a_base_stays_a_base_when_links_in_the_vault_are_rewritten(app: App, bas
     """FILE-10."""
     call(app, "obsidian_move_note", {"name": "Alpha", "to": "Beta"})
     call(app, "obsidian_rename_tag", {"tag": "work", "to": "job"})
-    assert canvas.read(board.read_text(encoding="utf-8")).error is None
+    assert canvas.read_canvas(board.read_text(encoding="utf-8")).error is None
     assert yaml12.load((basic / "x.base").read_text(encoding="utf-8"))

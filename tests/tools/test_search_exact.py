@@ -155,7 +155,7 @@ def read(app: App) -> Iterator[File]:
     for entry in place.catalog:
         kind = kind_of(entry.path)
         text = "" if kind == "other" else Text.decode((place.files.root / entry.disk).read_bytes()).body
-        yield File(entry.path, extract.cards_text(canvas.read(text)) if kind == "canvas" else text, kind)
+        yield File(entry.path, extract.cards_text(canvas.read_canvas(text)) if kind == "canvas" else text, kind)
 
 
 SHELVES = [(FIXTURES / "basic", 60), (FIXTURES / "same_name", 20), (findability.BUNDLES, 60)] + [

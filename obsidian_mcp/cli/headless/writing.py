@@ -15,7 +15,7 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, read_json
 from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
-from obsidian_mcp.core.note.edits import overwritten
+from obsidian_mcp.core.note.edits import overwrite_text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
 from obsidian_mcp.core.vault.operation import Operation, Write, removal
 from obsidian_mcp.errors import NoteExists, PermissionDenied
@@ -54,7 +54,7 @@ def make_file(
         entry = vault.at(path) or vault.look_for(disk)
         if entry is not None and overwrite:
             before = vault.read(entry)
-            vault.commit("create_note", [Write(entry.disk, before.data, overwritten(before.data, content))])
+            vault.commit("create_note", [Write(entry.disk, before.data, overwrite_text(before.data, content))])
             return f"Overwrote: {entry.path}"
         if entry is not None:
             if not numbered:

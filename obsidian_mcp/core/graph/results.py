@@ -174,7 +174,7 @@ def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[
         return {"": body}
     from obsidian_mcp.core.note import canvas  # loaded when it is needed
 
-    cards = canvas.read(body).cards
+    cards = canvas.read_canvas(body).cards
     return {printable(card.key): printable(card.text.value) for card in cards if card.text is not None}
 
 

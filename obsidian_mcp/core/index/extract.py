@@ -62,7 +62,7 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
         elif extension(path) == DRAWING_EXTENSION:
             found, searched = facts.Facts(), searched_text(path, body)
         else:
-            cards = canvas.read(body)
+            cards = canvas.read_canvas(body)
             found, searched = _extract_canvas(cards), cards_text(cards)
     except OperationTimeout:
         raise
@@ -99,7 +99,7 @@ def searched_text(path: str, body: str) -> str:
         return drawing.searched_text(body) if drawing.is_drawing(path, body) else body
     if extension(path) == DRAWING_EXTENSION:
         return printable("\n\n".join(drawing.texts_of_file(body)))
-    return cards_text(canvas.read(body))
+    return cards_text(canvas.read_canvas(body))
 
 
 def cards_text(read: canvas.Canvas) -> str:

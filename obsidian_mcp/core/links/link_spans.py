@@ -123,7 +123,7 @@ def read_referrer(path: VaultPath, body: str) -> Referrer:
         return read_note_referrer(path, parser.parse(body))
     places: list[LinkPlace] = []
     paths: list[CardPath] = []
-    for card in canvas.read(body).cards if extension(path) == CANVAS_EXTENSION else ():
+    for card in canvas.read_canvas(body).cards if extension(path) == CANVAS_EXTENSION else ():
         if card.text is not None:
             links = parser.parse(card.text.value).links
             places += [LinkPlace(link, card.text.value, card.text, card.key) for link in links]

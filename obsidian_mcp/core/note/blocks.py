@@ -1,6 +1,10 @@
-"""The block of every line (NOTE-10 to NOTE-36), by CommonMark as remark-parse 8 understands it: a
-container is a run of lines without their prefix, from which alone follows what is inside, on a
-stack of limited depth (NOTE-02)."""
+"""The block structure of a note: the block of every line (NOTE-10 to NOTE-36).
+
+The recordings show which Markdown the app reads: CommonMark as remark-parse 8 understands it. So a
+container is a run of lines, each without a prefix at its start (`_starts`), and the blocks inside
+follow from those shortened lines alone. The runs are kept on a stack, never in recursion, and
+nesting that is too deep is plain text (NOTE-02). (semantics 2, 9)
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
 from .elements import Area, AreaKind, Heading, ListItem, NamedPart, Section, SectionKind
-from .markdown import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
+from .source_lines import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset(
     {"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"}
@@ -21,8 +25,10 @@ _ID_ON_NEXT_LINE = frozenset(
 
 
 class Region(NamedTuple):
-    """Text in which links and tags count: from `start` to `end`, or `parts` of it, without the
-    marks of a quote."""
+    """Text in which links and tags count.
+
+    It is the text from `start` to `end`, or `parts` of it, without the marks of a quote.
+    """
 
     start: int
     end: int
@@ -33,7 +39,7 @@ class Region(NamedTuple):
 
 @dataclass(slots=True)
 class Blocks:
-    """All elements found, in document order; only areas and regions are unordered."""
+    """All block elements of a note, in document order; only areas and regions are unordered."""
 
     sections: list[Section] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
@@ -44,11 +50,13 @@ class Blocks:
     regions: list[Region] = field(default_factory=list)
 
 
-def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
-    """Return the blocks of `body` from line `first_line` on; `line_starts` are the offsets of all
-    its lines."""
+def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
+    """Return the blocks of `body` from line `first_line` on.
+
+    `line_starts` are the offsets of all its lines. Raises: OperationTimeout.
+    """
     reader = _Reader(body, line_starts)
-    stack, found = reader.stack, reader.found
+    stack, blocks = reader.stack, reader.blocks
     stack.append(LineRun(first_line, len(line_starts)))
     while stack:
         checkpoint()
@@ -58,22 +66,30 @@ def read(body: str, line_starts: list[int], first_line: int) -> Blocks:
         else:
             stack.pop()
             reader.close(run)
-    found.list_items = [item.record() for item in sorted(reader.items, key=lambda item: item.start)]
-    found.block_ids += [
-        NamedPart(item.id, item.span) for item in found.list_items if item.id is not None
+    blocks.list_items = [
+        item.record() for item in sorted(reader.items, key=lambda item: item.start)
     ]
-    found.block_ids.sort(key=lambda block: block.span.start)
-    return found
+    blocks.block_ids += [
+        NamedPart(item.id, item.span) for item in blocks.list_items if item.id is not None
+    ]
+    blocks.block_ids.sort(key=lambda block: block.span.start)
+    return blocks
 
 
 class _Reader:
+    """Reads one block after the other; `stack` has the containers whose lines are still to be
+    read."""
+
     def __init__(self, body: str, line_starts: list[int]) -> None:
         self._lines = SourceLines(body, line_starts)
         self._body, self._starts, self._ends = body, self._lines.starts, self._lines.ends
-        self.found = Blocks()
+        self.blocks = Blocks()
         self.stack: list[LineRun] = []
         self._read = 0
-        """Lines of all containers so far, those of inner ones counted again."""
+        """Lines of all containers so far; lines of inner containers count again.
+
+        Above MOST_READ, nesting is read less deeply, because the time grows with this number.
+        """
         self.items: list[SourceItem] = []
 
     def _enter(self, runs: list[LineRun]) -> None:
@@ -84,7 +100,7 @@ class _Reader:
             self._lines.deepest = USUAL_NESTING
 
     def close(self, run: LineRun) -> None:
-        """A block id at the end of a container's own text is the id of the container."""
+        """Give a container the block id at the end of its own text."""
         if run.item is not None and not run.has_list:
             run.item.id = self._id_at_end(run)
         elif run.is_quote and run.depth == 1 and (id_ := self._id_at_end(run)):
@@ -108,15 +124,15 @@ class _Reader:
         self, run: LineRun, kind: SectionKind, start: int, end: int, id_: str | None = None
     ) -> None:
         if run.depth == 0:
-            self.found.sections.append(Section(kind, id_, Span(start, end)))
+            self.blocks.sections.append(Section(kind, id_, Span(start, end)))
             if id_ is not None:
-                self.found.block_ids.append(NamedPart(id_, Span(start, end)))
+                self.blocks.block_ids.append(NamedPart(id_, Span(start, end)))
         run.last_end = end
         run.last_line = -1
 
     def _add_area(self, run: LineRun, kind: AreaKind, i: int, last: int, info: str = "") -> int:
         span = Span(self._starts[i], self._ends[last])
-        self.found.areas.append(Area(kind, True, info, span))
+        self.blocks.areas.append(Area(kind, True, info, span))
         self._add(run, kind, span.start, span.end)
         return last + 1
 
@@ -128,53 +144,33 @@ class _Reader:
             starts, ends = self._starts, self._ends
             inner = (Span(starts[k], ends[k]) for k in range(first + 1, last))
             parts = (Span(begin, ends[first]), *inner, Span(starts[last], end))
-        self.found.regions.append(Region(begin, end, parts))
+        self.blocks.regions.append(Region(begin, end, parts))
 
     def _id_at_end(self, run: LineRun) -> str | None:
         """Return the block id at the end of the container's last paragraph so far."""
         return self._lines.block_id(run.last_line) if run.last_line >= 0 else None
 
     def _name_last_section(self, id_: str) -> None:
-        sections = self.found.sections
+        sections = self.blocks.sections
         sections[-1] = Section(sections[-1].kind, id_, sections[-1].span)
-        self.found.block_ids.append(NamedPart(id_, sections[-1].span))
+        self.blocks.block_ids.append(NamedPart(id_, sections[-1].span))
 
     # Leaves. Each gives the line after the block, 0 where there is no such block.
 
     def _paragraph(self, run: LineRun, i: int) -> int:
-        last = self._paragraph_end(run, i)
+        last = self._lines.paragraph_end(run, i)
         start, end = self._starts[i], self._ends[last]
         self._read_inline(run, i, last, start, end)
         id_ = self._lines.block_id(last) if run.depth == 0 else None
-        sections = self.found.sections
-        takes_id = (
-            bool(sections) and sections[-1].kind in _ID_ON_NEXT_LINE
-        )  # from the line below (2.3)
+        sections = self.blocks.sections
+        # Some blocks take their id from the line below (semantics 2.3).
+        takes_id = bool(sections) and sections[-1].kind in _ID_ON_NEXT_LINE
         if id_ is not None and i == last and takes_id and md.only_block_id(self._body, start, end):
             self._name_last_section(id_)
             id_ = None
         self._add(run, "paragraph", start, end, id_)
         run.last_line = last
         return last + 1
-
-    def _paragraph_end(self, run: LineRun, i: int) -> int:
-        body, starts, ends = self._body, self._starts, self._ends
-        k = i + 1
-        while k < run.end:
-            start, end = starts[k], ends[k]
-            if start == end:
-                break
-            at = md.indent(body, start, end).end()
-            if at > start and ((at - start >= md.INDENT and at < end) or "\t" in body[start:at]):
-                k += 1
-                continue
-            if at == end or (body[at] > "\x7f" and body[at:end].isspace()):
-                # White space without a line end is still the paragraph's.
-                return k if k == run.end - 1 else k - 1
-            if body[at] in md.INTERRUPTERS and self._lines.interrupts_paragraph(run, k, at):
-                break
-            k += 1
-        return k - 1
 
     def _indented_code(self, run: LineRun, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
@@ -209,8 +205,10 @@ class _Reader:
         return self._add_area(run, "math", i, run.end - 1)
 
     def _comment(self, run: LineRun, i: int, at: int) -> int:
-        """A `%%` comment on lines of its own: nothing in it is a block, but its links and tags
-        count (1.2, 9)."""
+        """Read a `%%` comment on lines of its own.
+
+        Nothing in it is a block, but its links and tags count (semantics 1.2, 9).
+        """
         body, starts, ends = self._body, self._starts, self._ends
         if not body.startswith("%%", at):
             return 0
@@ -219,7 +217,7 @@ class _Reader:
         if last == i and not md.blank(body, after, ends[i]):
             return 0
         self._read_inline(run, i, last, at + 2, stop)
-        self.found.areas.append(Area("comment", True, "", Span(starts[i], after)))
+        self.blocks.areas.append(Area("comment", True, "", Span(starts[i], after)))
         self._add(run, "comment", starts[i], after)
         if md.blank(body, after, ends[last]):
             return last + 1
@@ -233,10 +231,10 @@ class _Reader:
             return 0
         begin = opening.end()
         text = body[begin:end].rstrip(" \t#")
-        rest = body[begin + len(text) : end]
-        text += (
-            rest[: len(rest) - len(rest.lstrip("#"))] if text else ""
-        )  # marks without a space before them
+        if text:
+            # Marks without a space before them are part of the text.
+            behind = body[begin + len(text) : end]
+            text += behind[: len(behind) - len(behind.lstrip("#"))]
         self._add_heading(
             run, len(opening[1]), Span(begin, begin + len(text)), Span(self._starts[i], end), i
         )
@@ -256,27 +254,18 @@ class _Reader:
         return i + 2
 
     def _add_heading(self, run: LineRun, level: int, text: Span, span: Span, line: int) -> None:
-        self.found.headings.append(
+        self.blocks.headings.append(
             Heading(level, text.slice(self._body), run.depth > 0, line, span)
         )
-        self.found.regions.append(Region(text.start, text.end))
+        self.blocks.regions.append(Region(text.start, text.end))
         self._add(run, "heading", span.start, span.end, self._lines.block_id(line))
 
     def _html(self, run: LineRun, i: int, at: int) -> int:
-        body, starts, ends = self._body, self._starts, self._ends
-        opening = md.html_block(body, at, ends[i])
-        if opening is None and not md.html_alone(body, at, ends[i]):
+        body, end = self._body, self._ends[i]
+        opening = md.html_block(body, at, end)
+        if opening is None and not md.html_alone(body, at, end):
             return 0
-        closing = md.HTML_ENDS.get(opening.lastgroup or "") if opening else None
-        if closing is None:
-            last = next((k - 1 for k in range(i + 1, run.end) if starts[k] == ends[k]), run.end - 1)
-        elif closing.search(body, at, ends[i]):
-            last = i
-        else:
-            last = next(
-                (k for k in range(i + 1, run.end) if closing.search(body, starts[k], ends[k])),
-                run.end - 1,
-            )
+        last = self._lines.html_end(run, i, at, opening.lastgroup if opening else None)
         return self._add_area(run, "html", i, last)
 
     def _table(self, run: LineRun, i: int) -> int:
@@ -297,21 +286,21 @@ class _Reader:
                 begin = cell.start() + len(text) - len(text.lstrip(" \t"))
                 stop = cell.start() + len(text.rstrip(" \t"))
                 if begin < stop:
-                    self.found.regions.append(Region(begin, stop, cell=True))
+                    self.blocks.regions.append(Region(begin, stop, cell=True))
         self._add(run, "table", starts[i], ends[last])
         return last + 1
 
     # Lines that begin with a character of several meanings
 
     def _mark(self, run: LineRun, i: int, at: int) -> int:
-        """`-`, `*`, `_`, `+` or a digit: a rule, or a list."""
+        """Read a block that begins with `-`, `*`, `_`, `+` or a digit: a rule, or a list."""
         if md.thematic_break(self._body, at, self._ends[i]):
             self._add(run, "thematicBreak", self._starts[i], self._ends[i])
             return i + 1
         return self._list(run, i, at)
 
     def _bracket(self, run: LineRun, i: int, at: int) -> int:
-        """`[`: a footnote, or the definition of a reference."""
+        """Read a block that begins with `[`: a footnote, or the definition of a reference."""
         if md.footnote(self._body, at, self._ends[i]):
             return self._footnote(run, i, at)
         if md.definition(self._body, at, self._ends[i]):
@@ -321,25 +310,14 @@ class _Reader:
 
     # Containers
 
-    def _quote(self, run: LineRun, i: int, at: int) -> int:
+    def _quote(self, run: LineRun, i: int, _at: int) -> int:
         if run.depth >= self._lines.deepest:
             return 0
         body, starts, ends = self._body, self._starts, self._ends
-        start, k = starts[i], i
-        while k < run.end:
-            at = md.indent(body, starts[k], ends[k]).end()
-            if body.startswith(">", at, ends[k]):
-                starts[k] = at + 2 if body.startswith(" ", at + 1, ends[k]) else at + 1
-            elif md.blank(body, at, ends[k]) or self._lines.interrupts_quote(run, k, at):
-                break
-            k += 1
-        span = Span(start, ends[k - 1])
-        self._add(
-            run,
-            "callout" if md.callout(body, starts[i], ends[i]) else "blockquote",
-            span.start,
-            span.end,
-        )
+        start = starts[i]
+        k = self._lines.cut_quote_marks(run, i)
+        kind: SectionKind = "callout" if md.callout(body, starts[i], ends[i]) else "blockquote"
+        self._add(run, kind, start, ends[k - 1])
         self._enter([LineRun(i, k, run.depth + 1, quoted=True, holder=run.holder, is_quote=True)])
         return k
 
@@ -347,25 +325,11 @@ class _Reader:
         opening = md.footnote(self._body, at, self._ends[i])
         if opening is None or run.depth >= self._lines.deepest:
             return 0
-        body, starts, ends = self._body, self._starts, self._ends
-        start, last, k = starts[i], i, i + 1
-        starts[i] = opening.end()
-        while k < run.end:
-            begin, end = starts[k], ends[k]
-            at = md.indent(body, begin, end).end()
-            if at < end:
-                width = md.columns(body, begin, at)
-                if width < md.INDENT and (
-                    last < k - 1 or self._lines.interrupts_footnote(run, k, at)
-                ):
-                    break
-                starts[k] = md.skip_columns(body, begin, at, md.INDENT)
-                last = k
-            else:
-                starts[k] = at
-            k += 1
-        span = Span(start, ends[last])
-        self.found.footnotes.append(NamedPart(opening[1], span))
+        start = self._starts[i]
+        self._starts[i] = opening.end()
+        last = self._lines.cut_footnote_indent(run, i)
+        span = Span(start, self._ends[last])
+        self.blocks.footnotes.append(NamedPart(opening[1], span))
         self._add(run, "footnoteDefinition", span.start, span.end)
         self._enter([LineRun(i, last + 1, run.depth + 1, run.quoted, holder=run.holder)])
         return last + 1
@@ -398,7 +362,7 @@ class _Reader:
                 item.mark, item.content = box[1], box.end()
             starts[item.line] = item.content
             if item.last == item.line and self._is_plain(item.content, end):
-                self.found.regions.append(Region(item.content, end))
+                self.blocks.regions.append(Region(item.content, end))
                 item.id = self._lines.block_id(item.line)
             else:
                 runs.append(
@@ -409,8 +373,10 @@ class _Reader:
         return last + 1
 
     def _is_plain(self, start: int, end: int) -> bool:
-        """Return whether a line of an item can only be a paragraph, as most are; it then needs no
-        separate run."""
+        """Return whether a line of an item can only be a paragraph, as most are.
+
+        It then needs no run of its own.
+        """
         opener = self._body[start : start + 1]
         return opener not in self._openers or (
             opener == "[" and self._body.find("]:", start, end) < 0
@@ -428,4 +394,4 @@ class _Reader:
         **dict.fromkeys("-+*_0123456789", _mark),
     }
     _openers = frozenset([*_readers, " ", "\t", ""])
-    """Characters that start text that may be more than a plain paragraph."""
+    """First characters of text that may be more than a plain paragraph."""

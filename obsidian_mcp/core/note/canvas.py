@@ -1,5 +1,8 @@
-"""A canvas: its cards, and where every text stands that may hold a link (semantics 10, JSON Canvas
-1.0)."""
+"""A canvas: its cards, with the place in the file of every text that may contain a link.
+
+Reading keeps places instead of a tree to write back, so that an edit changes the characters it must
+and no other. (semantics 10, JSON Canvas 1.0)
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,11 @@ FIELDS = ("text", "file", "subpath", "background")
 
 
 class Card(NamedTuple):
-    """One node of a canvas; a text is None where it is no string. `file` is a whole path of the
-    vault with `subpath` beside it, `text` Markdown, `background` the path of a group's picture."""
+    """One node of a canvas. A text is None where the node has none, or where it is no string.
+
+    `file` is a path of the vault, written in full, with `subpath` (`#Heading`, `#^id`) beside it;
+    `text` is Markdown; `background` is the path of a group's picture.
+    """
 
     id: str
     text: Quoted | None = None
@@ -32,14 +38,16 @@ class Card(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Where the card's links are said to stand: `nodes.<id>`."""
+        """Return the index's name of the place of the card's links: `nodes.<id>`."""
         return f"nodes.{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The cards of a canvas, bottom first. A broken file has none, and `error` says in one sentence
-    why."""
+    """The cards of a canvas, bottom first.
+
+    A broken file has none, and `error` says in one sentence why.
+    """
 
     cards: tuple[Card, ...] = ()
     error: str | None = None
@@ -48,9 +56,11 @@ class Canvas:
 
 
 def parse_root(body: str, *lists: str) -> JsonNode | None:
-    """Return the object of a canvas file, None for an empty file. Raises: Unreadable, also where
-    one of the members `lists` is no list."""
-    from obsidian_mcp.core.text.json_text import Unreadable, parse  # loaded when it is needed
+    """Return the object of a canvas file, None for an empty file.
+
+    Raises: Unreadable, also where one of the members `lists` is no list.
+    """
+    from obsidian_mcp.core.text.json_text import Unreadable, parse  # loaded here: notes do without
 
     if not body.strip():
         return None
@@ -67,9 +77,9 @@ def parse_root(body: str, *lists: str) -> JsonNode | None:
     return document.root
 
 
-def read(body: str) -> Canvas:
-    """The cards of a canvas file. An empty file is an empty canvas."""
-    from obsidian_mcp.core.text.json_text import Unreadable  # loaded when it is needed
+def read_canvas(body: str) -> Canvas:
+    """Return the cards of a canvas file. An empty file is an empty canvas."""
+    from obsidian_mcp.core.text.json_text import Unreadable  # loaded here: notes do without
 
     try:
         root = parse_root(body, "nodes")
@@ -89,9 +99,9 @@ def read(body: str) -> Canvas:
 
 
 def text_edits(body: str, find: Callable[[str], Iterable[Edit]]) -> Iterator[Edit]:
-    """Yield the edits of a canvas that make those which `find` returns for the text of each text
+    """Yield the edits of a canvas for the edits that `find` returns for the text of each text
     card."""
-    for text in (card.text for card in read(body).cards):
+    for text in (card.text for card in read_canvas(body).cards):
         if text is not None:
             yield from (
                 Edit(text.place(edit.span), text.write_quoted(edit.text))

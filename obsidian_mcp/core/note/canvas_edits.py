@@ -1,5 +1,8 @@
-"""Cards and edges added, changed, moved, connected and removed, all else byte for byte (CANVAS-1 to
-CANVAS-8)."""
+"""Change a canvas: cards and edges added, changed, moved, connected and removed (CANVAS-1 to 8).
+
+A card is named by its id, or by its text, file or label. Everything that is not named keeps its
+bytes: objects, unknown keys, the layout of the file.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ CardKind = Literal["text", "file", "link", "group"]
 
 
 class CardPlace(NamedTuple):
-    """Where a card goes: coordinates, beside a card, or inside a group; nothing of it: right of
+    """Where a card goes: coordinates, beside a card, or inside a group; by default right of
     everything."""
 
     x: int | None = None
@@ -41,12 +44,12 @@ class AddCard(NamedTuple):
     height: int | None = None
     color: str = ""
     around: Sequence[str] = ()
-    """Cards that a new group is made around."""
+    """Cards around which a new group is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditCard:
-    """New values of a card or an edge; a text that is empty takes away what may be absent."""
+    """New values of a card or an edge. An empty text removes a text that a card can do without."""
 
     card: str
     content: Mapping[str, str] = field(default_factory=dict)
@@ -75,8 +78,10 @@ class Disconnect(NamedTuple):
 
 
 class RemoveCard(NamedTuple):
-    """A card with its edges, or an edge; of a group the frame alone, or with `contents` the cards
-    in it too."""
+    """A card to remove with its edges, or an edge.
+
+    Of a group only the frame is removed, or with `contents` the cards in it, too.
+    """
 
     card: str
     contents: bool = False
@@ -88,15 +93,18 @@ CanvasOperation = AddCard | EditCard | MoveCard | Connect | Disconnect | RemoveC
 class EditedCanvas(NamedTuple):
     body: str
     ids: tuple[str, ...]
-    """Of the card or edge that each operation was about."""
+    """Ids of the card or edge that each operation changed."""
 
 
 def edit(
     body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], str]
 ) -> EditedCanvas:
-    """Return the text of a canvas after all operations; `new_id` makes 16 hexadecimal digits.
-    Raises: CanvasUnreadable, AmbiguousName and InvalidArguments with the number of the operation,
-    OperationTimeout."""
+    """Return the text of a canvas after all operations. `new_id` makes ids of 16 hexadecimal
+    digits.
+
+    Raises: CanvasUnreadable for a file that is no canvas; AmbiguousName and InvalidArguments, with
+    the number of the operation, for an operation that cannot be carried out; OperationTimeout.
+    """
     canvas = _Canvas(body, new_id)
     ids = []
     for number, operation in enumerate(operations, 1):
@@ -108,10 +116,12 @@ def edit(
                 raise
             message = f"Operation {number}: {error.message} Nothing was written."
             raise type(error)(message, **{**error.data, "operation": number}) from None
-    return EditedCanvas(canvas.written(), tuple(ids))
+    return EditedCanvas(canvas.write(), tuple(ids))
 
 
 class _Canvas(CanvasText):
+    """A canvas with the operations on it."""
+
     def __init__(self, body: str, new_id: Callable[[], str]) -> None:
         super().__init__(body)
         self._new_id = new_id
@@ -131,133 +141,135 @@ class _Canvas(CanvasText):
             case RemoveCard():
                 return self._remove(operation)
 
-    def _add(self, wanted: AddCard) -> str:
-        for key in wanted.content:
-            if key not in CONTENT[wanted.kind]:
-                raise InvalidArguments(f"A {wanted.kind} card has no {key}.", argument=key)
-        needed = CONTENT[wanted.kind][0]
-        if wanted.kind != "group" and not wanted.content.get(needed, "").strip():
-            raise InvalidArguments(f"A {wanted.kind} card needs {needed}.", argument=needed)
-        rect, place = self._new_rect(wanted)
-        values: dict[str, Any] = {"id": self._unused_id(), "type": wanted.kind}
+    def _add(self, request: AddCard) -> str:
+        for key in request.content:
+            if key not in CONTENT[request.kind]:
+                raise InvalidArguments(f"A {request.kind} card has no {key}.", argument=key)
+        needed = CONTENT[request.kind][0]
+        if request.kind != "group" and not request.content.get(needed, "").strip():
+            raise InvalidArguments(f"A {request.kind} card needs {needed}.", argument=needed)
+        rect, place = self._new_rect(request)
+        values: dict[str, Any] = {"id": self._unused_id(), "type": request.kind}
         values |= {
-            key: wanted.content[key] for key in CONTENT[wanted.kind] if wanted.content.get(key)
+            key: request.content[key] for key in CONTENT[request.kind] if request.content.get(key)
         }
-        made = CanvasObject(values | {key: round(getattr(rect, key)) for key in Rect._fields})
-        _set_text(made, "color", _check_color(wanted.color))
-        if wanted.kind == "group":
-            self.cards.insert(sum(card.node is None and card.is_group for card in self.cards), made)
+        card = CanvasObject(values | {key: round(getattr(rect, key)) for key in Rect._fields})
+        _set_text(card, "color", _check_color(request.color))
+        if request.kind == "group":
+            new_groups = sum(member.node is None and member.is_group for member in self.cards)
+            self.cards.insert(new_groups, card)
         else:
-            self.cards.append(made)
-        self._grow(place, made)
-        return made.id
-
-    def _edit(self, wanted: EditCard) -> str:
-        found = self.card_or_edge(wanted.card)
-        edge = any(found is known for known in self.edges)
-        kind = "edge" if edge else str(found.values.get("type"))
-        allowed = ("label",) if edge else CONTENT.get(kind, ())
-        if wanted.content.get("file", found.values.get("file")) != found.values.get("file"):
-            found.values.pop("subpath", None)  # a heading or block of the file before
-        for key, value in wanted.content.items():
-            if key not in allowed:
-                has = (
-                    f"its content is {' and '.join(allowed)}"
-                    if allowed
-                    else "its content is not known"
-                )
-                raise InvalidArguments(
-                    f"{kind.capitalize()} {found.id!r} has no {key}: {has}.", argument=key
-                )
-            if value or key == "text":
-                found.values[key] = value
-            elif key in ("label", "subpath"):
-                found.values.pop(key, None)
-            else:
-                raise InvalidArguments(f"A {kind} card needs {key}.", argument=key)
-        if edge and (wanted.width is not None or wanted.height is not None):
-            raise InvalidArguments("An edge has no size.", argument="width")
-        for key, size in (("width", wanted.width), ("height", wanted.height)):
-            if size is not None:
-                found.values[key] = _check_size(size, key)
-        _set_text(found, "color", _check_color(wanted.color))
-        return found.id
-
-    def _move(self, wanted: MoveCard) -> str:
-        card = self.card(wanted.card)
-        before = card.rect
-        along = [member for member in self.members(card) if member is not card]
-        moving = [card, *along]
-        rect, place = self._place(wanted.place, before, moving)
-        dx, dy = rect.x - before.x, rect.y - before.y
-        for node in moving:
-            _put(node, node.rect.moved(dx, dy), ("x", "y"))
+            self.cards.append(card)
         self._grow(place, card)
         return card.id
 
-    def _connect(self, wanted: Connect) -> str:
-        start, end = self.end(wanted.start), self.end(wanted.end)
-        found = self.edge(start, end)
-        if found is None:
-            sides = layout.facing(start.rect, end.rect)
+    def _edit(self, request: EditCard) -> str:
+        target = self.card_or_edge(request.card)
+        is_edge = any(target is edge for edge in self.edges)
+        kind = "edge" if is_edge else str(target.values.get("type"))
+        allowed = ("label",) if is_edge else CONTENT.get(kind, ())
+        if request.content.get("file", target.values.get("file")) != target.values.get("file"):
+            target.values.pop("subpath", None)  # it names a heading or block of the old file
+        for key, value in request.content.items():
+            if key not in allowed:
+                content = "its content is not known"
+                if allowed:
+                    content = f"its content is {' and '.join(allowed)}"
+                raise InvalidArguments(
+                    f"{kind.capitalize()} {target.id!r} has no {key}: {content}.", argument=key
+                )
+            if value or key == "text":
+                target.values[key] = value
+            elif key in ("label", "subpath"):
+                target.values.pop(key, None)
+            else:
+                raise InvalidArguments(f"A {kind} card needs {key}.", argument=key)
+        if is_edge and (request.width is not None or request.height is not None):
+            raise InvalidArguments("An edge has no size.", argument="width")
+        for key, size in (("width", request.width), ("height", request.height)):
+            if size is not None:
+                target.values[key] = _check_size(size, key)
+        _set_text(target, "color", _check_color(request.color))
+        return target.id
+
+    def _move(self, request: MoveCard) -> str:
+        card = self.card(request.card)
+        before = card.rect
+        along = [member for member in self.members(card) if member is not card]
+        moving = [card, *along]
+        rect, place = self._place(request.place, before, moving)
+        dx, dy = rect.x - before.x, rect.y - before.y
+        for node in moving:
+            _put(node, node.rect.move(dx, dy), ("x", "y"))
+        self._grow(place, card)
+        return card.id
+
+    def _connect(self, request: Connect) -> str:
+        start, end = self.end(request.start), self.end(request.end)
+        edge = self.edge(start, end)
+        if edge is None:
+            sides = layout.find_facing_sides(start.rect, end.rect)
             values = {
                 "id": self._unused_id(),
                 "fromNode": start.id,
-                "fromSide": wanted.start_side or sides[0],
+                "fromSide": request.start_side or sides[0],
                 "toNode": end.id,
-                "toSide": wanted.end_side or sides[1],
+                "toSide": request.end_side or sides[1],
             }
-            found = CanvasObject(values)
-            self.edges.append(found)
+            edge = CanvasObject(values)
+            self.edges.append(edge)
         else:
-            found.values |= {"fromSide": wanted.start_side} if wanted.start_side else {}
-            found.values |= {"toSide": wanted.end_side} if wanted.end_side else {}
-        _set_text(found, "color", _check_color(wanted.color))
-        _set_text(found, "label", wanted.label)
-        return found.id
+            edge.values |= {"fromSide": request.start_side} if request.start_side else {}
+            edge.values |= {"toSide": request.end_side} if request.end_side else {}
+        _set_text(edge, "color", _check_color(request.color))
+        _set_text(edge, "label", request.label)
+        return edge.id
 
-    def _disconnect(self, wanted: Disconnect) -> str:
-        start, end = self.end(wanted.start), self.end(wanted.end)
-        found = self.edge(start, end)
-        if found is None:
+    def _disconnect(self, request: Disconnect) -> str:
+        start, end = self.end(request.start), self.end(request.end)
+        target = self.edge(start, end)
+        if target is None:
             raise InvalidArguments(
                 f"No edge leads from {start.id!r} to {end.id!r}.", argument="from"
             )
-        self.edges = [edge for edge in self.edges if edge.ends != found.ends]
-        return found.id
+        self.edges = [edge for edge in self.edges if edge.ends != target.ends]
+        return target.id
 
-    def _remove(self, wanted: RemoveCard) -> str:
-        found = self.card_or_edge(wanted.card)
-        if any(found is edge for edge in self.edges):
-            self.edges = [edge for edge in self.edges if edge is not found]
-            return found.id
-        gone = {id(found)} | (
-            {id(member) for member in self.members(found)} if wanted.contents else set()
-        )
-        ids = {card.id for card in self.cards if id(card) in gone}
-        self.cards = [card for card in self.cards if id(card) not in gone]
+    def _remove(self, request: RemoveCard) -> str:
+        target = self.card_or_edge(request.card)
+        if any(target is edge for edge in self.edges):
+            self.edges = [edge for edge in self.edges if edge is not target]
+            return target.id
+        removed = {id(target)}
+        if request.contents:
+            removed |= {id(member) for member in self.members(target)}
+        ids = {card.id for card in self.cards if id(card) in removed}
+        self.cards = [card for card in self.cards if id(card) not in removed]
         self.edges = [edge for edge in self.edges if ids.isdisjoint(edge.ends)]
-        return found.id
+        return target.id
 
-    def _new_rect(self, wanted: AddCard) -> tuple[Rect, CardPlace]:
-        usual = _SIZES.get(wanted.kind) or (
+    def _new_rect(self, request: AddCard) -> tuple[Rect, CardPlace]:
+        usual = _SIZES.get(request.kind) or (
             layout.TEXT_WIDTH,
-            layout.text_height(wanted.content.get("text", "")),
+            layout.text_height(request.content.get("text", "")),
         )
-        width = usual[0] if wanted.width is None else _check_size(wanted.width, "width")
-        height = usual[1] if wanted.height is None else _check_size(wanted.height, "height")
+        width = usual[0] if request.width is None else _check_size(request.width, "width")
+        height = usual[1] if request.height is None else _check_size(request.height, "height")
         size = Rect(0, 0, width, height)
-        if wanted.around:
-            if wanted.kind != "group":
+        if request.around:
+            if request.kind != "group":
                 raise InvalidArguments("Only a group is made around cards.", argument="cards")
-            return layout.around(self.card(name).rect for name in wanted.around), wanted.place
-        return self._place(wanted.place, size, [])
+            return layout.around(self.card(name).rect for name in request.around), request.place
+        return self._place(request.place, size, [])
 
     def _place(
         self, place: CardPlace, size: Rect, moving: Sequence[CanvasObject]
     ) -> tuple[Rect, CardPlace]:
-        """Return where a card goes, and the place that this is: the group of a neighbour that has
-        no room beside it."""
+        """Return where a card goes, and its place.
+
+        The place is a group if the card was to go beside a neighbour that has no room beside it:
+        the card then goes into the neighbour's group.
+        """
         if place.x is not None or place.y is not None:
             x = size.x if place.x is None else place.x
             y = size.y if place.y is None else place.y
@@ -269,11 +281,11 @@ class _Canvas(CanvasText):
                 raise InvalidArguments("A card cannot go beside itself.", argument="beside")
             free = layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
             around = (
-                one
-                for one in still
-                if one.is_group and one is not anchor and one.rect.holds(anchor.rect)
+                card
+                for card in still
+                if card.is_group and card is not anchor and card.rect.contains(anchor.rect)
             )
-            smallest = min(around, key=lambda one: one.rect.width * one.rect.height, default=None)
+            smallest = min(around, key=_area, default=None)
             group = self.group(place.group) if place.group else smallest
             is_next = free == layout.beside(anchor.rect, size, place.side, ())
             if group is None or is_next or group.rect.overlaps(free):
@@ -286,44 +298,52 @@ class _Canvas(CanvasText):
                 for card in self.members(group)
                 if not any(card is moved for moved in moving)
             ]
-            return layout.inside(
-                group.rect, members, size, self._obstacles(still, group.rect)
-            ), place
+            obstacles = self._obstacles(still, group.rect)
+            return layout.inside(group.rect, members, size, obstacles), place
         return layout.at_the_end((card.rect for card in still), size), place
 
     def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
-        """The rectangles that a card next to `own` must keep clear of: all but the groups that
-        `own` is in."""
+        """Return the rectangles that a card next to `own` must keep clear of.
+
+        They are all but the groups that `own` is in.
+        """
         rects = ((card, card.rect) for card in cards)
-        return [rect for card, rect in rects if not (card.is_group and rect.holds(own))]
+        return [rect for card, rect in rects if not (card.is_group and rect.contains(own))]
 
     def _grow(self, place: CardPlace, card: CanvasObject) -> None:
-        """Make the group that a card was put into large enough, and the groups that this one is in;
-        beside a neighbour, those that hold the neighbour and a part of the card."""
+        """Make the group that a card was put into large enough, and the groups that this one is in.
+
+        Beside a neighbour, these are the groups that contain the neighbour and a part of the card.
+        """
         if not (place.group or place.beside):
             return
         inner = card.rect
-        held = self.group(place.group).rect if place.group else self.card(place.beside).rect
-        frames = [frame for frame in self.cards if frame.is_group and frame.rect.holds(held)]
+        anchor = self.group(place.group).rect if place.group else self.card(place.beside).rect
+        frames = [frame for frame in self.cards if frame.is_group and frame.rect.contains(anchor)]
         outer = [frame for frame in frames if place.group or frame.rect.overlaps(inner)]
-        for frame in sorted(outer, key=lambda found: found.rect.width * found.rect.height):
+        for frame in sorted(outer, key=_area):
             if frame is card:
                 continue
-            inner = layout.grown(frame.rect, inner)
+            inner = layout.grow_to_hold(frame.rect, inner)
             _put(frame, inner, Rect._fields)
 
     def _unused_id(self) -> str:
         used = {node.id for node in [*self.cards, *self.edges]}
-        while (made := self._new_id()) in used:
-            pass
-        return made
+        while True:
+            id_ = self._new_id()
+            if id_ not in used:
+                return id_
+
+
+def _area(card: CanvasObject) -> float:
+    return card.rect.width * card.rect.height
 
 
 def _put(card: CanvasObject, rect: Rect, keys: Iterable[str]) -> None:
     """Give a card another place; a number that stays the same keeps its bytes."""
-    now = card.rect
+    before = card.rect
     for key in keys:
-        if getattr(now, key) != getattr(rect, key):
+        if getattr(before, key) != getattr(rect, key):
             card.values[key] = round(getattr(rect, key))
 
 
@@ -343,9 +363,9 @@ def _check_color(color: str | None) -> str | None:
     return color
 
 
-def _set_text(found: CanvasObject, key: str, text: str | None) -> None:
-    """Set a text; an empty one takes it away, None leaves it."""
+def _set_text(target: CanvasObject, key: str, text: str | None) -> None:
+    """Set a text; an empty one removes it, None leaves it."""
     if text:
-        found.values[key] = text
+        target.values[key] = text
     elif text is not None:
-        found.values.pop(key, None)
+        target.values.pop(key, None)

@@ -1,17 +1,13 @@
 """A canvas as objects that can be changed, and its text with the changes in it (CANVAS-2,
-CANVAS-3); its outline in the order a person reads it: groups, their cards, and the edges between
-them (CANVAS-9)."""
+CANVAS-3)."""
 
 from __future__ import annotations
 
-import json
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
-from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import printable
@@ -26,7 +22,7 @@ CONTENT: Mapping[str, tuple[str, ...]] = {
     "link": ("url",),
     "group": ("label",),
 }
-"""What a card of a kind says, by the keys that hold it."""
+"""The keys of a card's content, by the kind of card."""
 NODE_KEYS = (
     "id",
     "type",
@@ -46,8 +42,11 @@ LISTS = ("nodes", "edges")
 _NEW = ListLayout("\n\t", ",\n\t", "\n")
 """How the app writes a list of a new canvas."""
 CANDIDATES_SHOWN = 10
+"""Cards that a message lists."""
+TITLE_SHOWN = 40
+"""Characters of a card's text in a message."""
 FARTHEST = 10**15
-"""Farthest place and largest size of a card. At 1e21 a step of 10 leads nowhere."""
+"""Farthest place and largest size of a card. At 1e21 a step of 10 changes nothing."""
 
 
 @dataclass
@@ -67,15 +66,14 @@ class CanvasObject:
 
     @property
     def ends(self) -> tuple[Any, Any]:
-        """The ids of the cards that an edge connects."""
+        """Return the ids of the cards that an edge connects."""
         return self.values.get("fromNode"), self.values.get("toNode")
 
     @property
     def item(self) -> JsonItem:
-        strange = self.node is not None and not isinstance(self.node.value, dict)
-        return JsonItem(
-            self.node.value if self.node is not None and strange else self.values, self.node
-        )
+        if self.node is not None and not isinstance(self.node.value, dict):
+            return JsonItem(self.node.value, self.node)
+        return JsonItem(self.values, self.node)
 
     @property
     def rect(self) -> Rect:
@@ -89,7 +87,7 @@ def text_of(values: Mapping[str, Any], key: str) -> str:
 
 
 def number(values: Mapping[str, Any], key: str) -> float:
-    """Return a number of a card; 0 where it is none, or none that can be reckoned with."""
+    """Return a number of a card; 0 where it is no number, or too large for exact arithmetic."""
     value = values.get(key)
     return value if is_number(value) else 0
 
@@ -100,8 +98,11 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 class CanvasText:
-    """The cards and edges of a canvas file, in order; `written` is the file with them. Raises:
-    CanvasUnreadable."""
+    """The cards and edges of a canvas file, in their order; `write` returns the file as they are
+    now.
+
+    Raises: CanvasUnreadable for a file that is no canvas.
+    """
 
     def __init__(self, body: str) -> None:
         self._body = body
@@ -118,44 +119,48 @@ class CanvasText:
         self.cards, self.edges = (_objects(self._arrays[name]) for name in LISTS)
 
     def card(self, name: str) -> CanvasObject:
-        """The card of an id, or the only one with this text, file or label. Raises: AmbiguousName,
-        InvalidArguments."""
-        found = [card for card in self.cards if name and card.id == name]
-        if len(found) > 1:
-            shown = [_title(card) for card in found[:CANDIDATES_SHOWN]]
+        """Return the card of an id, or the only one with this text, file or label.
+
+        Raises: AmbiguousName, InvalidArguments.
+        """
+        cards = [card for card in self.cards if name and card.id == name]
+        if len(cards) > 1:
+            titles = [_title(card) for card in cards[:CANDIDATES_SHOWN]]
             raise AmbiguousName(
-                f"{len(found)} cards have the id {name!r}: {', '.join(map(repr, shown))}. Name "
+                f"{len(cards)} cards have the id {name!r}: {', '.join(map(repr, titles))}. Name "
                 "the one you mean by its text, file or label.",
-                candidates=shown,
+                candidates=titles,
             )
-        if found:
-            return found[0]
-        wanted = name.strip().lower()
-        for names in (_whole_names, _short_names):
-            found = [
+        if cards:
+            return cards[0]
+        key = name.strip().lower()
+        for names_of in (_whole_names, _short_names):
+            cards = [
                 card
                 for card in self.cards
-                if wanted and wanted in {printable(known).strip().lower() for known in names(card)}
+                if key and key in {printable(text).strip().lower() for text in names_of(card)}
             ]
-            if len(found) == 1:
-                return found[0]
-            if found:
-                shown = [card.id for card in found[:CANDIDATES_SHOWN]]
+            if len(cards) == 1:
+                return cards[0]
+            if cards:
+                ids = [card.id for card in cards[:CANDIDATES_SHOWN]]
                 raise AmbiguousName(
-                    f"{len(found)} cards are {name!r}: {', '.join(map(repr, shown))}. Give the id "
+                    f"{len(cards)} cards are {name!r}: {', '.join(map(repr, ids))}. Give the id "
                     "of the one you mean.",
-                    candidates=shown,
+                    candidates=ids,
                 )
-        known = [f"{card.id} {_title(card)!r}" for card in self.cards[:CANDIDATES_SHOWN]]
+        choice = [f"{card.id} {_title(card)!r}" for card in self.cards[:CANDIDATES_SHOWN]]
         raise InvalidArguments(
             f"There is no card {name!r} on the canvas. "
-            + (f"Cards are {', '.join(known)}." if known else "It has no cards."),
+            + (f"Cards are {', '.join(choice)}." if choice else "It has no cards."),
             argument="card",
         )
 
     def end(self, name: str) -> CanvasObject:
-        """The card at the end of an edge, which names it by its id. Raises: AmbiguousName,
-        InvalidArguments."""
+        """Return the card at the end of an edge, which names it by its id.
+
+        Raises: AmbiguousName, InvalidArguments.
+        """
         return self.card(self.card(name).id)
 
     def card_or_edge(self, name: str) -> CanvasObject:
@@ -166,10 +171,10 @@ class CanvasText:
         return next((edge for edge in self.edges if edge.ends == (start.id, end.id)), None)
 
     def members(self, group: CanvasObject) -> list[CanvasObject]:
-        """The cards of a group: those whose rectangle is inside its own."""
+        """Return the cards of a group: those whose rectangle is inside its own."""
         if not group.is_group:
             return []
-        return [card for card in self.cards if card is not group and group.rect.holds(card.rect)]
+        return [card for card in self.cards if card is not group and group.rect.contains(card.rect)]
 
     def group(self, name: str) -> CanvasObject:
         group = self.card(name)
@@ -177,47 +182,48 @@ class CanvasText:
             raise InvalidArguments(f"Card {group.id!r} is no group.", argument="group")
         return group
 
-    def written(self) -> str:
-        now = {"nodes": self.cards, "edges": self.edges}
+    def write(self) -> str:
+        """Return the text of the file with the cards and edges as they are now."""
+        objects = {"nodes": self.cards, "edges": self.edges}
         if self._root is None or not self._root.members:
             if not self.cards and not self.edges:
                 return self._body
-            lists = ([entry.item for entry in entries] for entries in now.values())
+            lists = ([entry.item for entry in entries] for entries in objects.values())
             nodes, edges = (rewrite_list("[]", JsonNode(0, 2, []), items, _NEW) for items in lists)
             return f'{{"nodes":{nodes},"edges":{edges}}}'
         text = self._body
         orders = {"nodes": NODE_KEYS, "edges": EDGE_KEYS}
-        known = {name: array for name, array in self._arrays.items() if array is not None}
-        usual = self._usual_layout(known)
+        arrays = {name: array for name, array in self._arrays.items() if array is not None}
+        usual = self._usual_layout(arrays)
         splices: list[tuple[int, int, str]] = []
-        for name, array in known.items():
-            if _same(now[name], array):
+        for name, array in arrays.items():
+            if _same(objects[name], array):
                 continue
             style = layout_of(text, array, usual)
-            items = [entry.item for entry in now[name]]
+            items = [entry.item for entry in objects[name]]
             splices.append(
                 (array.start, array.end, rewrite_list(text, array, items, style, orders[name]))
             )
         for start, end, replaced in sorted(splices, reverse=True):
             text = text[:start] + replaced + text[end:]
         for name in LISTS:
-            if name not in known and now[name]:
-                written = rewrite_list(
-                    "", JsonNode(0, 0, []), [JsonItem(entry.values) for entry in now[name]], usual
-                )
-                text = _with_list(text, name, written)
+            if name not in arrays and objects[name]:
+                items = [JsonItem(entry.values) for entry in objects[name]]
+                text = _with_list(text, name, rewrite_list("", JsonNode(0, 0, []), items, usual))
         return text
 
     def _usual_layout(self, arrays: Mapping[str, JsonNode]) -> ListLayout:
-        """The layout for a list without items: that of the other list; one line in a file that is
-        on one line."""
+        """Return the layout for a list without items.
+
+        It is that of the other list, or one line in a file that is on one line.
+        """
         for array in arrays.values():
             if array.items:
                 return layout_of(self._body, array, _NEW)
         if "\n" not in self._body.strip():
             return ListLayout("", ",", "")
-        found = re.search(r"\n([ \t]*)\"", self._body)
-        unit = found[1] if found else ""
+        indented = re.search(r"\n([ \t]*)\"", self._body)
+        unit = indented[1] if indented else ""
         newline = "\r\n" if "\r\n" in self._body else "\n"
         return ListLayout(
             f"{newline}{unit * 2 or chr(9)}", f",{newline}{unit * 2 or chr(9)}", newline + unit
@@ -225,7 +231,8 @@ class CanvasText:
 
 
 def _objects(array: JsonNode | None) -> list[CanvasObject]:
-    """The items of a list. What is no object stays where it is and is never named."""
+    """Return the items of a list. An item that is no object stays where it is and is never
+    named."""
     items = array.items if array is not None else ()
     return [
         CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item)
@@ -241,6 +248,7 @@ def _same(objects: Sequence[CanvasObject], array: JsonNode) -> bool:
 
 
 def _with_list(text: str, name: str, written: str) -> str:
+    """Return the text with one more member at the end of its object."""
     root = parse(text).root
     last = root.members[-1]
     gap = text[root.members[-2].node.end : last.start] if len(root.members) > 1 else ","
@@ -256,7 +264,8 @@ def _whole_names(card: CanvasObject) -> list[str]:
 
 
 def _short_names(card: CanvasObject) -> list[str]:
-    """A file without its folders and extension; the first line of a text without its marks."""
+    """Return a file without its folders and extension, or the first line of a text without its
+    marks."""
     names = []
     for key, value in card.values.items():
         if not isinstance(value, str):
@@ -270,106 +279,4 @@ def _short_names(card: CanvasObject) -> list[str]:
 
 
 def _title(card: CanvasObject) -> str:
-    return next(iter(_whole_names(card)), str(card.values.get("type", "")))[:40]
-
-
-# The outline
-
-
-class OutlinedCard(NamedTuple):
-    """A card; `shows` is its text, its file with the subpath, its address or its label."""
-
-    id: str
-    kind: str
-    shows: str
-    rect: Rect
-    color: str
-    depth: int = 0
-    """Number of groups that it is in."""
-
-
-class OutlinedEdge(NamedTuple):
-    id: str
-    start: str
-    end: str
-    label: str
-    arrow: str
-    """`->`, `<-`, `<->` or `--`."""
-
-
-class CanvasOutline(NamedTuple):
-    """Cards in reading order, those of a group behind it; edges in the order of the file."""
-
-    cards: tuple[OutlinedCard, ...]
-    edges: tuple[OutlinedEdge, ...]
-
-
-def outline(body: str) -> CanvasOutline:
-    """Return the outline of a canvas whose text `canvas.read` can read."""
-    value = json.loads(body) if body.strip() else {}
-    cards = [_outline_card(node) for node in value.get("nodes") or [] if isinstance(node, dict)]
-    edges = [_outline_edge(edge) for edge in value.get("edges") or [] if isinstance(edge, dict)]
-    return CanvasOutline(tuple(_order(cards)), tuple(edges))
-
-
-def title(card: OutlinedCard, most: int = 60) -> str:
-    """Return a card's first line, cut to `most` characters."""
-    first = card.shows.strip().partition("\n")[0]
-    return first if len(first) <= most else first[: most - 1] + "…"
-
-
-def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
-    """Rows from the top, each from the left; a group is followed by the cards in it."""
-    groups = sorted(
-        (card for card in cards if card.kind == "group"),
-        key=lambda one: -one.rect.width * one.rect.height,
-    )
-    ranks = {id(group): rank for rank, group in enumerate(groups)}
-    inside: dict[int, list[OutlinedCard]] = {}
-    """By the smallest group around them; 0 for those in none."""
-    for card in cards:
-        checkpoint()
-        rank = ranks.get(id(card), len(groups))
-        around = (
-            group
-            for group in reversed(groups)
-            if group is not card
-            and group.rect.holds(card.rect)
-            and (
-                group.rect != card.rect or ranks[id(group)] < rank
-            )  # of two on one place, the first is in the other
-        )
-        inside.setdefault(id(next(around, None) or 0), []).append(card)
-    waiting = [(card, 0) for card in _rows(inside.get(id(0), []))][::-1]
-    while waiting:
-        card, depth = waiting.pop()
-        yield card._replace(depth=depth)
-        if card.kind == "group":
-            waiting += [(inner, depth + 1) for inner in _rows(inside.get(id(card), []))][::-1]
-
-
-def _rows(cards: list[OutlinedCard]) -> list[OutlinedCard]:
-    rows: list[OutlinedCard] = []
-    waiting = sorted(cards, key=lambda card: (card.rect.y, card.rect.x))
-    start = 0
-    while start < len(waiting):
-        checkpoint()
-        middle = waiting[start].rect.y + waiting[start].rect.height / 2
-        end = max(bisect_left(waiting, middle, start, key=lambda card: card.rect.y), start + 1)
-        rows += sorted(waiting[start:end], key=lambda card: card.rect.x)
-        start = end
-    return rows
-
-
-def _outline_card(node: Mapping[str, Any]) -> OutlinedCard:
-    kind = text_of(node, "type")
-    shows = "".join(text_of(node, key) for key in CONTENT.get(kind, ("text",)))
-    rect = Rect(*(number(node, key) for key in Rect._fields))
-    return OutlinedCard(text_of(node, "id"), kind, shows, rect, text_of(node, "color"))
-
-
-def _outline_edge(edge: Mapping[str, Any]) -> OutlinedEdge:
-    back, forth = edge.get("fromEnd") == "arrow", edge.get("toEnd", "arrow") == "arrow"
-    arrow = ("<->" if forth else "<-") if back else ("->" if forth else "--")
-    id_, start, end, label = (text_of(edge, key) for key in ("id", "fromNode", "toNode", "label"))
-    return OutlinedEdge(id_, start, end, label, arrow)
+    return next(iter(_whole_names(card)), str(card.values.get("type", "")))[:TITLE_SHOWN]

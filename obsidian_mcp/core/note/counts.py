@@ -10,7 +10,7 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.text.text import utf16_length
 
 _WORD = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]"  # one each
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]"  # every letter is a word
     r"|\p{Hangul}+"
     r"|(?:[\p{L}\p{M}\p{N}--[\p{Nd}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]]+"
     r"|\p{Nd}+(?:[.,]\p{Nd}+)*|-|(?<=\w)['’](?=\w))+",
@@ -18,13 +18,13 @@ _WORD = regex.compile(
 )
 
 
-class Counts(NamedTuple):
+class NoteCounts(NamedTuple):
     words: int
     characters: int
-    """UTF-16 code units."""
+    """Number of UTF-16 code units, as the app counts."""
 
 
-def count(body: str) -> Counts:
+def count(body: str) -> NoteCounts:
     """Return how many words and characters the text below a note's properties has."""
     text = body[parser.text_start(body) :].strip()
-    return Counts(len(_WORD.findall(text)), utf16_length(text))
+    return NoteCounts(len(_WORD.findall(text)), utf16_length(text))

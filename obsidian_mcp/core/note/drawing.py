@@ -1,5 +1,7 @@
-"""Drawings of the Excalidraw plugin: which of their text is for readers (DRAW-1 to DRAW-4 in
-specs/drawings.md)."""
+"""Drawings of the Excalidraw plugin: the text in them that is for readers (DRAW-1 to DRAW-4).
+
+The rules are in specs/index.md.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _ELEMENTS = re.compile(r"^#{1,2} Text Elements[ \t]*\r?$", re.MULTILINE)
 _DRAWING = re.compile(r"^(?:%%|#{1,2} Drawing)[ \t]*\r?$", re.MULTILINE)
 _NEXT_PART = re.compile(r"^#{1,2} (?:Element Links|Embedded Files)[ \t]*\r?$", re.MULTILINE)
 _ID = re.compile(r"[ \t]\^[\w-]{8}(?=[ \t]*\r?$)", re.MULTILINE)
-_SHOWN = re.compile(r"[^\r\n]+")
+_LINE = re.compile(r"[^\r\n]+")
 
 
 def is_drawing(path: str, body: str) -> bool:
@@ -28,19 +30,18 @@ def is_drawing(path: str, body: str) -> bool:
 
 
 def without_drawing(body: str) -> str:
-    """Return a drawing's text with blanks in the place of the drawing itself; every offset
+    """Return a drawing's text with blanks in the place of the drawing itself. Every offset
     stays."""
     data = _DATA.search(body)
     drawing = _DRAWING.search(body, data.end()) if data else None
     if drawing is None:
         return body
-    return body[: drawing.start()] + _SHOWN.sub(
-        lambda found: " " * len(found[0]), body[drawing.start() :]
-    )
+    data_text = _LINE.sub(_blank, body[drawing.start() :])
+    return body[: drawing.start()] + data_text
 
 
 def searched_text(body: str) -> str:
-    """Return `without_drawing` also without the ids behind the text elements; every offset
+    """Return `without_drawing` without the ids behind the text elements, too. Every offset
     stays."""
     body = without_drawing(body)
     elements = _ELEMENTS.search(body)
@@ -48,8 +49,12 @@ def searched_text(body: str) -> str:
         return body
     following = _NEXT_PART.search(body, elements.end())
     end = following.start() if following else len(body)
-    part = _ID.sub(lambda found: " " * len(found[0]), body[elements.end() : end])
+    part = _ID.sub(_blank, body[elements.end() : end])
     return body[: elements.end()] + part + body[end:]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def texts_of_file(body: str) -> list[str]:
@@ -60,24 +65,27 @@ def texts_of_file(body: str) -> list[str]:
     except (ValueError, RecursionError):
         return []
     elements = value.get("elements") if isinstance(value, dict) else None
-    known = [one for one in elements if isinstance(one, dict)] if isinstance(elements, list) else []
     texts = (
-        one.get("text")
-        for one in known
-        if one.get("type") == "text" and one.get("isDeleted") is not True
+        element.get("text")
+        for element in (elements if isinstance(elements, list) else ())
+        if isinstance(element, dict)
+        and element.get("type") == "text"
+        and element.get("isDeleted") is not True
     )
     return [text for text in texts if isinstance(text, str)]
 
 
 def text_end(path: str, body: str) -> int:
-    """Return where the data of a drawing begins, which the plugin writes; the end of any other
-    note."""
+    """Return where the data begins that the plugin writes; the end of a note that is no drawing."""
     data = _DATA.search(body) if is_drawing(path, body) else None
     return data.start() if data is not None else len(body)
 
 
 def check_edit(path: str, before: str, after: str) -> None:
-    """Raises: NotText for an edit of a note that changes the data of its drawing."""
+    """Refuse an edit of a note that changes the data of its drawing.
+
+    Raises: NotText.
+    """
     if not after.endswith(before[text_end(path, before) :]):
         raise NotText(
             f"{path!r} is a drawing: what stands below its heading Excalidraw Data belongs to the "

@@ -1,5 +1,7 @@
-"""The elements of a note: one frozen record per kind, with its span in the body, which does not
-count for equality."""
+"""The elements of a note: one frozen record per kind, with the span of its source (specs/note.md).
+
+Spans are code points of the body. Equality ignores them.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading. `text` is raw source without marks; a `nested` heading is in a quote, list or
-    footnote."""
+    """A heading.
+
+    `text` is the raw source without marks; a `nested` heading is in a quote, list or footnote.
+    """
 
     level: int
     text: str
@@ -52,9 +56,12 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ListItem:
-    """A list item, a task if `mark` is set. `span` runs to its first child item, `content` is its
-    text after marker and box. `parent` is the line of the parent item; at the root minus the line
-    of the list's first item, -1 for line 0."""
+    """A list item, a task if `mark` is set.
+
+    `span` ends where the first child item begins; `content` is the item's text after marker and
+    box. `parent` is the line of the parent item; at the root it is minus the line of the list's
+    first item, -1 for line 0.
+    """
 
     line: int
     parent: int
@@ -81,8 +88,10 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class NamedPart:
-    """A part with an id, as it is written: a block, the definition of a footnote, or a reference
-    `[^id]` to one."""
+    """A part with an id as it is written.
+
+    It is a block, the definition of a footnote, or a reference `[^id]` to one.
+    """
 
     id: str
     span: Span = field(compare=False)

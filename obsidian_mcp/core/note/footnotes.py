@@ -19,61 +19,68 @@ _LINE_END = re.compile(r"\r?\n")
 
 
 class Division(NamedTuple):
-    """What becomes of the definitions in a note when a part of it goes: their spans."""
+    """The spans of the definitions in a note when a part of it goes, by what becomes of them."""
 
     carried: tuple[Span, ...] = ()
-    """Outside the part: text in the part refers to them."""
+    """Definitions outside the part to which text in the part refers: they go along."""
     removed: tuple[Span, ...] = ()
-    """Those of them that nothing refers to in what stays."""
+    """Those of `carried` to which no text that stays refers."""
     kept: tuple[Span, ...] = ()
-    """In the part: text that stays refers to them."""
+    """Definitions in the part to which text that stays refers: they stay, too."""
     left: tuple[Span, ...] = ()
-    """Those of them that nothing refers to in the part."""
+    """Those of `kept` to which no text in the part refers."""
 
 
 def divide(parsed: Note, part: Span) -> Division:
-    """Return how definitions follow their references; those in quotes and lists, or of a part of
-    only such, stay."""
+    """Return how the definitions of a note go to where they are referred to, to both notes if need
+    be.
+
+    A part of definitions alone goes as it is, and so do definitions in quotes and lists.
+    """
     body = parsed.body
     part = Span(part.start, part.end + len(body[part.end :]) - len(body[part.end :].lstrip(" \t")))
-    found = [
+    notes = [
         note
         for note in parsed.footnotes
         if note.span.start == 0 or body[note.span.start - 1] == "\n"
     ]
-    inside = [note for note in found if _holds(part, note.span)]
-    outside = [note for note in found if note.span.end <= part.start or part.end <= note.span.start]
+    inside = [note for note in notes if _holds(part, note.span)]
+    outside = [note for note in notes if note.span.end <= part.start or part.end <= note.span.start]
     if not cut(body, part, (Edit(note.span, "") for note in inside)).strip():
         return Division()
 
-    starts = [note.span.start for note in found]
-    in_notes: list[list[str]] = [[] for _ in found]
+    starts = [note.span.start for note in notes]
+    in_notes: list[list[str]] = [[] for _ in notes]
     going: list[str] = []
     staying: list[str] = []
     for ref in parsed.footnote_refs:
         at = bisect_right(starts, ref.span.start) - 1
-        if at >= 0 and _holds(found[at].span, ref.span):
+        if at >= 0 and _holds(notes[at].span, ref.span):
             in_notes[at].append(ref.id)
         else:
             (going if _holds(part, ref.span) else staying).append(ref.id)
     needs: dict[str, list[str]] = {}
-    for note, ids in zip(found, in_notes, strict=True):
+    for note, ids in zip(notes, in_notes, strict=True):
         needs.setdefault(note.id, []).extend(ids)
     used = _reach([*going, *staying], needs)
-    for note, ids in zip(found, in_notes, strict=True):
+    for note, ids in zip(notes, in_notes, strict=True):
         if note.id not in used:
             (going if _holds(part, note.span) else staying).extend(ids)
-    there, here = _reach(going, needs), _reach(staying, needs)
+    used_in_part, used_outside = _reach(going, needs), _reach(staying, needs)
     return Division(
-        carried=tuple(note.span for note in outside if note.id in there),
-        removed=tuple(note.span for note in outside if note.id in there and note.id not in here),
-        kept=tuple(note.span for note in inside if note.id in here),
-        left=tuple(note.span for note in inside if note.id in here and note.id not in there),
+        carried=tuple(note.span for note in outside if note.id in used_in_part),
+        removed=tuple(
+            note.span for note in outside if note.id in used_in_part and note.id not in used_outside
+        ),
+        kept=tuple(note.span for note in inside if note.id in used_outside),
+        left=tuple(
+            note.span for note in inside if note.id in used_outside and note.id not in used_in_part
+        ),
     )
 
 
 def _reach(pending: list[str], needs: Mapping[str, list[str]]) -> set[str]:
-    """The ids that text refers to, by itself and by what it refers to."""
+    """Return the ids to which text refers, by itself and by the definitions to which it refers."""
     ids: set[str] = set()
     pending = list(pending)
     while pending:
@@ -90,20 +97,23 @@ def _holds(outer: Span, inner: Span) -> bool:
 def cut(body: str, part: Span, changes: Iterable[Edit]) -> str:
     """Return a part of a note with those of some edits that are in it."""
     inside = (edit for edit in changes if _holds(part, edit.span))
-    moved = (Edit(Span(*(place - part.start for place in edit.span)), edit.text) for edit in inside)
-    return apply(part.slice(body), moved)
+    shifted = (
+        Edit(Span(edit.span.start - part.start, edit.span.end - part.start), edit.text)
+        for edit in inside
+    )
+    return apply(part.slice(body), shifted)
 
 
 def removals(body: str, blocks: Iterable[Span]) -> list[Edit]:
-    """Return the edits that take whole blocks out of a note, so that no blank lines are left in
+    """Return the edits that take whole blocks out of a note, so that no blank lines stay in
     their place."""
-    found: list[Span] = []
+    runs: list[Span] = []
     for block in sorted(blocks):
-        if found and not body[found[-1].end : block.start].strip():
-            found[-1] = Span(found[-1].start, block.end)
+        if runs and not body[runs[-1].end : block.start].strip():
+            runs[-1] = Span(runs[-1].start, block.end)
         else:
-            found.append(block)
-    return [Edit(_with_blank_lines(body, block), "") for block in found]
+            runs.append(block)
+    return [Edit(_with_blank_lines(body, block), "") for block in runs]
 
 
 def _with_blank_lines(body: str, block: Span) -> Span:
@@ -116,12 +126,12 @@ def _with_blank_lines(body: str, block: Span) -> Span:
     return Span(block.start, block.end if end is None else end.end())
 
 
-def renamed(text: str, there: str) -> str:
-    """Return a text whose footnotes have no id of another text, which it is to join."""
-    if "[^" not in text or "[^" not in there:
+def rename_clashing_ids(text: str, joined_text: str) -> str:
+    """Return a text whose footnotes have no id of the text `joined_text`, which it is to join."""
+    if "[^" not in text or "[^" not in joined_text:
         return text
-    parsed, other = parse(text), parse(there)
-    taken = {note.id for note in _all(other)}
+    parsed = parse(text)
+    taken = {note.id for note in _all(parse(joined_text))}
     own = {note.id for note in _all(parsed)}
     numbers = (name for name in map(str, count(1)) if name not in taken and name not in own)
     new: dict[str, str] = {}
@@ -130,10 +140,8 @@ def renamed(text: str, there: str) -> str:
         new[id_] = next(name for name in names if name not in taken and name not in own)
         own.add(new[id_])
     starts = {note.span.start: note.id for note in _all(parsed) if note.id in new}
-    return apply(
-        text,
-        [Edit(Span(at, at + len(f"[^{id_}]")), f"[^{new[id_]}]") for at, id_ in starts.items()],
-    )
+    edits = [Edit(Span(at, at + len(f"[^{id_}]")), f"[^{new[id_]}]") for at, id_ in starts.items()]
+    return apply(text, edits)
 
 
 def _all(note: Note) -> list[NamedPart]:

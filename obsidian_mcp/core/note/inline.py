@@ -1,6 +1,9 @@
-"""The inline syntax of a note: links, embeds, tags, footnote references, code, math, comments. One
-pass over each region: every search that can fail for its rest is remembered, so that ten thousand
-unclosed marks cost little."""
+"""The inline syntax of a note: links, embeds, tags, footnote references, code, math, comments.
+
+One pass over each region of text. Every search that can fail for the rest of a region is
+remembered, so that ten thousand unclosed brackets, dollars or comments cost no more than as many
+letters.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ _url_in_link = re.compile(
 
 @dataclass(slots=True)
 class Inlines:
-    """All elements found, in document order."""
+    """All inline elements of a note, in document order."""
 
     links: list[Link] = field(default_factory=list)
     tags: list[Tag] = field(default_factory=list)
@@ -63,17 +66,20 @@ class Inlines:
     external_links: list[Span] = field(default_factory=list)
 
 
-def read(body: str, regions: Iterable[Region]) -> Inlines:
-    """Return the inline elements of these regions of the body."""
+def read_inlines(body: str, regions: Iterable[Region]) -> Inlines:
+    """Return the inline elements of these regions of the body.
+
+    Raises: OperationTimeout.
+    """
     scanner = _Scanner(body)
     for region in regions:
         checkpoint()
         if _trigger.search(body, region.start, region.end):
             scanner.scan(region)
-    found = scanner.found
-    for elements in (found.links, found.tags, found.footnote_refs):
-        elements.sort(key=lambda element: element.span.start)
-    return found
+    inlines = scanner.elements
+    for listed in (inlines.links, inlines.tags, inlines.footnote_refs):
+        listed.sort(key=lambda element: element.span.start)
+    return inlines
 
 
 @dataclass(slots=True)
@@ -87,11 +93,13 @@ class _Bracket:
 
 
 class _Scanner:
-    """Reads the regions in order; offsets count in the text that is scanned, the body or a region's
-    parts joined."""
+    """Reads the regions in order.
+
+    Offsets count in the text that is scanned: the body, or a region's parts joined.
+    """
 
     def __init__(self, body: str) -> None:
-        self.found = Inlines()
+        self.elements = Inlines()
         self._body = body
 
     def _enter(self, region: Region) -> None:
@@ -108,8 +116,10 @@ class _Scanner:
             self._text = "\n".join(part.slice(self._body) for part in region.parts)
             self._first, self._end = 0, at - 1
         self._fresh = self._first
-        """Offset at which a tag may start: the start of the region, or the end of another element
-        (TAG-05)."""
+        """Offset at which a tag may start (TAG-05).
+
+        It is the start of the region, or the end of another element.
+        """
         self._escaped = -1
         """Offset of the last character escaped by a backslash."""
         self._brackets: list[_Bracket] = []
@@ -122,31 +132,31 @@ class _Scanner:
     def scan(self, region: Region) -> None:
         self._enter(region)
         text = self._text
-        done = self._first
+        read_to = self._first
         for trigger in _trigger.finditer(text, self._first, self._end):
             at = trigger.start()
-            if at < done:
+            if at < read_to:
                 continue
             checkpoint()
             match text[at]:
                 case "#":
-                    done = self._tag(at)
+                    read_to = self._tag(at)
                 case "[":
-                    done = self._bracket(at)
+                    read_to = self._bracket(at)
                 case "]":
-                    done = self._closing_bracket(at) if self._brackets else at + 1
+                    read_to = self._closing_bracket(at) if self._brackets else at + 1
                 case ":":
-                    done = self._address(at) if text.startswith("://", at) else at + 1
+                    read_to = self._address(at) if text.startswith("://", at) else at + 1
                 case "`":
-                    done = self._code(at)
+                    read_to = self._code(at)
                 case "\\":
-                    done = self._escape(at)
+                    read_to = self._escape(at)
                 case "%":
-                    done = self._comment(at)
+                    read_to = self._comment(at)
                 case "$":
-                    done = self._math(at)
+                    read_to = self._math(at)
                 case _:
-                    done = self._html(at)
+                    read_to = self._html(at)
 
     def _span(self, start: int, end: int) -> Span:
         if not self._froms:
@@ -160,18 +170,20 @@ class _Scanner:
         return min(self._parts[k].start + at - self._froms[k], self._parts[k].end)
 
     def _area(self, kind: AreaKind, start: int, end: int) -> int:
-        self.found.areas.append(Area(kind, False, "", self._span(start, end)))
+        self.elements.areas.append(Area(kind, False, "", self._span(start, end)))
         self._fresh = end
         return end
 
     def _find(self, mark: str, at: int) -> int:
         """Return the offset of the next closing `mark` from `at` on in the region, -1 without one.
-        Cached per mark."""
-        known = self._next.get(mark, -1)
-        if known < at:
-            found = _closing_marks[mark](self._text, at, self._end)
-            known = self._next[mark] = found.start() if found else self._end
-        return known if known < self._end else -1
+
+        The offset is remembered for each mark.
+        """
+        offset = self._next.get(mark, -1)
+        if offset < at:
+            closing = _closing_marks[mark](self._text, at, self._end)
+            offset = self._next[mark] = closing.start() if closing else self._end
+        return offset if offset < self._end else -1
 
     def _escape(self, at: int) -> int:
         if at + 1 < self._end and self._text[at + 1] in _punctuation:
@@ -185,15 +197,15 @@ class _Scanner:
 
     def _tag(self, at: int) -> int:
         text = self._text
-        found = tags.match(text, at, self._end)
-        if not found:
+        match = tags.match(text, at, self._end)
+        if not match:
             return at + 1
         before = text[at - 1] if at > self._first else " "
-        held: _Bracket | None = None
-        stop = found.end()
+        bracket: _Bracket | None = None
+        stop = match.end()
         if at != self._fresh and not _white_space(before):
             if before == "[" and self._brackets and self._brackets[-1].at == at - 1:
-                held = self._brackets[-1]
+                bracket = self._brackets[-1]
             elif before in _EMPHASIS and (closing := self._emphasis(at)):
                 stop = min(stop, closing) if before == "_" else stop
             else:
@@ -203,16 +215,18 @@ class _Scanner:
             return stop
         stop = at + 1 + len(name)
         tag = Tag(name, self._span(at, stop))
-        if held:
-            held.tag = tag
+        if bracket:
+            bracket.tag = tag
         else:
-            self.found.tags.append(tag)
+            self.elements.tags.append(tag)
         self._fresh = stop
         return stop
 
     def _emphasis(self, at: int) -> int:
-        """The end of the emphasis whose mark is directly before `at`; the region's end if one ends
-        there; else 0."""
+        """Return the end of the emphasis whose mark is directly before `at`.
+
+        Return the region's end if an emphasis ends before `at`, and 0 without any.
+        """
         text, mark = self._text, self._text[at - 1]
         begin = at - 1
         while begin > self._first and text[begin - 1] == mark:
@@ -234,23 +248,19 @@ class _Scanner:
         text = self._text
         image = at > self._first and text[at - 1] == "!" and self._escaped != at - 1
         if text.startswith("[[", at) and not text.startswith("[", at + 2):
-            if found := wikilink(text, at, self._end):
-                target, display = split_wikilink(found[1], cell=self._cell)
+            if match := wikilink(text, at, self._end):
+                target, display = split_wikilink(match[1], cell=self._cell)
                 if target.strip():
-                    inside = Span(at + 2, at + 2 + len(target))
+                    whole = Span(at - image, match.end())
+                    inner = Span(at + 2, at + 2 + len(target))
                     self._add_link(
-                        "wiki",
-                        image,
-                        target.strip(),
-                        display,
-                        Span(at - image, found.end()),
-                        inside,
+                        "wiki", target.strip(), whole, inner, embed=image, display=display
                     )
-                return found.end()
+                return match.end()
         elif 0 < self._find("]", at) - at < FOOTNOTE_REACH and (
             reference := _footnote_ref(text, at, self._end)
         ):
-            self.found.footnote_refs.append(
+            self.elements.footnote_refs.append(
                 NamedPart(reference[1], self._span(at, reference.end()))
             )
             self._fresh = reference.end()
@@ -266,39 +276,53 @@ class _Scanner:
         if place is None:
             return at + 1
         if opening.tag:
-            self.found.tags.append(opening.tag)
-        links = self.found.links
+            self.elements.tags.append(opening.tag)
+        links = self.elements.links
         start = opening.at - opening.image
         if not opening.image:
             # A link contains no other Markdown link: the outer one is used.
             whole = self._span(start, place.end)
-            kept = []
+            inside = []
             while links and whole.start < links[-1].span.start < whole.end:
                 link = links.pop()
                 if link.embed or link.style == "wiki":
-                    kept.append(link)
-            links += reversed(kept)
+                    inside.append(link)
+            links += reversed(inside)
         raw = self._text[place.start : place.stop]
         target = decode(raw)
         if is_internal(target):
-            display = self._text[opening.at + 1 : at]
-            inner = Span(place.start, place.stop)
-            self._add_link(
-                "markdown", opening.image, target, display, Span(start, place.end), inner
-            )
+            whole, inner = Span(start, place.end), Span(place.start, place.stop)
+            label = self._text[opening.at + 1 : at]
+            self._add_link("markdown", target, whole, inner, embed=opening.image, display=label)
         else:
-            self.found.external_links.append(self._span(start, place.end))
+            self.elements.external_links.append(self._span(start, place.end))
         self._fresh = place.end
         return place.end
 
     def _add_link(
-        self, style: Style, embed: bool, target: str, display: str | None, whole: Span, inner: Span
+        self,
+        style: Style,
+        target: str,
+        whole: Span,
+        inner: Span,
+        *,
+        embed: bool,
+        display: str | None,
     ) -> None:
         path, subpath = split_subpath(target)
         span = self._span(whole.start, whole.end)
         target_span = self._span(inner.start, inner.end)
-        self.found.links.append(
-            Link(style, embed, path, subpath, display, span.slice(self._body), span, target_span)
+        self.elements.links.append(
+            Link(
+                style,
+                embed,
+                path,
+                subpath,
+                display,
+                span.slice(self._body),
+                span,
+                target_span,
+            )
         )
         self._fresh = whole.end
 
@@ -329,7 +353,7 @@ class _Scanner:
         if at != self._comment_end:
             self._comment_end = self._find("%%", at + 2)
             if self._comment_end >= 0:
-                self.found.areas.append(
+                self.elements.areas.append(
                     Area("comment", False, "", self._span(at, self._comment_end + 2))
                 )
         return at + 2
@@ -338,11 +362,11 @@ class _Scanner:
         """Skip a bare web address, which contains no tags and no links."""
         if not self._text[max(at - 5, 0) : at].lower().endswith(_SCHEMES):
             return at + 1
-        found = (_url_in_link if self._brackets else _url)(self._text, at, self._end)
-        if not found:
+        address = (_url_in_link if self._brackets else _url)(self._text, at, self._end)
+        if not address:
             return at + 1
-        self._fresh = found.end()
-        return found.end()
+        self._fresh = address.end()
+        return address.end()
 
     def _html(self, at: int) -> int:
         text = self._text
@@ -351,8 +375,8 @@ class _Scanner:
             return self._area("html", at, closing + 3) if closing >= 0 else at + 4
         if self._find(">", at) < 0:
             return at + 1
-        if found := _autolink(text, at, self._end):
-            self._fresh = found.end()
-            return found.end()
-        found = _html(text, at, self._end)
-        return self._area("html", at, found.end()) if found else at + 1
+        if address := _autolink(text, at, self._end):
+            self._fresh = address.end()
+            return address.end()
+        tag = _html(text, at, self._end)
+        return self._area("html", at, tag.end()) if tag else at + 1

@@ -1,4 +1,7 @@
-"""Links and embeds in a note: their record and their syntax (semantics 1.1, 1.5; specs/note.md)."""
+"""Links and embeds in a note: their record and their syntax (semantics 1.1, 1.5; specs/note.md).
+
+Which file a link means is the matter of core/links/resolve.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ wikilink = re.compile(r"\[\[((?:[^\[\]\r\n]++|\](?!\])|\[(?!\[))+)\]\]").match
 """A wikilink without its `!`; group 1 is the text between the brackets (NOTE-40)."""
 
 _RESERVED = "|".join(f"{ord(char):02X}" for char in ";/?:@&=+$,#")
-"""What JavaScript's `decodeURI` leaves encoded."""
+"""Characters that JavaScript's `decodeURI` leaves encoded."""
 _escapes = re.compile(rf"(?:%(?!{_RESERVED})[0-9A-F]{{2}})+", re.IGNORECASE)
 _percent = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _backslash = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -33,10 +36,19 @@ MAX_PARENTHESES = 32
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One link or embed, whatever its syntax. `path` is decoded, without subpath ("" for `[[#h]]`);
-    `subpath` begins with `#` or is empty; `display` stands after the pipe or between the brackets.
-    `span` covers the source, `target_span` the raw target in it. `key` names the property whose
-    whole text the link is (`up`, `related.0`): spans count from its beginning."""
+    """One link or embed: its kind, target and display, whatever its syntax.
+
+    `path` is the decoded link path without subpath ("" for `[[#h]]`); `subpath` begins with `#` or
+    is empty. `display` is the text after the pipe or between the brackets, None when a wikilink has
+    none.
+
+    `span` covers the whole source (`original`), `target_span` the raw target with its subpath in
+    it.
+
+    `key` names the property whose whole text the link is, a dotted path with list indexes (`up`,
+    `related.0`): its spans count from the beginning of that text. It is empty for a link of the
+    note's own text.
+    """
 
     style: Style
     embed: bool
@@ -56,16 +68,19 @@ class Link:
     @property
     def display_text(self) -> str:
         """Return the text that a reader sees: the app's `displayText`."""
-        return self.display if self.display is not None else shown(self.target)
+        return self.display if self.display is not None else show_target(self.target)
 
     @property
     def size(self) -> tuple[int, int | None] | None:
-        """Return width and height, in pixels, in an embed's display text: its last part, `100` or
-        `100x50` (1.5)."""
-        found = _size((self.display or "").rpartition("|")[2].strip())
-        return (
-            (int(found[1]), int(found[2]) if found[2] else None) if found and self.embed else None
-        )
+        """Return width and height, in pixels, that an embed's display text ends with (semantics
+        1.5).
+
+        They are its last part: `100` or `100x50`.
+        """
+        match = _size((self.display or "").rpartition("|")[2].strip())
+        if match is None or not self.embed:
+            return None
+        return int(match[1]), int(match[2]) if match[2] else None
 
 
 class Destination(NamedTuple):
@@ -77,8 +92,10 @@ class Destination(NamedTuple):
 
 
 def split_wikilink(inner: str, *, cell: bool = False) -> tuple[str, str | None]:
-    """Target and display text between `[[` and `]]`; in a table cell `\\|` is the pipe (NOTE-41,
-    NOTE-42)."""
+    r"""Return target and display text between `[[` and `]]` (NOTE-41, NOTE-42).
+
+    In a table `cell` the pipe is written as `\|`.
+    """
     at = inner.find("|", 1)
     if at < 0:
         return inner, None
@@ -94,21 +111,25 @@ def split_subpath(target: str) -> tuple[str, str]:
     return (target, "") if at < 0 else (target[:at], target[at:])
 
 
-def shown(target: str) -> str:
-    """Return the text that the app shows for a target without display text: `a#b#c` as `a > b > c`
-    (NOTE-44)."""
+def show_target(target: str) -> str:
+    """Return the text that the app shows for a target without display text (NOTE-44).
+
+    `a#b#c` is shown as `a > b > c`.
+    """
     return " > ".join(part for part in target.split("#") if part) if "#" in target else target
 
 
 def is_internal(destination: str) -> bool:
-    """Return whether a decoded Markdown destination is internal: it has no scheme, so no colon
-    (NOTE-46)."""
+    """Return whether a decoded Markdown destination leads into the vault (NOTE-46).
+
+    Such a destination has no scheme, so no colon.
+    """
     return bool(destination) and (":" not in destination or destination.startswith(("./", "../")))
 
 
 def find_destination(text: str, at: int, end: int) -> Destination | None:
-    """Return the destination of a Markdown link whose `(` is at `at` (NOTE-45); None if it is not a
-    link."""
+    """Return the destination of a Markdown link whose `(` is at `at`; None if it is no link
+    (NOTE-45)."""
     start = _space(text, at + 1, end).end()  # type: ignore[union-attr]  # matches everything
     if text.startswith("<", start, end):
         stop = text.find(">", start, end)
@@ -120,20 +141,20 @@ def find_destination(text: str, at: int, end: int) -> Destination | None:
     if title := _title(text, after, end):
         after = title.end()
     after = _space(text, after, end).end()  # type: ignore[union-attr]  # matches everything
-    return (
-        Destination(start, stop, after + 1)
-        if stop >= 0 and text.startswith(")", after, end)
-        else None
-    )
+    if stop < 0 or not text.startswith(")", after, end):
+        return None
+    return Destination(start, stop, after + 1)
 
 
 def _bare_end(text: str, at: int, end: int) -> int:
-    """The end of a destination without `<>`: at white space or at a bracket of its own; -1 when
-    nested too deeply."""
+    """Return the end of a destination without `<>`, at white space or at a bracket without partner.
+
+    Return -1 when brackets are nested too deeply.
+    """
     depth = 0
-    while found := _special.search(text, at, end):
-        at = found.end()
-        match found[0]:
+    while character := _special.search(text, at, end):
+        at = character.end()
+        match character[0]:
             case "\\":
                 at += 1
             case "(":
@@ -143,60 +164,46 @@ def _bare_end(text: str, at: int, end: int) -> int:
             case ")" if depth:
                 depth -= 1
             case _:
-                return found.start()
+                return character.start()
     return end
 
 
 def decode(destination: str) -> str:
-    """A raw destination with backslashes and entities resolved, and `%20` decoded as `decodeURI`
-    does (NOTE-47)."""
+    """Return a raw destination decoded (NOTE-47).
+
+    Backslashes and entities are resolved, and `%20` is decoded as `decodeURI` does.
+    """
     if "\\" in destination:
         destination = _backslash.sub(r"\1", destination)
     if "&" in destination:
-        destination = _entity.sub(lambda found: html.unescape(found[0]), destination)
+        destination = _entity.sub(lambda entity: html.unescape(entity[0]), destination)
     if "%" not in destination or _percent.search(destination):
         return destination
     try:
         return _escapes.sub(
-            lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), destination
+            lambda escape: bytes.fromhex(escape[0].replace("%", "")).decode(), destination
         )
     except UnicodeDecodeError:
         return destination
 
 
 def read_property(key: str, value: str) -> Link | None:
-    """Return the link that is a property's whole text (NOTE-48); None if there is text around it or
-    no link."""
+    """Return the link that is a property's whole text; None without one, or with text around it
+    (NOTE-48)."""
     whole = Span(0, len(value))
-    if found := wikilink(value):
-        if found.end() == len(value):
-            target, display = split_wikilink(found[1])
-            return Link(
-                "wiki",
-                False,
-                *split_subpath(target),
-                display,
-                value,
-                whole,
-                Span(2, 2 + len(target)),
-                key,
-            )
-        return None
+    if match := wikilink(value):
+        if match.end() < len(value):
+            return None
+        target, display = split_wikilink(match[1])
+        inner = Span(2, 2 + len(target))
+        return Link("wiki", False, *split_subpath(target), display, value, whole, inner, key)
     if value.startswith("[") and value.endswith(")"):
         closing = value.find("](")
-        found_at = find_destination(value, closing + 1, len(value)) if closing > 0 else None
-        if found_at and found_at.end == len(value) and "[" not in value[1:closing]:
-            target_span = Span(found_at.start, found_at.stop)
-            destination, label = decode(target_span.slice(value)), value[1:closing]
-            if is_internal(destination):
-                return Link(
-                    "markdown",
-                    False,
-                    *split_subpath(destination),
-                    label,
-                    value,
-                    whole,
-                    target_span,
-                    key,
-                )
+        place = find_destination(value, closing + 1, len(value)) if closing > 0 else None
+        if place and place.end == len(value) and "[" not in value[1:closing]:
+            inner = Span(place.start, place.stop)
+            target, label = decode(inner.slice(value)), value[1:closing]
+            if is_internal(target):
+                path, subpath = split_subpath(target)
+                return Link("markdown", False, path, subpath, label, value, whole, inner, key)
     return None

@@ -1,5 +1,8 @@
-"""Parse a note into what the app's metadata cache stores of it (specs/note.md), in time linear in
-its length."""
+"""Parse a note into everything that the app's metadata cache stores about it (specs/note.md).
+
+Pure and quick: a note of ordinary size takes well under a millisecond, and the time grows with a
+note's length, whatever is in it.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,24 @@ from .links import Link, read_property
 
 
 class Note:
-    """A parsed note: its blocks, and its properties and what stands within its lines as soon as
-    they are asked for. All lists are in document order; spans are code points of `body`."""
+    """A parsed note.
+
+    Its blocks are read at once; its properties and inline elements when they are first used. All
+    lists are in document order; spans are code points of `body`.
+    """
 
     def __init__(self, body: str) -> None:
         self.body = body
         self.lines = Lines(body)
         properties = frontmatter.locate(body)
         first = 0 if properties is None else self.lines.line(properties.span.end) + 1
-        self._blocks = found = blocks.read(body, self.lines.starts, first)
+        self._blocks = elements = blocks.read_blocks(body, self.lines.starts, first)
         yaml = () if properties is None else (Section("yaml", None, properties.span),)
-        self.sections = (*yaml, *found.sections)
-        self.headings = tuple(found.headings)
-        self.list_items = tuple(found.list_items)
-        self.block_ids = tuple(found.block_ids)
-        self.footnotes = tuple(found.footnotes)
+        self.sections = (*yaml, *elements.sections)
+        self.headings = tuple(elements.headings)
+        self.list_items = tuple(elements.list_items)
+        self.block_ids = tuple(elements.block_ids)
+        self.footnotes = tuple(elements.footnotes)
 
     @cached_property
     def frontmatter(self) -> Frontmatter | None:
@@ -39,7 +45,7 @@ class Note:
 
     @cached_property
     def _inline(self) -> inline.Inlines:
-        return inline.read(self.body, self._blocks.regions)
+        return inline.read_inlines(self.body, self._blocks.regions)
 
     @property
     def links(self) -> Sequence[Link]:
@@ -90,8 +96,10 @@ class Note:
 
     @property
     def all_tags(self) -> list[str]:
-        """Return the app's `getAllTags`: tags of the properties, then of the text, with `#` and
-        repeated as written."""
+        """Return the app's `getAllTags`: tags of the properties, then of the text.
+
+        They have a `#`, and are repeated as written.
+        """
         return [*(frontmatter.tags(self.properties) or ()), *("#" + tag.name for tag in self.tags)]
 
     @property
@@ -100,8 +108,10 @@ class Note:
 
 
 parse = Note
-"""Parses a note's text, without its byte order mark. Any text is valid: broken syntax is read as
-plain text."""
+"""Parses a note's text, without its byte order mark.
+
+Any text is valid: broken syntax is read as plain text.
+"""
 
 
 def _property_links(key: str, value: Any) -> Iterator[Link]:

@@ -1,5 +1,7 @@
-"""The queries that stand in a note: fenced blocks, inline expressions, embedded bases (NOTE-90,
-NOTE-91); and which language a text is meant in (QUERIES-03, DV-01)."""
+"""The queries that stand in a note: fenced blocks, inline expressions, embedded bases (NOTE-90).
+
+Also the language in which a text is meant (NOTE-91, QUERIES-03, DV-01).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ JAVASCRIPT_REFUSED = (
 )
 """The answer to `dataviewjs` blocks, `$=` and texts that use `dv.`."""
 INLINE_PREFIX = "="
-"""Of an expression of Dataview, where the plugin's settings say nothing else."""
+"""Begins an inline expression of Dataview, unless the plugin's settings have another prefix."""
 _DQL = re.compile(r"(?:\s|//[^\n]*\n)*(?:TABLE|LIST|TASK|CALENDAR)(?![\w-])", re.IGNORECASE)
 _JAVASCRIPT = re.compile(
     r"\A\s*(?:(?:`{3,}|~{3,})\s*dataviewjs\b|`?\$=)|\bdv\s*\.\s*\w", re.IGNORECASE
@@ -38,7 +40,7 @@ class QueryBlock(NamedTuple):
 
     language: str
     text: str
-    """Without fence, quote marks and indentation. Of an embedded base its path."""
+    """The query without fence, quote marks and indentation; the path of an embedded base."""
     line: int
     """Line of the note, from 1, in which it begins."""
     view: str = ""
@@ -48,9 +50,11 @@ class QueryBlock(NamedTuple):
 
 
 def query_blocks(note: Note, inline_prefix: str = INLINE_PREFIX) -> list[QueryBlock]:
-    """Every query of a note, in the order of the text (NOTE-90). `inline_prefix` begins inline
-    Dataview."""
-    found = []
+    """Return every query of a note, in the order of the text (NOTE-90).
+
+    `inline_prefix` begins inline Dataview.
+    """
+    queries = []
     for area in note.areas:
         if area.kind != "code":
             continue
@@ -58,28 +62,33 @@ def query_blocks(note: Note, inline_prefix: str = INLINE_PREFIX) -> list[QueryBl
         if area.block:
             if (language := area.info.partition(" ")[0].lower()) in LANGUAGES:
                 start = note.body.rfind("\n", 0, area.span.start) + 1
-                found.append(
+                queries.append(
                     QueryBlock(
-                        language, unfenced(note.body[start : area.span.end])[1], line, fenced=True
+                        language,
+                        remove_fence(note.body[start : area.span.end])[1],
+                        line,
+                        fenced=True,
                     )
                 )
             continue
         text = area.span.slice(note.body).strip("`").strip()
         if text.startswith("$="):
-            found.append(QueryBlock("dataviewjs", text, line))
+            queries.append(QueryBlock("dataviewjs", text, line))
         elif text.startswith(inline_prefix) and len(text) > len(inline_prefix):
-            found.append(QueryBlock("dataview", text, line))
+            queries.append(QueryBlock("dataview", text, line))
     for link in note.links:
         if link.embed and link.path.lower().endswith(BASE_EXTENSION):
             line = note.lines.line(link.span.start) + 1
-            found.append(QueryBlock("base", link.path, line, link.subpath.removeprefix("#")))
-    return sorted(found, key=lambda block: block.line)
+            queries.append(QueryBlock("base", link.path, line, link.subpath.removeprefix("#")))
+    return sorted(queries, key=lambda block: block.line)
 
 
-def unfenced(text: str) -> tuple[str | None, str]:
-    """The opening fence's word and the text between the fences, also in a callout (NOTE-91): each
-    line loses the quote marks and as much indentation as the first fence has; or None and the text,
-    of a callout without its marks."""
+def remove_fence(text: str) -> tuple[str | None, str]:
+    """Return the opening fence's word and the text between the fences, also of a callout (NOTE-91).
+
+    Each line loses the quote marks and as much indentation as the first fence has. Without a fence,
+    return None and the text, of a callout without its marks.
+    """
     lines = text.strip("\n").split("\n")
     if is_quoted := all(line.lstrip().startswith(">") for line in lines):
         quoted = _QUOTED.match(lines[0])
@@ -96,18 +105,20 @@ def unfenced(text: str) -> tuple[str | None, str]:
 
 
 def is_base(text: str) -> bool:
-    """Whether a text is meant as a base: YAML with one of its keys, sound or not."""
+    """Return whether a text is meant as a base: YAML with one of its keys, sound or not."""
     return _BASE.search(text) is not None
 
 
 def is_dataview(text: str) -> bool:
-    """Whether a text without its fence is meant for Dataview: a query, an inline expression, or
-    JavaScript."""
+    """Return whether a text without its fence is meant for Dataview.
+
+    It is a query, an inline expression, or JavaScript.
+    """
     return is_dql(text) or is_javascript(text) or inline_expression(text) is not None
 
 
 def is_dql(text: str) -> bool:
-    """Whether a text begins as a query of Dataview."""
+    """Return whether a text begins as a query of Dataview."""
     return _DQL.match(text) is not None
 
 
@@ -116,6 +127,6 @@ def is_javascript(text: str) -> bool:
 
 
 def inline_expression(text: str, prefix: str = INLINE_PREFIX) -> str | None:
-    """The expression of an inline query, maybe in backticks; None for any other text."""
+    """Return the expression of an inline query, maybe in backticks; None for any other text."""
     bare = text.strip().strip("`").strip()
     return bare.removeprefix(prefix).strip() if bare.startswith(prefix) else None

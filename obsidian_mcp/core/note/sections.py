@@ -15,27 +15,34 @@ SHOWN = 12
 """Maximum number of headings listed in SectionNotFound."""
 
 
-class Part(NamedTuple):
-    """`whole` has the heading line, `content` is the text below it; both are a block, or a board's
-    lane (BOARD-1)."""
+class SectionSpans(NamedTuple):
+    """The two spans of a section: `whole` has the heading line, `content` is the text below it.
+
+    For a block, both are the block. Of a Kanban board, the section is a lane (BOARD-1).
+    """
 
     whole: Span
     content: Span
 
 
-def locate(body: str, name: str) -> Part:
-    """Return the section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`. Raises:
-    SectionNotFound."""
-    found = find(parser.parse(body), name)
-    if found.heading is None:
-        return Part(found.span, found.span)
-    whole = board.lane(body, found.span)
-    below = body.find("\n", found.heading.span.end) + 1 or len(body)
-    return Part(whole, board.cards(body, Span(min(below, whole.end), whole.end)))
+def locate(body: str, name: str) -> SectionSpans:
+    """Return the section of `Heading`, `Parent#Child` or `#Heading`, or the block of `^id`.
+
+    Raises: SectionNotFound.
+    """
+    target = find(parser.parse(body), name)
+    if target.heading is None:
+        return SectionSpans(target.span, target.span)
+    whole = board.lane(body, target.span)
+    below = body.find("\n", target.heading.span.end) + 1 or len(body)
+    return SectionSpans(whole, board.cards(body, Span(min(below, whole.end), whole.end)))
 
 
 def headings_below(body: str, name: str) -> list[str]:
-    """Return the headings in a section of a note, without its own. Raises: SectionNotFound."""
+    """Return the headings in a section of a note, without its own.
+
+    Raises: SectionNotFound.
+    """
     parsed = parser.parse(body)
     section = find(parsed, name).span
     return [
@@ -45,23 +52,29 @@ def headings_below(body: str, name: str) -> list[str]:
     ]
 
 
-def without_heading(body: str, part: Part, content: str) -> str:
+def without_heading(body: str, part: SectionSpans, content: str) -> str:
     """Return the new text of a section without the section's own heading, if it begins with it."""
     heading, text = body[part.whole.start : part.content.start].strip(), content.lstrip()
-    rest = text.removeprefix(heading)
-    return rest.lstrip("\r\n") if rest != text and rest[:1] in ("", "\r", "\n") else content
+    remainder = text.removeprefix(heading)
+    return (
+        remainder.lstrip("\r\n")
+        if remainder != text and remainder[:1] in ("", "\r", "\n")
+        else content
+    )
 
 
 def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> SubpathTarget:
-    """Return the heading or block of that name. In a link, `#` only separates headings; else a
-    heading's text may hold it (`Ticket #42`). Raises: SectionNotFound with the most similar
-    headings."""
-    found = resolve_subpath(parsed, _subpath(name))
-    if found is None and not by_link:
-        found = resolve_subpath(parsed, _subpath(name.replace("#", " ")))
-    if found is None:
-        raise _missing(parsed, name)
-    return found
+    """Return the heading or block of that name.
+
+    In a link, `#` only separates headings; else a heading's text may contain it (`Ticket #42`).
+    Raises: SectionNotFound with the most similar headings.
+    """
+    target = resolve_subpath(parsed, _subpath(name))
+    if target is None and not by_link:
+        target = resolve_subpath(parsed, _subpath(name.replace("#", " ")))
+    if target is None:
+        raise _describe_missing(parsed, name)
+    return target
 
 
 def has(body: str, name: str) -> bool:
@@ -85,16 +98,19 @@ def lines_of_equal(body: str, name: str) -> list[int]:
     ]
 
 
-def _missing(parsed: parser.Note, name: str) -> SectionNotFound:
+def _describe_missing(parsed: parser.Note, name: str) -> SectionNotFound:
+    """Return the error for a name that no part of the note has, with the nearest names."""
     if name.strip().startswith("^"):
         ids = [f"^{block.id}" for block in parsed.block_ids]
-        known = f"Its blocks are {', '.join(ids[:SHOWN])}." if ids else "It has no block ids."
+        choice = f"Its blocks are {', '.join(ids[:SHOWN])}." if ids else "It has no block ids."
         return SectionNotFound(
-            f"The note has no block {name.strip()!r}. {known}", heading=name, blocks=ids[:SHOWN]
+            f"The note has no block {name.strip()!r}. {choice}", heading=name, blocks=ids[:SHOWN]
         )
     texts = [printable(heading.text) for heading in parsed.headings]
     near = nearest(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
-    known = f"Headings there are: {', '.join(map(repr, near))}." if near else "It has no headings."
+    choice = "It has no headings."
+    if near:
+        choice = f"Headings there are: {', '.join(map(repr, near))}."
     return SectionNotFound(
-        f"The note has no heading {name!r}. {known}", heading=name, headings=near
+        f"The note has no heading {name!r}. {choice}", heading=name, headings=near
     )

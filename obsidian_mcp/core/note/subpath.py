@@ -33,8 +33,7 @@ def heading_key(text: str) -> str:
 
 
 def heading_for_link(text: str) -> str:
-    """Return a heading's text as it is written into a new link (the app's
-    `stripHeadingForLink`)."""
+    """Return a heading's text as it is written into a link (the app's `stripHeadingForLink`)."""
     return " ".join(_LINK_BREAKING.sub(" ", text).split())
 
 
@@ -44,30 +43,36 @@ def segments(subpath: str) -> list[str]:
 
 
 def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> list[int] | None:
-    """The headings, by level and key, that the parts of a subpath name, each deeper than the last;
-    or None (2.2)."""
-    wanted = [heading_key(part) for part in parts]
-    found: list[int] = []
+    """Return which headings, given by level and key, the parts of a subpath name; None without one.
+
+    Each heading is of a deeper level than the one before (semantics 2.2).
+    """
+    keys = [heading_key(part) for part in parts]
+    chain: list[int] = []
     deepest = 0
     for number, (level, key) in enumerate(headings):
-        if level > deepest and key == wanted[len(found)]:
-            found.append(number)
+        if level > deepest and key == keys[len(chain)]:
+            chain.append(number)
             deepest = level
-            if len(found) == len(wanted):
-                return found
+            if len(chain) == len(keys):
+                return chain
     return None
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
-    """The place of `#Heading`, `#A#B`, `#^id` or `#[^note]` in a note, the whole for none; None if
-    not there."""
+    """Return the place that `#Heading`, `#A#B`, `#^id` or `#[^note]` refers to in a note; None
+    without one.
+
+    An empty subpath is the whole note. Of equal headings the first counts, and each further heading
+    of a chain must be of a deeper level than the one before (semantics 2.2).
+    """
     parts = segments(subpath)
     if not parts:
         return SubpathTarget(Span(0, len(parsed.body)), None)
     last = parts[-1].strip()
     if _BLOCK_ID.match(last):
-        found = [block for block in parsed.block_ids if block.id.lower() == last[1:].lower()]
-        return SubpathTarget(found[-1].span, None) if found else None
+        blocks = [block for block in parsed.block_ids if block.id.lower() == last[1:].lower()]
+        return SubpathTarget(blocks[-1].span, None) if blocks else None
     if footnote := _FOOTNOTE.match(last):
         notes = [note for note in parsed.footnotes if note.id == footnote[1]]
         return SubpathTarget(notes[0].span, None) if notes else None
@@ -81,21 +86,22 @@ def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
 
 
 def id_span(body: str, block: NamedPart) -> Span | None:
-    """Return where the id of a block is written: at the end of one of its lines, or on a line of
-    its own below it."""
+    """Return where the id of a block is written.
+
+    It is at the end of one of the block's lines, or on a line of its own below the block.
+    """
     written = re.compile(rf"(?:^|(?<=\s))\^({re.escape(block.id)})[ \t]*\r?$", re.MULTILINE)
-    found = written.search(body, block.span.start, block.span.end) or written.search(
-        body, block.span.end
-    )
-    return Span(*found.span(1)) if found else None
+    match = written.search(body, block.span.start, block.span.end)
+    match = match or written.search(body, block.span.end)
+    return Span(*match.span(1)) if match else None
 
 
 def section_of(parsed: Note, heading: Heading) -> Span:
     """Return the span from a heading to the next one of the same or a higher rank."""
     start = heading.span.start
     following = (
-        one.span.start
-        for one in parsed.outline
-        if one.span.start > start and one.level <= heading.level
+        other_heading.span.start
+        for other_heading in parsed.outline
+        if other_heading.span.start > start and other_heading.level <= heading.level
     )
     return Span(start, next(following, len(parsed.body)))

@@ -89,7 +89,7 @@ def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
         except NoteNotFound:  # another program has just taken it
             continue
         if extension(path) == CANVAS_EXTENSION:
-            error, line = canvas.read(body).error, None
+            error, line = canvas.read_canvas(body).error, None
         else:
             found = frontmatter.read(body)
             error, line = (found.error, found.line) if found else (None, None)

@@ -13,7 +13,7 @@ from obsidian_mcp.core.links.extraction import Extraction
 from obsidian_mcp.core.links.resolve import generate_link, resolve
 from obsidian_mcp.core.links.rewrite import After, join_by_file, order_edits
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
-from obsidian_mcp.core.note.edits import Edit, End, Left, apply
+from obsidian_mcp.core.note.edits import Edit, End, Replacement, apply
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
@@ -51,7 +51,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     read = frontmatter.read(own)
     if read is not None and read.error:
         raise PropertiesUnreadable(f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written.")
-    text = footnotes.renamed(own[frontmatter.text_start(own) :].strip("\r\n"), there)
+    text = footnotes.rename_clashing_ids(own[frontmatter.text_start(own) :].strip("\r\n"), there)
     has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source.path).value)
     names_of_both = () if has_linked_parts else (basename(source.path), basename(target.path))
     text, left_out = _without_repeats(text, there, names_of_both)
@@ -109,7 +109,7 @@ def _words(body: str, span: Span) -> str:
 
 def _inserted(joined: str, body: str, text: str, position: End) -> Span:
     """Where a text is in the note that became of `body` when it was joined to it."""
-    text = edits.adapted(text.strip("\r\n"), body)
+    text = edits.adapt_line_ends(text.strip("\r\n"), body)
     start = joined.rindex(text) if position == "append" else joined.index(text, frontmatter.text_start(joined))
     return Span(start, start + len(text))
 
@@ -147,7 +147,7 @@ def extract(
     to: str = "",
     *,
     position: End = "append",
-    left: Left = "link",
+    left: Replacement = "link",
     update_links: bool = True,
 ) -> PlannedChange:
     """Plan to take a heading's section, a block (`^id`) or lines (`10-20`) of a note into another one (COMPOSE-2), `to`
@@ -165,7 +165,7 @@ def extract(
     own = extraction.own_edits(link_spans.read_note_referrer(source.path, parsed))
     moved = _moved(body, span, own.edits, notes, before.text.newline)
     there = vault.read_text(existing) if existing is not None else None
-    text = moved if there is None else footnotes.renamed(moved, there.text.body)
+    text = moved if there is None else footnotes.rename_clashing_ids(moved, there.text.body)
     text = _with_template(vault, text, source.path, target)
     warnings = [f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped]
     files = {source.path, *linking(vault, [source.path])} if update_links else set()
@@ -189,7 +189,7 @@ def extract(
     left_behind = rewritten(before, remaining)
     own_files, created = [left_behind], []
     if there is None:
-        made = edits.adapted(text, body) + ("" if text.endswith("\n") else before.text.newline)
+        made = edits.adapt_line_ends(text, body) + ("" if text.endswith("\n") else before.text.newline)
         created.append(Create(disk, made.encode("utf-8", "surrogateescape")))
         if not rewriting.warnings and (warning := link_warning(target)):  # else those say so
             warnings.append(warning)
@@ -206,7 +206,7 @@ def extract(
 
 def join(body: str, text: str, position: End) -> str:
     """Return a note with text at an end of it, and an empty line between."""
-    text = edits.adapted(text.strip("\r\n"), body)
+    text = edits.adapt_line_ends(text.strip("\r\n"), body)
     newline = edits.newline_of(body, text)
     start = frontmatter.text_start(body)
     if not text:
@@ -260,7 +260,7 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
             message = f"The lines {part!r} are not in the note: it has {write_count(count, 'line')}."
             raise InvalidArguments(message, argument="part")
         span, heading = Span(starts[first - 1], starts[last]), ""
-    inner = edits.trimmed(body, span)
+    inner = edits.trim_blank_lines(body, span)
     if inner.start < frontmatter.text_start(body):
         raise InvalidArguments("The part holds properties of the note. Take text only.", argument="part")
     if inner.start == inner.end:

@@ -21,7 +21,7 @@ from obsidian_mcp.core.note.query_blocks import (
     is_base,
     is_dataview,
     query_blocks,
-    unfenced,
+    remove_fence,
 )
 from obsidian_mcp.core.tasks.answer import TaskPage
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
@@ -88,7 +88,7 @@ def _identify(vault: Vault, query: Query) -> Query:
         entry = vault.find(path)
         text = vault.read_text(entry).text.body
         query = query._replace(language="base", text=text, view=query.view or view, this=query.this or entry.path)
-    fence, inside = unfenced(query.text)
+    fence, inside = remove_fence(query.text)
     if query.language:
         return query._replace(text=inside) if fence in (None, query.language) else query
     if fence == "dataviewjs":

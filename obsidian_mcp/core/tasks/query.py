@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from obsidian_mcp.core.note.query_blocks import unfenced
+from obsidian_mcp.core.note.query_blocks import remove_fence
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
@@ -171,7 +171,7 @@ def _read_parts(text: str, environment: Environment, note: QueryNote | None) -> 
 
     Raises: QueryInvalid.
     """
-    fence, lines = unfenced(text)
+    fence, lines = remove_fence(text)
     own_text = lines if fence == "tasks" else text
     own = _read_part("Explanation of this Tasks code block query", own_text, environment, note)
     default_text = _default_instructions(note)

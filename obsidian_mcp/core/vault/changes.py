@@ -216,7 +216,7 @@ def _problem(disk: str, data: bytes) -> str | None:
         case ".canvas":
             from obsidian_mcp.core.note import canvas  # loaded when it is needed, as validate
 
-            return canvas.read(Text.decode(data).body).error
+            return canvas.read_canvas(Text.decode(data).body).error
         case ".base":
             from obsidian_mcp.core.bases.validation import validate_base
 

@@ -15,7 +15,7 @@ from obsidian_mcp.core.dataview.query import read_query, run_query
 from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.answer import Cell, Page, QueryAnswer
-from obsidian_mcp.core.note.query_blocks import unfenced
+from obsidian_mcp.core.note.query_blocks import remove_fence
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.expressions.text_vault import TextVault
 
@@ -77,7 +77,7 @@ class NoteVault(TextVault):
         settings, now = options.pop("settings", DataviewSettings()), options.pop("now", NOW)
         page = options.pop("page", Page())
         return run_query(
-            read_query(unfenced(query)[1], now, settings), self, now=now, settings=settings, page=page, **options
+            read_query(remove_fence(query)[1], now, settings), self, now=now, settings=settings, page=page, **options
         )
 
     def check(self, query: str) -> None:

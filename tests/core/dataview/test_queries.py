@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.expressions.answer import Page
-from obsidian_mcp.core.note.query_blocks import JAVASCRIPT_REFUSED, is_dataview, unfenced
+from obsidian_mcp.core.note.query_blocks import JAVASCRIPT_REFUSED, is_dataview, remove_fence
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import OperationTimeout, QueryInvalid
 
@@ -277,7 +277,7 @@ def test_this_is_the_note_of_the_query() -> None:
 )  # fmt: skip
 def test_a_query_is_known_in_every_form(text: str) -> None:
     """DV-01"""
-    assert is_dataview(unfenced(text)[1])
+    assert is_dataview(remove_fence(text)[1])
     assert VAULT.run(text).kind in {"list", "table", "task", "calendar"}
 
 

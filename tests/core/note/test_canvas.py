@@ -28,7 +28,7 @@ def written(body: str, quoted: Quoted, old: str, new: str) -> str:
 
 @pytest.mark.parametrize("body", ["", " \n", "{}", '{"nodes": []}', '{"edges": [], "metadata": {"a": [1]}}'])
 def test_an_empty_canvas_has_no_cards(body: str) -> None:  # semantics 10 #1
-    assert canvas.read(body) == canvas.Canvas()
+    assert canvas.read_canvas(body) == canvas.Canvas()
 
 
 def test_a_card_has_its_texts_where_they_stand() -> None:  # semantics 10 #2
@@ -38,7 +38,7 @@ def test_a_card_has_its_texts_where_they_stand() -> None:  # semantics 10 #2
         '\t{"id":"c","type":"link","url":"https://a.b"},\n'
         '\t{"id":"d","type":"group","label":"G","background":"img/p.png"}\n],"edges":[{"id":"e","file":"no"}]}'
     )
-    cards = canvas.read(body).cards
+    cards = canvas.read_canvas(body).cards
     texts = [{name: getattr(card, name).value for name in canvas.FIELDS if getattr(card, name)} for card in cards]
     assert [(card.id, card.key) for card in cards] == [
         ("a", "nodes.a"),
@@ -65,13 +65,13 @@ def test_unknown_kinds_keys_and_odd_values_are_read_past() -> None:  # semantics
         '{"x": "nodes", "nodes": [7, null, ["text"], {"id": 3, "type": "star", "deep": {"file": "no", "nodes": ["a"]},'
         ' "text": 5, "file": null, "label": "l"}, {"id": "z"}], "nodes2": [{"file": "no"}]}'
     )
-    cards = canvas.read(body).cards
+    cards = canvas.read_canvas(body).cards
     assert [(card.id, card.text, card.file) for card in cards] == [("", None, None), ("z", None, None)]
 
 
 def test_of_a_repeated_key_the_last_one_counts() -> None:
     body = '{"nodes":[{"file":"old"}],"nodes":[{"file":"a","file":"b"},{"text":"t","text":1}]}'
-    cards = canvas.read(body).cards
+    cards = canvas.read_canvas(body).cards
     assert [card.file.value if card.file else None for card in cards] == ["b", None]
     assert cards[0].file is not None
     assert cards[0].file.span.slice(body) == '"b"'
@@ -92,7 +92,7 @@ def test_of_a_repeated_key_the_last_one_counts() -> None:
     ids=lambda value: str(value)[:24],
 )
 def test_a_broken_canvas_has_no_cards_and_says_why(body: str, line: int | None) -> None:
-    found = canvas.read(body)
+    found = canvas.read_canvas(body)
     assert found.cards == ()
     assert found.error is not None
     assert found.error.startswith("The canvas is not readable: ")
@@ -101,7 +101,7 @@ def test_a_broken_canvas_has_no_cards_and_says_why(body: str, line: int | None) 
 
 def test_a_text_is_replaced_and_every_other_character_stays() -> None:
     body = '{ "nodes":[\r\n\t{"text":"caf\\u00e9 \\/ \\"q\\" \\ud83d\\udcc1 [[Old]] \\n","x":1.50 } ]}\r\n'
-    card = canvas.read(body).cards[0]
+    card = canvas.read_canvas(body).cards[0]
     assert card.text is not None
     assert card.text.value == 'café / "q" 📁 [[Old]] \n'
     assert written(body, card.text, "Old", 'N"\\e\tw') == body.replace("Old", 'N\\"\\\\e\\tw')
@@ -109,14 +109,14 @@ def test_a_text_is_replaced_and_every_other_character_stays() -> None:
 
 def test_an_escaped_character_is_replaced_as_a_whole() -> None:
     body = '{"nodes":[{"file":"\\u00c4\\ud83d\\ude00/\\u00e9.md"}]}'
-    quoted = canvas.read(body).cards[0].file
+    quoted = canvas.read_canvas(body).cards[0].file
     assert quoted is not None
     assert written(body, quoted, "😀/é", "日本") == '{"nodes":[{"file":"\\u00c4\\u65e5\\u672c.md"}]}'
 
 
 def test_other_scripts_are_escaped_only_where_the_file_escapes_them() -> None:
     plain = '{"nodes":[{"file":"a.md"},{"file":"é\\u00e9"}]}'
-    quoted = canvas.read(plain).cards[0].file
+    quoted = canvas.read_canvas(plain).cards[0].file
     assert quoted is not None
     assert written(plain, quoted, "a", "日") == plain.replace("a.md", "日.md")
 
@@ -165,7 +165,7 @@ def test_a_canvas_of_ten_thousand_cards_is_read_in_a_moment() -> None:
     nodes = [{"id": f"{i:016x}", "type": "text", "text": f"[[Note {i}]]\n", "x": i, "y": 0} for i in range(10_000)]
     body = json.dumps({"nodes": nodes})
     start = time.process_time()
-    assert len(canvas.read(body).cards) == 10_000
+    assert len(canvas.read_canvas(body).cards) == 10_000
     assert time.process_time() - start < 3  # measured: 0.15 s
 
 
@@ -176,7 +176,7 @@ def test_the_canvases_of_real_vaults_are_read_as_json_reads_them() -> None:
     for file in files:
         body = file.read_text(encoding="utf-8")
         nodes = json.loads(body)["nodes"]
-        cards = canvas.read(body).cards
+        cards = canvas.read_canvas(body).cards
         for name in canvas.FIELDS:
             assert [quoted.value if (quoted := getattr(card, name)) else None for card in cards] == [
                 node.get(name) for node in nodes

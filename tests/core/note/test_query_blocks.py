@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, unfenced
+from obsidian_mcp.core.note.query_blocks import QueryBlock, query_blocks, remove_fence
 
 NOTE = """# Queries
 ```base
@@ -69,4 +69,4 @@ def test_blocks_spans_and_embedded_bases_are_found_with_their_lines() -> None:
 )
 def test_a_text_loses_its_fence_and_its_callout(text: str, fence: str | None, inside: str) -> None:
     """NOTE-91, QUERIES-03"""
-    assert unfenced(text) == (fence, inside)
+    assert remove_fence(text) == (fence, inside)

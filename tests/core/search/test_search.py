@@ -75,7 +75,9 @@ def scanned(vault: MemoryVault, query: str) -> list[str]:
 
 def document(path: str, data: bytes) -> Document:
     text = Text.decode(data).body
-    return Document(path, extract.cards_text(canvas.read(text)) if path.endswith(".canvas") else text, kind_of(path))
+    return Document(
+        path, extract.cards_text(canvas.read_canvas(text)) if path.endswith(".canvas") else text, kind_of(path)
+    )
 
 
 def as_files(plain: list[PlainFile]) -> dict[str, str | bytes]:

@@ -1,0 +1,134 @@
+"""Explain why a text to find is not in a note: the text there that is nearly the same (EDIT-04)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import islice
+from os.path import commonprefix
+
+from obsidian_mcp.core.text.fit import cut_text
+from obsidian_mcp.core.text.nearness import nearest
+from obsidian_mcp.core.text.text import split_lines
+from obsidian_mcp.errors import TextNotFound
+
+TEXT_SHOWN = 200
+"""Code points of a note's text in a message."""
+PAIRS_SHOWN = 5
+"""Different characters in a message."""
+PLACES_COMPARED = 50
+"""Places at which the first line of a text is compared further."""
+LONGEST_COMPARED = 2_000
+"""Code points of the longest text that is looked for in other spellings."""
+MOST_STEPS = 50_000_000
+"""Code points of such a text, times those of the note.
+
+They take a second at most, in which no other call is answered.
+"""
+_UNIT = re.compile(r"\.\.\.|-{2,9}|\s{1,99}|(?s:.)")
+_ALIKE = (r"['’‘‚‛′`´]", r"[\"“”„‟«»″]", r"(?>-{2,9}|[-–—−‐‑])", r"(?:\.\.\.|…)", r"\s{1,99}+")
+"""Characters that are typed for each other, as expressions.
+
+Each matches short texts, and in one way only, so that a search cannot run away.
+"""
+
+
+def describe_absence(body: str, find: str) -> TextNotFound:
+    """Return the error for a text that is not in a note, with what is nearest to it."""
+    for explain in (_find_other_spelling, _find_deviation, _nearest):
+        explanation = explain(body, find)
+        if explanation is not None:
+            line, message = explanation
+            return TextNotFound(f"The text to find is not in the note. {message}", line=line)
+    return TextNotFound(
+        "The text to find is not in the note. Read the note and copy the text exactly as it stands."
+    )
+
+
+def _find_other_spelling(body: str, find: str) -> tuple[int, str] | None:
+    """Return the line with the text in other quotes, dashes, spaces or forms, and what differs."""
+    if len(find) > LONGEST_COMPARED:
+        return None
+    units = _UNIT.findall(unicodedata.normalize("NFC", find.strip()))
+    tokens = list(map(_token, units))
+    is_quick = len(body) * len(tokens) <= MOST_STEPS
+    place = re.search("".join(tokens), body) if tokens and is_quick else None
+    if place is None:
+        return None
+    at = place.start()
+    pairs: dict[str, None] = {}
+    for token, unit in zip(tokens, units, strict=True):
+        present = re.compile(token).match(body, at)
+        if present is None:
+            continue
+        at = present.end()
+        if present[0] != unit:
+            pairs[f"{_spell(present[0])} for {_spell(unit)}"] = None
+    line = body.count("\n", 0, place.start()) + 1
+    text = cut_text(place[0], TEXT_SHOWN)
+    differences = ", ".join(list(pairs)[:PAIRS_SHOWN]) or "another normal form"
+    return (
+        line,
+        f"Line {line} has it with {differences}. It must be given as it stands there: {text}",
+    )
+
+
+def _token(unit: str) -> str:
+    """Return the expression for the texts that a person or a model may have written as `unit`."""
+    for alike in _ALIKE:
+        if re.fullmatch(alike, unit):
+            return alike
+    forms = {unit, unicodedata.normalize("NFD", unit), unicodedata.normalize("NFKC", unit)}
+    wide = chr(ord(unit) + 0xFEE0) if "!" <= unit <= "~" else unit
+    return f"(?:{'|'.join(map(re.escape, sorted({*forms, wide})))})"
+
+
+def _spell(text: str) -> str:
+    """Return a text for people: characters that are invisible, or look like others, by their
+    numbers."""
+    codes = " ".join(f"U+{ord(char):04X}" for char in text[:3])
+    return repr(text) if text.isascii() else codes if text.isspace() else f"{text} ({codes})"
+
+
+def _find_deviation(body: str, find: str) -> tuple[int, str] | None:
+    """Return where a text of several lines, whose first line is in the note, goes on otherwise."""
+    first, newline, _ = find.partition("\n")
+    if not newline or not first.strip():
+        return None
+    places = islice(re.finditer(re.escape(first + newline), body), PLACES_COMPARED)
+    starts = [place.start() for place in places]
+    if not starts:
+        return None
+    lines = _strip_line_ends(find)
+    begins = {
+        at: commonprefix((body[at : at + len(find)], find))  # noqa: RUF071 - of characters
+        for at in starts
+    }
+    start = max(starts, key=lambda at: len(begins[at]))
+    present = _strip_line_ends(body[start : start + 2 * len(find)])
+    same = next((i for i, line in enumerate(lines) if present[i : i + 1] != [line]), len(lines) - 1)
+    number = body.count("\n", 0, start) + 1 + same
+    actual = repr(present[same][:TEXT_SHOWN]) if same < len(present) else "the end of the note"
+    expected = repr(lines[same][:TEXT_SHOWN])
+    return (
+        number,
+        f"It begins at line {number - same}, but line {number} is {actual}, not {expected}.",
+    )
+
+
+def _strip_line_ends(text: str) -> list[str]:
+    return [line.rstrip("\r\n") for line in split_lines(text)]
+
+
+def _nearest(body: str, find: str) -> tuple[int, str] | None:
+    first_line = next((line.strip() for line in split_lines(find) if line.strip()), "")
+    lines = reversed(list(enumerate(split_lines(body), 1)))
+    present = {line.strip(): number for number, line in lines if line.strip()}
+    near = nearest(first_line, present, 1)
+    if not near:
+        return None
+    line = present[near[0]]
+    return line, (
+        f"The nearest is line {line}: {near[0][:TEXT_SHOWN]!r}. It must match exactly, spaces and "
+        "line breaks too."
+    )
