@@ -10,7 +10,7 @@ from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
-from obsidian_mcp.core.note.links import shown, split_subpath
+from obsidian_mcp.core.note.links import show_target, split_subpath
 from obsidian_mcp.core.text.tags import covers
 from obsidian_mcp.core.text.vault_path import basename
 
@@ -61,7 +61,9 @@ def _to_value(written: WrittenLink, source: str) -> LinkValue:
     Where none is written, it is the target as the app shows it.
     """
     path, subpath = written.path.strip(), written.subpath.rstrip()
-    display = written.display.strip() if written.display is not None else shown(path + subpath)
+    display = (
+        written.display.strip() if written.display is not None else show_target(path + subpath)
+    )
     return LinkValue(path, subpath, display, written.place == "embed", source)
 
 

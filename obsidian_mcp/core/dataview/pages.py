@@ -30,7 +30,7 @@ from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_pa
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value, from_json
-from obsidian_mcp.core.note.links import shown
+from obsidian_mcp.core.note.links import show_target
 
 _TAG_KEYS = ("tags", "tag")
 _ALIAS_KEYS = ("alias", "aliases")
@@ -300,7 +300,7 @@ def _out_links(page: NotePage) -> list[Value]:
         for link in links:
             if link.place == place:
                 target = link.path + link.subpath
-                display = link.display if link.display is not None else shown(target)
+                display = link.display if link.display is not None else show_target(target)
                 value = literals.link_to(target, display, embed=place == "embed")
                 values.append(page.store.resolve_link(value, page.path))
     return values
