@@ -129,7 +129,7 @@ def _local_time(text: str) -> str:
 
     from obsidian_mcp.core.calendar import clock, iso
 
-    if not iso.read(text):
+    if not iso.read_iso(text):
         return text
     return clock.local(clock.instant(datetime.fromisoformat(text))).isoformat(" ", "minutes")
 

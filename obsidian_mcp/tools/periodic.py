@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.calendar.locale import ADJECTIVES
+from obsidian_mcp.core.calendar.periods import ADJECTIVES
 from obsidian_mcp.core.note.edits import Position, insert_text
 from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable

@@ -129,7 +129,7 @@ def _cell(vault: Vault, value: Any) -> list[Any] | None:
             target = resolve(vault.catalog, "", link[1]) if link[1] else None
             return ["link", _shorten(link[3] or link[1] + link[2]), target]
         case str():
-            return ["date" if iso.read(value) else "text", _shorten(value)]
+            return ["date" if iso.read_iso(value) else "text", _shorten(value)]
         case list():
             return ["list", [cell for item in value[:CELL_ITEMS] if (cell := _cell(vault, item))]]
         case {"error": str(problem)}:

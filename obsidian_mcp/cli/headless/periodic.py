@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from obsidian_mcp.core.calendar.locale import ADJECTIVES, Period
+from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
 from obsidian_mcp.core.note.edits import add_text
 from obsidian_mcp.core.periodic.notes import first_day, note_day
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key

@@ -39,7 +39,7 @@ def parse_date(text: str) -> Date | None:
     if compact:
         year, month, day, *clock = compact.groups()
         text = f"{year}-{month}-{day}" + (f"T{':'.join(clock)}" if all(clock) else "")
-    written = iso.read(text)
+    written = iso.read_iso(text)
     if written is None or written.mark == "t":
         return None
     try:

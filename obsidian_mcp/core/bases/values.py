@@ -212,7 +212,7 @@ def _read_text(text: str, source: str) -> Value:
     link = read_wikilink(text, source) if text[:2] == "[[" else None
     if link is not None:
         return link
-    written = iso.read(text) if text[:1].isdigit() else None
+    written = iso.read_iso(text) if text[:1].isdigit() else None
     date = parse_date(text) if written is not None and written.mark != " " else None
     return text if date is None else date
 

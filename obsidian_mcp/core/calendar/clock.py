@@ -1,6 +1,9 @@
-"""The present, local time and time zones, asked of the system here alone (EXPR-10), and dates moved by units of the
-calendar. A time without a zone is local; a year that the system may not know, such as all after 2999, is counted as one
-of 2008 to 2035 whose days fall alike, as V8 does."""
+"""The present, local time and time zones, which are asked of the system here alone (EXPR-10).
+
+A time without a zone is local. A year that the system may not know, such as all after 2999, is
+counted as one of 2008 to 2035 whose days fall alike, as V8 does. Dates are moved by units of the
+calendar here, too.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,29 @@ from typing import NamedTuple, TypeVar
 
 
 class Calendar(NamedTuple):
-    """A clock with a language. `now` gives the present local time without a zone; `language` (a tag such as `en-gb`)
-    and `week_start` (a weekday), if not empty, go before what the vault's settings say."""
+    """A clock with a language.
+
+    Where they are not empty, `language` and `week_start` go before what the vault's settings say.
+    """
 
     now: Callable[[], datetime] = datetime.now
+    """Gives the present time, local and without a zone."""
     language: str = ""
+    """A tag such as `en-gb`."""
     week_start: str = ""
+    """A weekday."""
 
     @property
     def today(self) -> date:
+        """The present day."""
         return self.now().date()
 
 
 local_zone: tzinfo | None = None
-"""The zone of local times; None is the system's. Tests set another where a process cannot change its zone (Windows)."""
+"""The zone of local times; None is the system's.
+
+Tests set another where a process cannot change its zone (Windows).
+"""
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of times whose zone is taken off
 _MICROSECOND = timedelta(microseconds=1)
@@ -34,35 +46,41 @@ _REFUSALS = (OverflowError, OSError, ValueError)
 
 
 def instant(when: datetime) -> int:
-    """Return the microseconds from 1970, UTC, to a time. A local time that comes twice is the one of its `fold`."""
+    """Return the microseconds from 1970, UTC, to a time.
+
+    A local time that comes twice is the one of its `fold`.
+    """
     plain = when.replace(tzinfo=None)
     if when.tzinfo is not None:
         return (plain - _EPOCH - (when.utcoffset() or timedelta())) // _MICROSECOND
     if when.year <= _LAST_YEAR_ASKED:
         try:
-            return (
-                int(when.replace(microsecond=0, tzinfo=local_zone).timestamp()) * 1_000_000
-                + when.microsecond
-            )
+            seconds = int(when.replace(microsecond=0, tzinfo=local_zone).timestamp())
         except _REFUSALS:
             pass
+        else:
+            return seconds * 1_000_000 + when.microsecond
     alike = _alike(when)
     return instant(alike) + (plain - alike) // _MICROSECOND
 
 
 def local(microseconds: int) -> datetime:
-    """Return the local time of an instant. Raises: OverflowError outside the years 1 to 9999."""
-    there = _EPOCH + timedelta(microseconds=microseconds)
-    if there.year <= _LAST_YEAR_ASKED:
+    """Return the local time of an instant, in microseconds from 1970, UTC.
+
+    Raises: OverflowError outside the years 1 to 9999.
+    """
+    utc = _EPOCH + timedelta(microseconds=microseconds)
+    if utc.year <= _LAST_YEAR_ASKED:
         try:
             if local_zone is not None:
-                return there.replace(tzinfo=UTC).astimezone(local_zone).replace(tzinfo=None)
-            seconds, rest = divmod(microseconds, 1_000_000)
-            return datetime.fromtimestamp(seconds).replace(microsecond=rest)  # noqa: DTZ006 - local, as it says
+                return utc.replace(tzinfo=UTC).astimezone(local_zone).replace(tzinfo=None)
+            seconds, fraction = divmod(microseconds, 1_000_000)
+            # local, as it says
+            return datetime.fromtimestamp(seconds).replace(microsecond=fraction)  # noqa: DTZ006
         except _REFUSALS:
             pass
-    alike = _alike(there)
-    return there + (local((alike - _EPOCH) // _MICROSECOND) - alike)
+    alike = _alike(utc)
+    return utc + (local((alike - _EPOCH) // _MICROSECOND) - alike)
 
 
 def offset(when: datetime) -> timedelta:
@@ -72,31 +90,38 @@ def offset(when: datetime) -> timedelta:
 
 def name(when: datetime) -> str:
     """Return what the system calls the local zone at a time, `local` where it does not say."""
-    for known in (when, _alike(when)):
+    for moment in (when, _alike(when)):
         with suppress(*_REFUSALS):
-            return known.replace(tzinfo=local_zone).astimezone(local_zone).tzname() or "local"
+            return moment.replace(tzinfo=local_zone).astimezone(local_zone).tzname() or "local"
     return "local"
 
 
 def on_the_clock(when: datetime) -> datetime:
-    """Return a time; a local one that the clocks skip is moved on by as much as they skip, as JavaScript does."""
-    skipped = (
-        0
-        if when.tzinfo is not None
-        else instant(when.replace(fold=0)) - instant(when.replace(fold=1))
-    )
+    """Return a time that exists: a local one that the clocks skip is moved on by as much.
+
+    JavaScript does the same.
+    """
+    if when.tzinfo is not None:
+        return when
+    skipped = instant(when.replace(fold=0)) - instant(when.replace(fold=1))
     return when + timedelta(microseconds=skipped) if skipped > 0 else when
 
 
-def later(when: datetime, passed: timedelta) -> datetime:
-    """Return the time after so much has passed, across changes of the clock, in the zone of `when`."""
+def later(when: datetime, duration: timedelta) -> datetime:
+    """Return the time after `duration` has passed, in the zone of `when`.
+
+    It counts across changes of the clock: after 24 hours it may show 23 or 25 hours more.
+    """
     if when.tzinfo is not None:
-        return (when.astimezone(UTC) + passed).astimezone(when.tzinfo)
-    return local(instant(when) + passed // _MICROSECOND)
+        return (when.astimezone(UTC) + duration).astimezone(when.tzinfo)
+    return local(instant(when) + duration // _MICROSECOND)
 
 
 def read_zone(text: str) -> tzinfo | None:
-    """Return the zone that a text names: `Z`, `+2`, `-03:30`, `+0530`, `Europe/Paris` or `[Europe/Paris]`."""
+    """Return the zone that a text names; None for other texts.
+
+    For example `Z`, `+2`, `-03:30`, `+0530`, `Europe/Paris` or `[Europe/Paris]`.
+    """
     if text in ("Z", "z"):
         return UTC
     if text[:1] in ("+", "-"):
@@ -113,12 +138,17 @@ def read_zone(text: str) -> tzinfo | None:
 
 
 def _alike(when: datetime) -> datetime:
-    """The same time without a zone in a year of 2008 to 2035 that begins on the same weekday and is as long."""
-    kind = (date(when.year, 1, 1).weekday(), isleap(when.year))
-    year = next(
-        year for year in range(2008, 2036) if (date(year, 1, 1).weekday(), isleap(year)) == kind
-    )
+    """Return the same time without a zone in a year whose days fall alike.
+
+    It is a year of 2008 to 2035 that begins on the same weekday and is as long.
+    """
+    shape = _year_shape(when.year)
+    year = next(year for year in range(2008, 2036) if _year_shape(year) == shape)
     return when.replace(year=year, tzinfo=None)
+
+
+def _year_shape(year: int) -> tuple[int, bool]:
+    return date(year, 1, 1).weekday(), isleap(year)
 
 
 _FIRST_SECOND, _LAST_SECOND = -30_000_000_000, 253_402_000_000
@@ -132,7 +162,8 @@ def month(nanoseconds: int) -> str:
 
 def local_time(nanoseconds: int) -> datetime:
     """Return the local time of a file's timestamp, to the microsecond."""
-    return local(min(max(nanoseconds // 1000, _FIRST_SECOND * 1_000_000), _LAST_SECOND * 1_000_000))
+    microseconds = max(nanoseconds // 1000, _FIRST_SECOND * 1_000_000)
+    return local(min(microseconds, _LAST_SECOND * 1_000_000))
 
 
 def nanoseconds(when: datetime) -> int:
@@ -147,15 +178,17 @@ _MONTHS = {"M": 1, "Q": 3, "y": 12}
 
 
 def shift(when: _Date, count: int, unit: str) -> _Date:
-    """Return a date or time moved by `count` units `y Q M w d`, of a time also `h m s`; days are clamped to the month's
-    last. Raises: ValueError or OverflowError outside the years 1 to 9999."""
+    """Return a date or time moved by `count` units: `y Q M w d`, and of a time `h m s`.
+
+    In months and longer units the day is clamped to the last of the month.
+    Raises: ValueError or OverflowError outside the years 1 to 9999.
+    """
     if unit in _MONTHS:
         year, month = divmod(when.year * 12 + when.month - 1 + count * _MONTHS[unit], 12)
         if not 1 <= year <= 9999:
             raise OverflowError(f"the year {year} is outside the calendar")
-        return when.replace(
-            year=year, month=month + 1, day=min(when.day, monthrange(year, month + 1)[1])
-        )
+        _, last_day = monthrange(year, month + 1)
+        return when.replace(year=year, month=month + 1, day=min(when.day, last_day))
     if unit in _DAYS:
         return when + timedelta(days=count * _DAYS[unit])
     return when + timedelta(seconds=count * _SECONDS[unit])

@@ -1,4 +1,7 @@
-"""The engine of date formats. What the symbols mean is a table each: `moment` (PERIODIC-3), `luxon` (DV-76, DV-77)."""
+"""The engine of date formats.
+
+What the symbols mean is a table of each format: `moment` (PERIODIC-3), `luxon` (DV-76, DV-77).
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,18 @@ from obsidian_mcp.core.text.table_file import read_rows
 from . import clock
 from .locale import Locale
 
-Part = tuple[str, bool]
+FormatPart = tuple[str, bool]
 """A part of a format, and whether it is a symbol; otherwise it is literal."""
-Writer = Callable[[datetime, Locale, str], str]
-"""Writes one symbol of a time; the text is the whole format, which decides about cases in some languages."""
+SymbolWriter = Callable[[datetime, Locale, str], str]
+"""Writes one symbol of a time; the text is the whole format, which decides about cases in some
+languages."""
 Number = Callable[[datetime, Locale], int]
 
 
-def write(
+def write_parts(
     when: datetime,
-    parts: Iterable[Part],
-    writers: Mapping[str, Writer],
+    parts: Iterable[FormatPart],
+    writers: Mapping[str, SymbolWriter],
     locale: Locale,
     pattern: str,
 ) -> str:
@@ -31,22 +35,22 @@ def write(
     )
 
 
-def numbers(letters: str, widths: Sequence[int], value: Number) -> dict[str, Writer]:
+def numbers(letters: str, widths: Sequence[int], value: Number) -> dict[str, SymbolWriter]:
     """Return writers of a number by each letter, as often as it has digits at least."""
     return {letter * width: number(width, value) for letter in letters for width in widths}
 
 
-def number(width: int, value: Number) -> Writer:
+def number(width: int, value: Number) -> SymbolWriter:
     """Return a writer of a number with a least number of digits."""
 
-    def write_one(at: datetime, locale: Locale, _: str) -> str:
-        found = value(at, locale)
-        return f"-{-found:0{width}}" if found < 0 else f"{found:0{width}}"
+    def write_number(at: datetime, locale: Locale, _: str) -> str:
+        amount = value(at, locale)
+        return f"-{-amount:0{width}}" if amount < 0 else f"{amount:0{width}}"
 
-    return write_one
+    return write_number
 
 
-def text(value: Callable[[datetime, Locale], str]) -> Writer:
+def text(value: Callable[[datetime, Locale], str]) -> SymbolWriter:
     """Return a writer that does not look at the whole format."""
     return lambda at, locale, _: value(at, locale)
 
@@ -62,24 +66,28 @@ def read_symbols(name: str) -> dict[str, tuple[str, str]]:
 
 
 def compile_format(
-    parts: Iterable[Part],
-    readable: Callable[[str], str | None],
+    parts: Iterable[FormatPart],
+    find_pattern: Callable[[str], str | None],
     *,
     atomic: bool = False,
     flags: int = 0,
 ) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
-    """Return the expression of a format's texts and the symbol of each group; None: it cannot be read. `atomic`: no
-    symbol takes back what it has read."""
+    """Return the expression that a text of this format matches, and the symbol of each group.
+
+    None instead of an expression: no text can be read by this format. With `atomic`, no symbol
+    gives back what it has read, as in moment, which reads symbol by symbol.
+    """
     expression = ""
     symbols: list[str] = []
     for part, is_symbol in parts:
         if not is_symbol:
             expression += re.escape(part)
-        elif (pattern := readable(part)) is None:
+            continue
+        pattern = find_pattern(part)
+        if pattern is None:
             return None, ()
-        else:
-            expression += f"((?>{pattern}))" if atomic else f"({pattern})"
-            symbols.append(part)
+        expression += f"((?>{pattern}))" if atomic else f"({pattern})"
+        symbols.append(part)
     return re.compile(expression, flags), tuple(symbols)
 
 
@@ -95,7 +103,7 @@ NUMBERS: Mapping[str, Number] = {
 """Those that both tables write by symbols of their own."""
 
 
-def offset(separator: str) -> Writer:
+def offset(separator: str) -> SymbolWriter:
     """Return a writer of how far a time is ahead of UTC."""
     return lambda at, _, __: write_offset(at, separator)
 
@@ -111,7 +119,7 @@ def offset_minutes(at: datetime) -> int:
     return round(clock.offset(at).total_seconds() / 60)
 
 
-COMMON: Mapping[str, Writer] = {
+COMMON: Mapping[str, SymbolWriter] = {
     **numbers("H", (1, 2), lambda at, _: at.hour),
     **numbers("h", (1, 2), lambda at, _: at.hour % 12 or 12),
     **numbers("m", (1, 2), lambda at, _: at.minute),

@@ -1,4 +1,7 @@
-"""Dates and times as ISO 8601 writes them. Which of the forms a property, a plugin or a query takes, it says itself."""
+"""Dates and times as ISO 8601 writes them.
+
+Which of the forms a property, a plugin or a query takes, its own package says.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,14 @@ DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 """An expression for a day, for those that look for one within a text."""
 _match = re.compile(
     rf"(?P<day>{DAY})(?:(?P<mark>[Tt ])(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}})"
-    r"(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,9}))?)?(?P<zone>\s*(?:[Zz]|[+-][0-9]{2}:?[0-9]{2}))?)?"
+    r"(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,9}))?)?"
+    r"(?P<zone>\s*(?:[Zz]|[+-][0-9]{2}:?[0-9]{2}))?)?"
 ).fullmatch
 _find_day = re.compile(DAY).search
 _find_digits = re.compile("([0-9]{4})([0-9]{2})([0-9]{2})").search
 
 
-class Written(NamedTuple):
+class IsoDate(NamedTuple):
     """A date with what is written behind it; what is not there is an empty text."""
 
     day: str
@@ -34,7 +38,10 @@ class Written(NamedTuple):
 
     @property
     def moment(self) -> datetime:
-        """The time to the millisecond, without its zone. Raises: ValueError for what is not in the calendar."""
+        """The time to the millisecond, without its zone.
+
+        Raises: ValueError for what is not in the calendar.
+        """
         thousandths = int(f"{self.fraction:0<3}"[:3])
         hour, minute, second = (int(part or 0) for part in (self.hour, self.minute, self.second))
         return datetime.combine(
@@ -42,23 +49,26 @@ class Written(NamedTuple):
         )
 
 
-def read(text: str) -> Written | None:
-    """Return the date, or date and time, that a whole text is, be it in the calendar or not; None for other texts."""
-    found = _match(text)
-    return Written(*found.groups("")) if found else None
+def read_iso(text: str) -> IsoDate | None:
+    """Return the date, or date and time, that a whole text is, be it in the calendar or not.
+
+    None for other texts.
+    """
+    match = _match(text)
+    return IsoDate(*match.groups("")) if match else None
 
 
 def is_datetime(text: str) -> bool:
-    """Return whether a text is a time as a property holds it: `2026-11-22T09:05`, with seconds or without."""
-    written = read(text)
+    """Return whether a text is a time as a property holds it.
+
+    That is `2026-11-22T09:05`, with seconds or without.
+    """
+    written = read_iso(text)
+    if written is None or written.mark != "T" or written.fraction or written.zone:
+        return False
     try:
-        return bool(
-            written
-            and written.mark == "T"
-            and not (written.fraction or written.zone)
-            and written.moment
-        )
-    except ValueError:
+        return bool(written.moment)
+    except ValueError:  # not in the calendar
         return False
 
 
@@ -73,7 +83,9 @@ def calendar_day(text: str) -> date | None:
 
 def find_days(text: str) -> Iterator[str]:
     """Yield the first `YYYY-MM-DD` within a text, then the first `YYYYMMDD`, as `YYYY-MM-DD`."""
-    if found := _find_day(text):
-        yield found[0]
-    if found := _find_digits(text):
-        yield "-".join(found.groups())
+    day = _find_day(text)
+    if day:
+        yield day[0]
+    digits = _find_digits(text)
+    if digits:
+        yield "-".join(digits.groups())

@@ -1,5 +1,7 @@
-"""How a language (a tag in `locales.json`) counts weeks and writes days, as moment 2.30 does (PERIODIC-2); the periods
-that notes are made for, and weeks by the rule of any locale (PERIODIC-4)."""
+"""How a language counts weeks and writes days, as moment 2.30 does (PERIODIC-2).
+
+The forms of each language are a tag in `locales.json`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
+_NOON = 1200
+"""Hours and minutes as one number, as in `Locale.halves`."""
 _FILE = Path(__file__).with_name("locales.json")
-_SAME = {"zh": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw", "zh-hk": "zh-tw", "no": "nb"}
+_SYNONYMS = {"zh": "zh-cn", "zh-hans": "zh-cn", "zh-hant": "zh-tw", "zh-hk": "zh-tw", "no": "nb"}
 
 WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 """English names of the days, in lower case, from Sunday: the values of `weekStart` in settings."""
@@ -36,12 +40,16 @@ class Era:
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """A language: its weeks and its forms. `first_day` begins the week, 0 = Sunday, as names of weekdays do; week 1 of
-    a year holds January (7 + `first_day` - `doy`)."""
+    """A language: its weeks and its forms.
+
+    Names of weekdays begin with Sunday.
+    """
 
     tag: str
     first_day: int
+    """The day that begins the week, 0 = Sunday."""
     doy: int = field(compare=False)
+    """Week 1 of a year holds January (7 + `first_day` - `doy`)."""
     months: Sequence[str] = field(compare=False)
     """As they are written behind a day, where a language declines them."""
     months_short: Sequence[str] = field(compare=False)
@@ -49,9 +57,12 @@ class Locale:
     weekdays_short: Sequence[str] = field(compare=False)
     weekdays_min: Sequence[str] = field(compare=False)
     dates: Mapping[str, str] = field(compare=False)
-    """What `LT`, `LTS`, `L` to `LLLL` and `l` to `llll` stand for."""
+    """What `LT`, `LTS`, `L` to `LLLL` and `l` to `llll` stand for in a format."""
     ordinals: Sequence[tuple[str, str, str]] = field(compare=False)
-    """Units (`*` is all), an expression for the number, and how such a number is counted; the first that fits holds."""
+    """Units (`*` is all), an expression for the number, and how such a number is counted.
+
+    The first row that fits holds.
+    """
     ordinal_endings: str = field(compare=False)
     """An expression for the endings that are read behind the day of a month."""
     months_alone: Sequence[str] = field(compare=False, default=())
@@ -83,7 +94,7 @@ class Locale:
         return next(era for era in self.eras if when.date() >= era.first)
 
     def month_names(self, pattern: str, *, short: bool) -> Sequence[str]:
-        """Return the months for `MMMM`, or `MMM`, in a format that `moment.expanded` gave."""
+        """Return the months for `MMMM`, or `MMM`, in a format that `moment.expand_format` gave."""
         declined = re.search(self.declines, pattern, re.DOTALL) is not None
         if not short:
             return self.months if declined else self.months_alone or self.months
@@ -92,7 +103,7 @@ class Locale:
         return self.months_short if declined else self.months_short_alone or self.months_short
 
     def weekday_names(self, pattern: str) -> Sequence[str]:
-        """Return the weekdays for `dddd` in a format that `moment.expanded` gave."""
+        """Return the weekdays for `dddd` in a format that `moment.expand_format` gave."""
         return next(
             (names for form, names in self.cases if re.search(form, pattern)), self.weekdays
         )
@@ -112,36 +123,38 @@ class Locale:
         """Return a regular expression for `meridiem` in a text."""
         if self.halves[0][1] == "AM":
             return r"[AaPp]\.?[Mm]?\.?"
-        names = {name for _, *both in self.halves for name in both}
-        found = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-        return found if self.halves_keep_case else f"(?i:{found})"
+        names = {name for _, *spellings in self.halves for name in spellings}
+        pattern = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+        return pattern if self.halves_keep_case else f"(?i:{pattern})"
 
     def hour_of(self, hour: int, minute: int, part: str) -> int:
-        """Return which hour of the day is meant by an hour of at most twelve in a part of the day."""
+        """Return the hour of the day of an hour of at most twelve in a part of the day."""
         part = part.lower()
         if self.halves[0][1] == "AM":
             part = "pm" if part.startswith("p") else "am"
         candidates = (hour % 12, hour % 12 + 12)
-        named = [found for found in candidates if self.meridiem(found, minute).lower() == part]
-        named += [
-            found
-            for found in candidates
-            if self.meridiem(found, minute, lower=True).lower() == part
-        ]
+        for lower in (False, True):
+            for candidate in candidates:
+                if self.meridiem(candidate, minute, lower=lower).lower() == part:
+                    return candidate
         ends = [end for end, *names in self.halves if part in (name.lower() for name in names)]
-        return named[0] if named else candidates[bool(ends) and max(ends) > 1200]
+        is_afternoon = bool(ends) and max(ends) > _NOON
+        return candidates[is_afternoon]
 
-    def starting(self, first_day: int | None) -> Locale:
-        """This locale with weeks from another day (0 = Sunday); None changes nothing."""
+    def with_first_day(self, first_day: int | None) -> Locale:
+        """Return this locale with weeks from another day (0 = Sunday); None changes nothing."""
         return self if first_day is None else replace(self, first_day=first_day)
 
 
 @lru_cache(maxsize=64)
 def locale(tag: str = "en") -> Locale:
-    """Return the locale of a language tag such as `en-gb`, `de_AT` or `zh-TW`; English where it is unknown."""
+    """Return the locale of a language tag such as `en-gb`, `de_AT` or `zh-TW`.
+
+    It is English where the tag is unknown.
+    """
     tag = tag.strip().lower().replace("_", "-")
     while tag and tag not in _languages():
-        tag = _SAME.get(tag) or tag.rpartition("-")[0]
+        tag = _SYNONYMS.get(tag) or tag.rpartition("-")[0]
     tag = tag or "en"
     forms = dict(_languages()[tag])
     first_day, doy = forms.pop("week")
@@ -158,72 +171,3 @@ def _languages() -> dict[str, dict[str, Any]]:
 
 ENGLISH = locale("en")
 """The app's language where nothing says otherwise (PERIODIC-2)."""
-
-
-Period = Literal["day", "week", "month", "quarter", "year"]
-
-PERIODS: tuple[Period, ...] = get_args(Period)
-"""From the shortest to the longest."""
-
-ADJECTIVES: Mapping[str, Period] = {
-    "daily": "day",
-    "weekly": "week",
-    "monthly": "month",
-    "quarterly": "quarter",
-    "yearly": "year",
-}
-"""What notes of each period are called."""
-
-
-def start_of(period: Period, day: date, locale: Locale) -> date:
-    """Return the first day of the period that holds a day; weeks begin as the locale has it."""
-    match period:
-        case "day":
-            return day
-        case "week":
-            return date.fromordinal(
-                max(1, day.toordinal() - (day.isoweekday() - locale.first_day) % 7)
-            )
-        case "month":
-            return day.replace(day=1)
-        case "quarter":
-            return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1)
-        case "year":
-            return day.replace(month=1, day=1)
-
-
-SHIFT_UNITS: dict[Period, str] = {
-    "day": "d",
-    "week": "w",
-    "month": "M",
-    "quarter": "Q",
-    "year": "y",
-}
-"""The unit of `clock.shift` for each period."""
-
-
-def week_of(day: date, first_day: int = 0, doy: int = 6) -> tuple[int, int]:
-    """Return the week-year and the week of a day; `first_day` 1 and `doy` 4 are the rule of ISO 8601."""
-    ordinal = day.toordinal()
-    for year in (day.year + 1, day.year):
-        start = _first_week(year, first_day, doy)
-        if ordinal >= start:
-            return year, (ordinal - start) // 7 + 1
-    return day.year - 1, (ordinal - _first_week(day.year - 1, first_day, doy)) // 7 + 1
-
-
-def week_start(year: int, week: int, first_day: int = 0, doy: int = 6) -> date | None:
-    """Return the first day of a week; None where the year has no such week."""
-    start = _first_week(year, first_day, doy)
-    weeks = (_first_week(year + 1, first_day, doy) - start) // 7
-    try:
-        return date.fromordinal(start + 7 * (week - 1)) if 1 <= week <= weeks else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def _first_week(year: int, first_day: int, doy: int) -> int:
-    """Ordinal of the first day of week 1, for years outside the calendar too."""
-    before = year - 1
-    inside = before * 365 + before // 4 - before // 100 + before // 400 + 7 + first_day - doy
-    return inside - (inside % 7 - first_day) % 7  # ordinal 7 is a Sunday

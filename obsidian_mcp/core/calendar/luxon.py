@@ -1,4 +1,8 @@
-"""Write and read dates in Luxon's formats, in English (DV-76, DV-77): its `yyyy` and `dd` are moment's `YYYY`, `DD`."""
+"""Write and read dates in Luxon's formats, in English (specs/dataview.md, DV-76, DV-77).
+
+They are not moment's: the year is `yyyy`, the day `dd`. Moment's `YYYY` stays as it is, and its
+`DD` writes a date.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,9 @@ from . import clock, formats
 from .formats import (
     COMMON,
     NUMBERS,
+    FormatPart,
     Number,
-    Part,
-    Writer,
+    SymbolWriter,
     number,
     numbers,
     offset,
@@ -37,43 +41,44 @@ class MixedUnits(ValueError):
 
 
 @lru_cache(maxsize=256)
-def split_format(form: str) -> tuple[Part, ...]:
+def split_format(form: str) -> tuple[FormatPart, ...]:
     """Split a format into runs of one letter, and literal text between `'` (and white space)."""
-    found = _find_parts(form)
+    runs = _find_parts(form)
     return tuple(
-        (quoted or run, bool(run) and not run.isspace())
-        for quoted, run, _ in found
-        if quoted or run
+        (quoted or run, bool(run) and not run.isspace()) for quoted, run, _ in runs if quoted or run
     )
 
 
-def write(when: datetime, form: str) -> str:
+def write_luxon(when: datetime, form: str) -> str:
     """Return a time in this format. Letters and lengths without a meaning stay."""
-    return formats.write(when, _expand(form), _WRITERS, ENGLISH, form)
+    return formats.write_parts(when, _expand(form), _WRITERS, ENGLISH, form)
 
 
 @lru_cache(maxsize=256)
-def _expand(form: str, *, to_read: bool = False) -> tuple[Part, ...]:
-    """The parts of a format with its dates written out; symbols without a meaning are literal."""
-    parts: list[Part] = []
+def _expand(form: str, *, to_read: bool = False) -> tuple[FormatPart, ...]:
+    """Return the parts of a format with its macros written out.
+
+    Symbols without a meaning are literal.
+    """
+    parts: list[FormatPart] = []
     for part, is_run in split_format(form):
         macro = _MACROS.get(part) if is_run else None
-        parts += (
-            split_format(macro.replace("y", "yyyyy" if to_read else "y"))
-            if macro
-            else [(part, is_run)]
-        )
-    known = _READ if to_read else _WRITERS
-    return tuple((part, is_run and part in known) for part, is_run in parts)
+        if macro is None:
+            parts.append((part, is_run))
+        else:
+            # the year of a macro is written in full, and read with any number of digits
+            parts += split_format(macro.replace("y", "yyyyy" if to_read else "y"))
+    meanings = _READ if to_read else _WRITERS
+    return tuple((part, is_run and part in meanings) for part, is_run in parts)
 
 
-def _names(letters: str, names: tuple[str, ...], value: Number) -> dict[str, Writer]:
+def _names(letters: str, names: tuple[str, ...], value: Number) -> dict[str, SymbolWriter]:
     """Return writers of a name by its number from 1.
 
     Three letters write it short, four whole, and five its initial.
     """
 
-    def write_name(length: int | None) -> Writer:
+    def write_name(length: int | None) -> SymbolWriter:
         return text(lambda at, locale: names[value(at, locale) - 1][:length])
 
     return {
@@ -89,14 +94,19 @@ def _short_offset(at: datetime) -> str:
 
 
 def _zone(at: datetime) -> str:
-    """The name of the zone: `UTC`, `UTC+2`, `Europe/Paris`; of a local time what the system calls it."""
+    """Return the name of the zone: `UTC`, `UTC+2`, `Europe/Paris`.
+
+    For a local time it is what the system calls the zone.
+    """
     if at.tzinfo is None:
         return clock.name(at)
     key = getattr(at.tzinfo, "key", None)
-    return str(key) if key else f"UTC{_short_offset(at)}" if offset_minutes(at) else "UTC"
+    if key:
+        return str(key)
+    return f"UTC{_short_offset(at)}" if offset_minutes(at) else "UTC"
 
 
-_WRITERS: Mapping[str, Writer] = {
+_WRITERS: Mapping[str, SymbolWriter] = {
     **COMMON,
     **numbers("S", (1, 3), lambda at, _: at.microsecond // 1000),
     "u": number(3, lambda at, _: at.microsecond // 1000),
@@ -129,21 +139,28 @@ _WEEK_FIELDS = frozenset({"week", "weekyear", "weekyear2"})
 _DAY_FIELDS = (
     _MONTH_FIELDS | _WEEK_FIELDS | {"year", "year2", "day", "ordinal", "weekday", "weekday_name"}
 )
-_TWO_DIGITS_ARE_2000_UNTIL = 60
+_LAST_YEAR_OF_2000 = 60
+"""Years of two digits up to this one are of 2000, others of 1900; moment's is another."""
 _READ = read_symbols("luxon")
 
 
-def read(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:
-    """Return the local time that a whole text is in this format, and whether it has a time of day; None for another
-    text. Units above the first one given are those of `now`, those below the first. Raises: MixedUnits."""
+def read_luxon(text: str, form: str, now: datetime) -> tuple[datetime, bool] | None:
+    """Return the local time that a whole text is in this format, and whether it has a time of day.
+
+    None for another text. Units above the first one that is given are those of `now`, those below
+    are the first.
+    Raises: MixedUnits.
+    """
     expression, symbols = _compile(form)
-    found = expression.fullmatch(text) if expression else None
+    match = expression.fullmatch(text) if expression else None
+    if match is None:
+        return None
     fields: dict[str, str] = {}
-    for symbol, written in zip(symbols, found.groups() if found else (), strict=False):
+    for symbol, written in zip(symbols, match.groups(), strict=False):
         fields.setdefault(_READ[symbol][0], written)
     fields.pop("", None)
     try:
-        return (_resolve(fields, now), not fields.keys() <= _DAY_FIELDS) if found else None
+        return _resolve(fields, now), not fields.keys() <= _DAY_FIELDS
     except MixedUnits:
         raise
     except (ValueError, OverflowError):  # no day of the calendar
@@ -159,15 +176,18 @@ def _compile(form: str) -> tuple[re.Pattern[str] | None, tuple[str, ...]]:
 
 
 def _resolve(fields: Mapping[str, str], now: datetime) -> datetime:
-    """Raises: ValueError for what is no day of the calendar, or another day of the week."""
+    """Return the local time that fields name.
+
+    Raises: ValueError for what is no day of the calendar, or another day of the week.
+    """
     at = _resolve_day(fields, now)
     if at.isoweekday() != _weekday(fields, at) or not fields.keys() - {"meridiem"}:
         raise ValueError
-    given = bool(fields.keys() & _DAY_FIELDS)
+    is_given = bool(fields.keys() & _DAY_FIELDS)
     parts: dict[str, int] = {}
     for unit in ("hour", "minute", "second"):
-        given = given or unit in fields
-        parts[unit] = int(fields.get(unit, "0")) if given else getattr(now, unit)
+        is_given = is_given or unit in fields
+        parts[unit] = int(fields.get(unit, "0")) if is_given else getattr(now, unit)
     if "hour" in fields and "meridiem" in fields and parts["hour"] <= 12:
         parts["hour"] = parts["hour"] % 12 + 12 * (fields["meridiem"].upper() == "PM")
     fraction = int(float(f"0.{fields.get('fraction', '0')}") * 1000)
@@ -182,7 +202,7 @@ def _resolve(fields: Mapping[str, str], now: datetime) -> datetime:
 
 
 def _weekday(fields: Mapping[str, str], default: datetime) -> int:
-    """1 is Monday."""
+    """Return the number of the weekday that is named, else that of `default`; 1 is Monday."""
     if "weekday_name" in fields:
         short = fields["weekday_name"][:3].capitalize()
         return next(number for number, name in enumerate(_DAYS, 1) if name.startswith(short))
@@ -190,42 +210,49 @@ def _weekday(fields: Mapping[str, str], default: datetime) -> int:
 
 
 def _resolve_day(fields: Mapping[str, str], now: datetime) -> datetime:
-    """Midnight of the day. Raises: MixedUnits."""
-    has_year, has_month = (
-        bool(fields.keys() & {"year", "year2"}),
-        bool(fields.keys() & _MONTH_FIELDS),
-    )
+    """Return the midnight of the day.
+
+    Raises: MixedUnits for days that are named in two ways, as the plugin does.
+    """
+    has_year = bool(fields.keys() & {"year", "year2"})
+    has_month = bool(fields.keys() & _MONTH_FIELDS)
     has_day, has_ordinal = "day" in fields, "ordinal" in fields
     if fields.keys() & _WEEK_FIELDS:
         if has_year or has_month or has_day or has_ordinal:
             raise MixedUnits("Can't mix weekYear/weekNumber units with year/month/day or ordinals")
-        week_year = _year(fields, "weekyear", "weekyear2", now)
-        week = int(
-            fields.get(
-                "week", "1" if fields.keys() & {"weekyear", "weekyear2"} else now.isocalendar().week
-            )
-        )
-        return datetime.fromisocalendar(week_year, week, _weekday(fields, datetime.min))  # noqa: DTZ901 - a Monday
+        return _resolve_week(fields, now)
     year = _year(fields, "year", "year2", now)
     if has_ordinal:
         if has_month or has_day:
             raise MixedUnits("Can't mix ordinal dates with month/day")
-        found = datetime(year, 1, 1) + timedelta(days=int(fields["ordinal"]) - 1)  # noqa: DTZ001 - local
-        if found.year != year:
+        day = datetime(year, 1, 1) + timedelta(days=int(fields["ordinal"]) - 1)  # noqa: DTZ001 - local
+        if day.year != year:
             raise ValueError
-        return found
+        return day
     if not (has_year or has_month or has_day):
         calendar = now.isocalendar()
         return datetime.fromisocalendar(calendar.year, calendar.week, _weekday(fields, now))
-    month = int(fields["month"]) if "month" in fields else 1 if has_year else now.month
-    if "short_month" in fields or "long_month" in fields:
-        name = fields.get("short_month", fields.get("long_month", "")).lower()
-        month = next(
+    month = _month(fields, 1 if has_year else now.month)
+    return datetime(year, month, int(fields.get("day", "1")))  # noqa: DTZ001 - local
+
+
+def _resolve_week(fields: Mapping[str, str], now: datetime) -> datetime:
+    year = _year(fields, "weekyear", "weekyear2", now)
+    has_year = bool(fields.keys() & {"weekyear", "weekyear2"})
+    week = int(fields.get("week", "1" if has_year else now.isocalendar().week))
+    monday = datetime.min  # noqa: DTZ901
+    return datetime.fromisocalendar(year, week, _weekday(fields, monday))
+
+
+def _month(fields: Mapping[str, str], default: int) -> int:
+    name = fields.get("short_month", fields.get("long_month", "")).lower()
+    if name:
+        return next(
             number for number, whole in enumerate(_MONTHS, 1) if whole.lower().startswith(name)
         )
-    elif "quarter" in fields:
-        month = int(fields["quarter"]) * 3 - 2
-    return datetime(year, month, int(fields.get("day", "1")))  # noqa: DTZ001 - local
+    if "quarter" in fields:
+        return int(fields["quarter"]) * 3 - 2
+    return int(fields["month"]) if "month" in fields else default
 
 
 def _year(fields: Mapping[str, str], whole: str, short: str, now: datetime) -> int:
@@ -234,4 +261,4 @@ def _year(fields: Mapping[str, str], whole: str, short: str, now: datetime) -> i
     if short not in fields:
         return now.isocalendar().year if whole == "weekyear" else now.year
     year = int(fields[short])
-    return year if year > 99 else year + (1900 if year > _TWO_DIGITS_ARE_2000_UNTIL else 2000)
+    return year if year > 99 else year + (1900 if year > _LAST_YEAR_OF_2000 else 2000)

@@ -14,7 +14,8 @@ import regex
 
 from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.calendar.clock import on_the_clock, read_zone, shift
-from obsidian_mcp.core.calendar.locale import ENGLISH, PERIODS, SHIFT_UNITS, Period, start_of
+from obsidian_mcp.core.calendar.locale import ENGLISH
+from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalize
 from obsidian_mcp.core.expressions.dates import Date, Duration
@@ -105,7 +106,7 @@ def parse_date_as(text: str, form: str, now: datetime) -> Date:
     Raises: ExpressionError.
     """
     try:
-        reading = luxon.read(text, form, now)
+        reading = luxon.read_luxon(text, form, now)
     except luxon.MixedUnits as error:
         raise ExpressionError(str(error)) from None
     if reading is None:
@@ -133,7 +134,7 @@ def _day_from(days: int) -> Callable[[datetime], Date]:
     return lambda now: Date(datetime.combine(now.date() + timedelta(days), time()))
 
 
-_WEEKS = ENGLISH.starting(1)
+_WEEKS = ENGLISH.with_first_day(1)
 _DAYS: dict[str, Callable[[datetime], Date]] = {
     "now": Date,
     "yesterday": _day_from(-1),

@@ -177,7 +177,7 @@ def _csv_value(written: str) -> Value:
         return _BOOLEANS[written]
     if _NUMBER.fullmatch(written) and abs(float(written)) < _SAFE_INTEGERS:
         return float(written)
-    moment = iso.read(written)
+    moment = iso.read_iso(written)
     if moment and moment.mark == "T" and (moment.zone == "Z" or ":" in moment.zone.strip()):
         # a moment in a CSV file is read as the local date and time
         with suppress(ValueError, ExpressionError):  # no moment of the calendar: a text

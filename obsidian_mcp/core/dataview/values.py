@@ -196,7 +196,9 @@ def value_text(value: Value, settings: DataviewSettings, budget: Budget, depth: 
         case Date():
             clock = value.moment
             is_day = clock.hour == clock.minute == clock.second == 0
-            return luxon.write(clock, settings.date_format if is_day else settings.date_time_format)
+            return luxon.write_luxon(
+                clock, settings.date_format if is_day else settings.date_time_format
+            )
         case Duration():
             return duration_text(value)
         case ExternalLink():

@@ -27,7 +27,7 @@ def infer_type(value: Any) -> PropertyType:
         case int() | float():
             return "number"
         case str():
-            written = iso.read(value) if value[:1].isdigit() else None
+            written = iso.read_iso(value) if value[:1].isdigit() else None
             return (
                 "date" if written is not None and not written.hour else "text"
             )  # measured: a time is text

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.calendar.clock import local_time
-from obsidian_mcp.core.calendar.locale import Period
+from obsidian_mcp.core.calendar.periods import Period
 from obsidian_mcp.core.files.catalog import Content, FileEntry
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.frontmatter import parser as frontmatter

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.calendar.days import Days
 from obsidian_mcp.core.calendar.iso import calendar_day, find_days
-from obsidian_mcp.core.calendar.moment import parse_moment
+from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE

@@ -11,24 +11,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import Calendar, shift
-from obsidian_mcp.core.calendar.days import Ways, read_days
-from obsidian_mcp.core.calendar.locale import (
-    ADJECTIVES,
-    ENGLISH,
-    PERIODS,
-    SHIFT_UNITS,
-    Locale,
-    Period,
-    start_of,
-)
-from obsidian_mcp.core.calendar.moment import (
-    format_moment,
-    has_token,
-    parse_fields,
-    parts,
-    pieces,
-    resolve_fields,
-)
+from obsidian_mcp.core.calendar.days import DayRules, read_days
+from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
+from obsidian_mcp.core.calendar.moment import format_moment, has_token, pieces, split_parts
+from obsidian_mcp.core.calendar.moment_parse import parse_fields, resolve_fields
+from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, SHIFT_UNITS, Period, start_of
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
@@ -128,7 +115,7 @@ def format_segments(pattern: str) -> tuple[str, ...]:
 
 def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
     """Whether a part of a format names a period of this length without the parts before it."""
-    tokens = {text for text, is_token in parts(pattern, locale) if is_token}
+    tokens = {text for text, is_token in split_parts(pattern, locale) if is_token}
     letters = {token[0] for token in tokens}
     if letters & set("xX"):
         return True
@@ -185,8 +172,8 @@ def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, tod
     if rules[period].configured and (own := note_day(rules[period], text.strip(), locale, today)):
         return own
     weeks = weeks_of(rules["week"], locale)
-    numbered = (weeks.first_day, weeks.doy) if rules["week"].configured else Ways().numbered
-    days = read_days(text, today, Ways(weeks=weeks, numbered=numbered))
+    numbered = (weeks.first_day, weeks.doy) if rules["week"].configured else DayRules().numbered
+    days = read_days(text, today, DayRules(weeks=weeks, numbered=numbered))
     if days is None:
         raise InvalidArguments(
             f'Cannot read the date "{text}". Try 2026-11-22, yesterday, last monday or 2026-W47.',

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.calendar.locale import ADJECTIVES, PERIODS, WEEKDAYS, Locale, Period, locale
+from obsidian_mcp.core.calendar.locale import WEEKDAYS, Locale, locale
+from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, Period
 from obsidian_mcp.core.files.settings import Members
 
 ReadSetting = Callable[[str], str | None]
@@ -208,4 +209,4 @@ def _locale(language: str, week_start: str, settings: tuple[Members, ...]) -> Lo
     starts = [week_start, *(members.text("weekStart") for members in settings)]
     tag = next((tag for tag in tags if tag and tag != "system-default"), "en")
     first = next((start.lower() for start in starts if start.lower() in WEEKDAYS), None)
-    return locale(tag).starting(None if first is None else WEEKDAYS.index(first))
+    return locale(tag).with_first_day(None if first is None else WEEKDAYS.index(first))

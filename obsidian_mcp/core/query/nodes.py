@@ -175,7 +175,7 @@ def moment(text: str) -> str | None:
 
     Zones are ignored.
     """
-    time = iso.read(text)
+    time = iso.read_iso(text)
     if time is None:
         return None
     return f"{time.day}T{time.hour or '00'}:{time.minute or '00'}:{time.second or '00'}"

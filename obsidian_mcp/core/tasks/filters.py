@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS_QUERY, Days, Ways, read_days
+from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS_QUERY, DayRules, Days, read_days
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.errors import QueryInvalid
 
@@ -204,7 +204,7 @@ def _parse_date(line: str, lower: str, environment: Environment) -> Filter | Non
 
 
 def date_filter(
-    name: str, phrase: str, today: date, *, or_missing: bool = False, ways: Ways = TASKS_QUERY
+    name: str, phrase: str, today: date, *, or_missing: bool = False, rules: DayRules = TASKS_QUERY
 ) -> Filter | None:
     """Return the filter for a date and a phrase such as `before next week` (TASK-103).
 
@@ -214,7 +214,7 @@ def date_filter(
     relation = _SYNONYMS.get(match[1], match[1]) if match else "in"
     period = phrase[match.end() :] if match else phrase
     # `in` may belong to the period: `in two days`
-    days = read_days(period, today, ways) or read_days(phrase, today, ways)
+    days = read_days(period, today, rules) or read_days(phrase, today, rules)
     if days is None:
         return None
     matching = _matching_days(relation, days)

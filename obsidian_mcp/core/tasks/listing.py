@@ -119,7 +119,7 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
     if word == "invalid" and name != "happens":
         return _plain(lambda task: name in task.invalid)
     phrase = "before today" if word == "overdue" else _is_until.sub("on or before ", phrase)
-    request_filter = date_filter(name, phrase, environment.today, ways=TASKS)
+    request_filter = date_filter(name, phrase, environment.today, rules=TASKS)
     if request_filter is None:
         raise QueryInvalid(
             f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with "

@@ -13,13 +13,13 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Literal
 
-from obsidian_mcp.core.calendar import days as calendar_days
+from obsidian_mcp.core.calendar import day_phrase
 from obsidian_mcp.core.text.table_file import read_rows
 
 Frequency = Literal["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"]
 
-WEEKDAYS = tuple(map(str.capitalize, calendar_days.WEEKDAYS))
-MONTHS = tuple(map(str.capitalize, calendar_days.MONTHS))
+WEEKDAYS = tuple(map(str.capitalize, day_phrase.WEEKDAYS))
+MONTHS = tuple(map(str.capitalize, day_phrase.MONTHS))
 WORKING_DAYS = range(5)
 
 _is_rule = re.compile(r"([a-zA-Z0-9, !]+?)( when done)?", re.IGNORECASE).fullmatch

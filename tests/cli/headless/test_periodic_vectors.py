@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.calendar.locale import ADJECTIVES
+from obsidian_mcp.core.calendar.periods import ADJECTIVES
 from obsidian_mcp.core.periodic.notes import first_day
 from obsidian_mcp.core.periodic.settings import read_settings
 

@@ -9,8 +9,11 @@ from typing import Any, cast
 
 from obsidian_mcp.core.calendar import clock, luxon
 from obsidian_mcp.core.calendar.days import read_moment
-from obsidian_mcp.core.calendar.locale import Period, locale, start_of, week_of, week_start
-from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
+from obsidian_mcp.core.calendar.locale import locale
+from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.moment_parse import parse_moment
+from obsidian_mcp.core.calendar.periods import Period, start_of
+from obsidian_mcp.core.calendar.weeks import week_of, week_start
 from obsidian_mcp.core.dataview.literals import parse_date_as
 from obsidian_mcp.core.expressions.values import ExpressionError
 from obsidian_mcp.core.periodic.notes import note_day, note_path, read_date
@@ -34,7 +37,7 @@ def _evaluate(kind: str, parts: list[str]) -> Any:
         case "read", [tag, form, text]:
             return _iso(parse_moment(text, form, locale(tag), today=NOW.date()))
         case "luxon", [form, when]:
-            return luxon.write(datetime.fromisoformat(when), form)
+            return luxon.write_luxon(datetime.fromisoformat(when), form)
         case "luxon read", [form, text]:
             try:
                 return _iso(parse_date_as(text, form, NOW).moment)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import obsidian_mcp
-from obsidian_mcp.core.calendar.iso import calendar_day, find_days, is_datetime, read
+from obsidian_mcp.core.calendar.iso import calendar_day, find_days, is_datetime, read_iso
 
 SPELLS_A_DATE = re.compile(r"(?:\\d|\[0-9\])(?:\{4\}|(?:\\d){3})[^\s\"']{0,12}-[^\s\"']{0,12}?(?:\\d|\[0-9\])")
 MAY_SPELL_IT = {"calendar/iso.py", "calendar/days.py", "dataview/literals.py"}
@@ -28,7 +28,7 @@ def test_at_most_three_files_of_the_package_spell_the_pattern_of_an_iso_date() -
 def test_what_is_written_is_read(when: datetime) -> None:
     for timespec in ("minutes", "seconds", "milliseconds", "microseconds"):
         for mark in ("T", " "):
-            written = read(when.isoformat(mark, timespec))
+            written = read_iso(when.isoformat(mark, timespec))
             assert written is not None
             assert when.isoformat(timespec=timespec).startswith(written.moment.isoformat(timespec="minutes"))
             assert written.moment.microsecond // 1000 == (when.microsecond // 1000 if len(timespec) > 8 else 0)
@@ -46,7 +46,7 @@ def test_what_is_written_is_read(when: datetime) -> None:
     ],
 )
 def test_the_parts_of_a_time_are_told_apart(text: str, hour: str, zone: str) -> None:
-    written = read(text)
+    written = read_iso(text)
     assert written is not None
     assert (written.day, written.hour, written.zone) == ("2026-11-22", hour, zone)
 
@@ -55,7 +55,7 @@ def test_the_parts_of_a_time_are_told_apart(text: str, hour: str, zone: str) -> 
     "text", ["", "2026", "2026-11", "2026-1-2", "2026-11-22T9:05", "2026-11-22T", "٢٠٢٦-١١-٢٢", "x"]
 )
 def test_what_is_no_date_is_none(text: str) -> None:
-    assert read(text) is None
+    assert read_iso(text) is None
     assert calendar_day(text) is None
 
 

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, locale, week_of, week_start
-from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale, locale
+from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.moment_parse import parse_moment
+from obsidian_mcp.core.calendar.weeks import week_of, week_start
 
 NOW = datetime.fromisoformat("2026-11-22T09:05:03.120")
 VECTORS = Path(__file__).parents[4] / "shared/data/periodic/moment.json"
@@ -36,7 +38,7 @@ def test_a_date_is_written_as_the_app_writes_it(pattern: str, day: str, written:
 
 def _locale(case: dict[str, Any]) -> Locale:
     first_day = WEEKDAYS.index(case["week_start"]) if "week_start" in case else None
-    return locale(case.get("locale", "en")).starting(first_day)
+    return locale(case.get("locale", "en")).with_first_day(first_day)
 
 
 @needs_vectors
@@ -192,7 +194,7 @@ def test_a_name_without_a_year_says_nothing_without_a_present_day() -> None:
 
 
 FORMATS = ["YYYY-MM-DD", "D.M.YYYY", "dddd, Do MMMM YYYY", "YYYY/MMM/DD", "GGGG-[W]WW-E", "gggg-[W]ww e", "YYYY DDD"]
-LOCALES = [ENGLISH, locale("en-gb"), locale("de"), locale("ar"), locale("fi"), ENGLISH.starting(6)]
+LOCALES = [ENGLISH, locale("en-gb"), locale("de"), locale("ar"), locale("fi"), ENGLISH.with_first_day(6)]
 
 
 @given(st.dates(date(1000, 1, 1), date(9998, 12, 31)), st.sampled_from(FORMATS), st.sampled_from(LOCALES))

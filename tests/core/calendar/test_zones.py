@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import obsidian_mcp
 from obsidian_mcp.core.calendar import clock
-from obsidian_mcp.core.calendar.moment import format_moment, parse_moment
+from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.dates import from_nanoseconds
 from tests.core.expressions.time_zones import time_zone
 from tests.system import can

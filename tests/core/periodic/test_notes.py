@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.calendar.clock import shift
-from obsidian_mcp.core.calendar.locale import PERIODS, Period
+from obsidian_mcp.core.calendar.periods import PERIODS, Period
 from obsidian_mcp.core.periodic.notes import find_elsewhere, format_segments, note_day, note_path, read_date
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, read_settings
 from obsidian_mcp.errors import InvalidArguments

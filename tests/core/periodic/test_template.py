@@ -99,7 +99,7 @@ def test_commands_of_templater_run(template: str, written: str) -> None:
 
 def test_weeks_of_templates_begin_as_the_vault_says() -> None:
     """PERIODIC-12"""
-    monday = Surroundings(locale=ENGLISH.starting(1))
+    monday = Surroundings(locale=ENGLISH.with_first_day(1))
     assert _run('<% tp.date.weekday("YYYY-MM-DD", 0) %>', monday) == "2026-11-16"
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, start_of
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS
+from obsidian_mcp.core.calendar.periods import start_of
 from obsidian_mcp.core.periodic.notes import note_day, note_path
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, read_settings
 from obsidian_mcp.core.periodic.template import Variables, fill_periodic
@@ -67,7 +68,7 @@ def test_the_first_day_of_a_period(case: dict[str, Any]) -> None:
 
 @_of("weekday")
 def test_the_number_of_a_day_in_its_week(case: dict[str, Any]) -> None:
-    week = ENGLISH.starting(WEEKDAYS.index(case["week_start"]))
+    week = ENGLISH.with_first_day(WEEKDAYS.index(case["week_start"]))
     assert (WEEKDAYS.index(case["weekday"]) - week.first_day) % 7 == case["expect"]
 
 

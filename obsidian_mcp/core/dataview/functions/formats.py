@@ -114,7 +114,7 @@ FUNCTIONS: dict[str, Implementation] = index_by_name(
     Overloads("striptime", {1: (0,)}).on("date", lambda _, date: day_of(date)).null_on_null(),
     Overloads("localtime", {1: (0,)}).on("date", _local_time).null_on_null(),
     Overloads("dateformat", {2: (0,)})
-    .on("date string", lambda _, date, form: luxon.write(date.moment, form))
+    .on("date string", lambda _, date, form: luxon.write_luxon(date.moment, form))
     .null_on("null string"),
     Overloads("durationformat", {2: (0,)})
     .on("duration string", lambda _, duration, form: format_duration(duration, form))
