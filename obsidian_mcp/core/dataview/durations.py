@@ -7,7 +7,6 @@ units that a conversion passes through, so that 30 days are shown as `1 month, 2
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from itertools import pairwise
 
 from obsidian_mcp.core.calendar import luxon
@@ -114,7 +113,7 @@ def _difference(start: Date, end: Date) -> Duration:
     cursor, years = _not_beyond(start, end, {}, "years", years)
     months = float(last.month - cursor.moment.month + 12 * (last.year - cursor.moment.year))
     cursor, months = _not_beyond(start, end, {"years": years}, "months", months)
-    days = float((_day(last) - _day(cursor.moment)).days)
+    days = float((last.date() - cursor.moment.date()).days)
     cursor, days = _not_beyond(start, end, {"years": years, "months": months}, "days", days)
     time_left = shift_to(
         Duration(milliseconds=end.milliseconds - cursor.milliseconds),
@@ -135,10 +134,6 @@ def _not_beyond(
         if cursor.milliseconds <= end.milliseconds:
             break
     return cursor, amount - fewer
-
-
-def _day(moment: datetime) -> datetime:
-    return moment.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC)
 
 
 _DURATION_LETTERS = dict(zip("yMwdhmsS", UNITS, strict=True))
