@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from functools import lru_cache
 
 from obsidian_mcp.core.text.table_file import read_rows
@@ -191,7 +191,9 @@ def _resolve(fields: Mapping[str, str], now: datetime) -> datetime:
     if "hour" in fields and "meridiem" in fields and parts["hour"] <= 12:
         parts["hour"] = parts["hour"] % 12 + 12 * (fields["meridiem"].upper() == "PM")
     fraction = int(float(f"0.{fields.get('fraction', '0')}") * 1000)
-    at = at.replace(**parts, microsecond=int(fields.get("milli", fraction)) * 1000)  # type: ignore[arg-type]
+    microsecond = int(fields.get("milli", fraction)) * 1000
+    clock_time = time(parts["hour"], parts["minute"], parts["second"], microsecond)
+    at = datetime.combine(at.date(), clock_time)
     written = fields.get("zone") or fields.get("offset")
     if not written:
         return clock.on_the_clock(at)
@@ -225,7 +227,8 @@ def _resolve_day(fields: Mapping[str, str], now: datetime) -> datetime:
     if has_ordinal:
         if has_month or has_day:
             raise MixedUnits("Can't mix ordinal dates with month/day")
-        day = datetime(year, 1, 1) + timedelta(days=int(fields["ordinal"]) - 1)  # noqa: DTZ001 - local
+        first = datetime(year, 1, 1)  # noqa: DTZ001 - local
+        day = first + timedelta(days=int(fields["ordinal"]) - 1)
         if day.year != year:
             raise ValueError
         return day

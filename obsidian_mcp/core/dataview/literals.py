@@ -35,7 +35,8 @@ _DATE = regex.compile(
     regex.ASCII,
 )
 _DAY_WORD = regex.compile(
-    "now|today|yesterday|tomorrow|start-of-(?:week|month|year)|end-of-(?:week|month|year)|[se]o[wmy]"
+    "now|today|yesterday|tomorrow"
+    "|start-of-(?:week|month|year)|end-of-(?:week|month|year)|[se]o[wmy]"
 )
 _UNITS = {
     "years": "years year yrs yr",

@@ -190,16 +190,19 @@ class NotePage(ObjectRecord):
             column = store.column(name)
         value = column.get(path, MISSING)
         if value is MISSING:
-            value = column[path] = self._look_up(name)
+            numbered = store.vault.fields_of_key(path, name.lower())
+            fields = [field for _, field in numbered if field.key == name and _counts(field)]
+            if not fields and name:
+                fields = store.fields(path, store.canonical_keys.get(name, ()))
+            value = column[path] = self._join_values(fields)
         return default if value is ABSENT else value
 
-    def _look_up(self, name: str) -> Value:
-        """Return the value of a raw or canonical key of this note, `ABSENT` without one."""
+    def _join_values(self, fields: Sequence[RawField]) -> Value:
+        """Return the value of fields that share a name, several as a list, `ABSENT` without one.
+
+        The values of one key stand together, in the order in which the keys are first written.
+        """
         store, path = self.store, self.path
-        numbered = store.vault.fields_of_key(path, name.lower())
-        fields = [field for _, field in numbered if field.key == name and _counts(field)]
-        if not fields and name:
-            fields = store.fields(path, store.canonical_keys.get(name, ()))
         by_key: dict[str, list[Value]] = {}
         for field in fields:
             by_key.setdefault(field.key, []).append(store.value(field, path))

@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.text import printable
 
 if TYPE_CHECKING:  # the tools import this module before any task is asked for
     from .environment import Dependencies
-    from .query import Result
+    from .query import TasksResult
     from .task import Task
 
 PAGE_CHARACTERS = 9_500
@@ -146,7 +146,7 @@ class UpdatedTask:
 
 
 def page_of(
-    result: Result,
+    result: TasksResult,
     dependencies: Dependencies,
     page: Page,
     *,

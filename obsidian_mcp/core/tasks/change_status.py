@@ -15,7 +15,7 @@ from .line import Line, choose_notation, read_line, set_fields, set_symbol
 from .next_date import next_date
 from .rule_text import write_rule
 from .settings import TaskSettings
-from .statuses import Status
+from .statuses import TaskStatus
 from .task import Task, TaskPlace, parse_line, reference_order
 
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -55,7 +55,9 @@ def follows_core(text: str, settings: TaskSettings) -> bool:
     return not settings.plugin_enabled and all(field.name == "tag" for field in line.fields)
 
 
-def read_status(name: str, current: Status, settings: TaskSettings, *, core: bool) -> Status | None:
+def read_status(
+    name: str, current: TaskStatus, settings: TaskSettings, *, core: bool
+) -> TaskStatus | None:
     """Return the status with this name; None for other words (TASK-41).
 
     A name is `toggle`, a type in any case, or one printable character other than a bracket. `core`
@@ -73,7 +75,12 @@ def read_status(name: str, current: Status, settings: TaskSettings, *, core: boo
 
 
 def change_status(
-    text: str, status: Status, settings: TaskSettings, today: date, *, has_children: bool = False
+    text: str,
+    status: TaskStatus,
+    settings: TaskSettings,
+    today: date,
+    *,
+    has_children: bool = False,
 ) -> StatusChange:
     """Return what becomes of a task's line.
 
@@ -143,7 +150,13 @@ def _losses(line: Line, task: Task, *, has_next: bool) -> list[str]:
 
 
 def _rewrite(
-    line: Line, task: Task, status: Status, settings: TaskSettings, today: date, *, canonical: bool
+    line: Line,
+    task: Task,
+    status: TaskStatus,
+    settings: TaskSettings,
+    today: date,
+    *,
+    canonical: bool,
 ) -> str:
     """Return the line with the new status and its dates of completion (TASK-42)."""
     dates: dict[str, str | None] = {}
@@ -165,7 +178,7 @@ def _rewrite(
 def _next_line(
     line: Line,
     task: Task,
-    completed: Status,
+    completed: TaskStatus,
     settings: TaskSettings,
     *,
     today: date,
@@ -205,7 +218,7 @@ def _values(line: Line, task: Task) -> dict[str, str]:
 
 def _canonical(
     line: Line,
-    status: Status,
+    status: TaskStatus,
     values: Mapping[str, str],
     settings: TaskSettings,
     *,

@@ -16,7 +16,7 @@ from .explanation import Explanation
 from .fields import DATES, PRIORITIES
 from .settings import TaskSettings
 from .statements import NO_JAVASCRIPT, filename_of, folder_of, root_of
-from .statuses import TYPES, Status
+from .statuses import TYPES, TaskStatus
 from .task import Task
 from .text_match import contains, parse_regexp
 
@@ -35,7 +35,7 @@ class Filter:
     explanation: Explanation
     days: Days | None = None
     """Only a task with a day in this range in its line can match; None: any can."""
-    status: Callable[[Status], bool] | None = None
+    status: Callable[[TaskStatus], bool] | None = None
     """The whole filter, where it is about nothing but the status."""
     path: Callable[[str], bool] | None = None
     """The whole filter, where it is about nothing but the path of the note."""
@@ -91,7 +91,7 @@ def by_path(matches: Callable[[str], bool], explanation: Explanation) -> Filter:
     return Filter(lambda task: matches(task.path), explanation, path=matches)
 
 
-def by_status(matches: Callable[[Status], bool], explanation: Explanation) -> Filter:
+def by_status(matches: Callable[[TaskStatus], bool], explanation: Explanation) -> Filter:
     """Return a filter that is about nothing but the status."""
     return Filter(lambda task: matches(task.status), explanation, status=matches)
 

@@ -85,7 +85,7 @@ def _at_most(count: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TasksResult:
     """What a query finds."""
 
     tasks: tuple[Task, ...]
@@ -109,7 +109,7 @@ class TasksQuery:
     explanation: str | None = None
     """Only where the query asks for it."""
 
-    def run(self, tasks: Iterable[Task]) -> Result:
+    def run(self, tasks: Iterable[Task]) -> TasksResult:
         """Filter, sort, limit, group, limit the groups (TASK-117)."""
         tests = [part.matches for part in self.filters]
         matching = (task for task in _check_time(tasks) if all(test(task) for test in tests))
@@ -117,7 +117,7 @@ class TasksQuery:
         matched = len(in_order)
         limited = in_order[: self.limit]
         if not self.groupers:
-            return Result(tuple(limited), matched)
+            return TasksResult(tuple(limited), matched)
         groups = group_tasks(limited, self.groupers)
         if self.group_limit is not None:
             groups = [TaskGroup(group.names, group.tasks[: self.group_limit]) for group in groups]
@@ -125,7 +125,7 @@ class TasksQuery:
             (task.path, task.place.line) for group in groups for task in group.tasks
         )
         by_place = {(task.path, task.place.line): task for task in limited}
-        return Result(tuple(by_place[place] for place in unique), matched, tuple(groups))
+        return TasksResult(tuple(by_place[place] for place in unique), matched, tuple(groups))
 
 
 def _check_time(tasks: Iterable[Task]) -> Iterator[Task]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from obsidian_mcp.core.files.settings import Members, enabled_plugins, read_json
 
-from .statuses import DEFAULTS, TYPES, Status, StatusRegistry
+from .statuses import DEFAULTS, TYPES, StatusRegistry, TaskStatus
 
 PLUGIN_ID = "obsidian-tasks-plugin"
 SETTINGS_FILE = f"plugins/{PLUGIN_ID}/data.json"
@@ -119,14 +119,14 @@ def _statuses(value: Mapping[str, Any]) -> StatusRegistry:
     return StatusRegistry(tuple(row for row in rows if row is not None))
 
 
-def _status(entry: Any) -> Status | None:
+def _status(entry: Any) -> TaskStatus | None:
     """Return the status of an entry of the settings; None for one without a symbol."""
     if not isinstance(entry, dict):
         return None
     symbol, status_type = entry.get("symbol"), entry.get("type")
     if not isinstance(symbol, str) or not symbol:
         return None
-    return Status(
+    return TaskStatus(
         symbol,
         name=str(entry.get("name") or ""),
         next_symbol=str(entry.get("nextStatusSymbol") or " "),

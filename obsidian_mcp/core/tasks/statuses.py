@@ -13,7 +13,7 @@ TYPES = ("IN_PROGRESS", "TODO", "ON_HOLD", "DONE", "CANCELLED", "NON_TASK")
 _DONE_TYPES = frozenset(("DONE", "CANCELLED", "NON_TASK"))
 
 
-class Status(NamedTuple):
+class TaskStatus(NamedTuple):
     """What one character between the brackets means, as the user set it in the plugin."""
 
     symbol: str
@@ -30,13 +30,13 @@ class Status(NamedTuple):
         return self.type in _DONE_TYPES
 
 
-TODO = Status(" ", "Todo", "x", "TODO")
+TODO = TaskStatus(" ", "Todo", "x", "TODO")
 
 DEFAULTS = (
     TODO,
-    Status("x", "Done", " ", "DONE"),
-    Status("/", "In Progress", "x", "IN_PROGRESS"),
-    Status("-", "Cancelled", " ", "CANCELLED"),
+    TaskStatus("x", "Done", " ", "DONE"),
+    TaskStatus("/", "In Progress", "x", "IN_PROGRESS"),
+    TaskStatus("-", "Cancelled", " ", "CANCELLED"),
 )
 
 
@@ -44,25 +44,25 @@ DEFAULTS = (
 class StatusRegistry:
     """The statuses of a vault in the order of the settings."""
 
-    statuses: tuple[Status, ...] = DEFAULTS
+    statuses: tuple[TaskStatus, ...] = DEFAULTS
 
     @cached_property
-    def _by_symbol(self) -> dict[str, Status]:
+    def _by_symbol(self) -> dict[str, TaskStatus]:
         return {status.symbol: status for status in reversed(self.statuses)}
 
-    def get(self, symbol: str) -> Status:
+    def get(self, symbol: str) -> TaskStatus:
         """Return the status of a symbol; one that is not registered is to do (TASK-11)."""
-        return self._by_symbol.get(symbol) or Status(symbol, "Unknown", "x", "TODO")
+        return self._by_symbol.get(symbol) or TaskStatus(symbol, "Unknown", "x", "TODO")
 
-    def first_of_type(self, status_type: str) -> Status | None:
+    def first_of_type(self, status_type: str) -> TaskStatus | None:
         """Return the first registered status of a type."""
         return next((status for status in self.statuses if status.type == status_type), None)
 
-    def toggle(self, status: Status) -> Status:
+    def toggle(self, status: TaskStatus) -> TaskStatus:
         """Return the status that a click on the checkbox sets (TASK-13)."""
         return self.get(status.next_symbol)
 
-    def reopen(self, completed: Status) -> Status:
+    def reopen(self, completed: TaskStatus) -> TaskStatus:
         """Return the status of the new occurrence of a recurring task (TASK-14).
 
         `completed` is the status that the last occurrence was completed with. The plugin clicks on
@@ -74,7 +74,7 @@ class StatusRegistry:
                     return status
         return self.get(" ")
 
-    def _follow(self, status: Status) -> Iterator[Status]:
+    def _follow(self, status: TaskStatus) -> Iterator[TaskStatus]:
         """Yield the statuses that clicks set one after the other, at most once around.
 
         The user may have set statuses in a circle that never leads to one that is to do.

@@ -15,7 +15,7 @@ from .line import Line, read_line
 from .recurrence import Rule, parse_rule
 from .rule_text import write_rule
 from .settings import TaskSettings
-from .statuses import Status
+from .statuses import TaskStatus
 
 find_tags = re.compile(r'(?:^|(?<=[\s\ufeff]))#[^ !@#$%^&*(),.?":{}|<>]+').findall
 """Return the tags in a text, with their `#`."""
@@ -44,7 +44,7 @@ class Task(NamedTuple):
     text: str
     """The whole line without its line end."""
     indentation: str
-    status: Status
+    status: TaskStatus
     description: str
     tags: tuple[str, ...]
     """With `#`, without the global filter's own."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from obsidian_mcp.core.note.canvas_layout import Rect, Side, around, at_the_end, beside, facing, grown, inside
+from obsidian_mcp.core.note.canvas_layout import (
+    Rect,
+    Side,
+    around,
+    at_the_end,
+    beside,
+    find_facing_sides,
+    grow_to_hold,
+    inside,
+)
 
 ANCHOR = Rect(0, 0, 100, 60)
 SIZE = Rect(0, 0, 100, 60)
@@ -71,9 +80,9 @@ def test_places_are_on_the_grid() -> None:
 def test_a_group_grows_on_every_side() -> None:
     """CANVAS-4"""
     group = Rect(0, 0, 200, 100)
-    assert grown(group, Rect(50, 30, 20, 20)) == group
-    assert grown(group, Rect(-10, -20, 20, 20)) == Rect(-30, -40, 230, 140)
-    assert grown(group, Rect(190, 90, 20, 20)) == Rect(0, 0, 230, 130)
+    assert grow_to_hold(group, Rect(50, 30, 20, 20)) == group
+    assert grow_to_hold(group, Rect(-10, -20, 20, 20)) == Rect(-30, -40, 230, 140)
+    assert grow_to_hold(group, Rect(190, 90, 20, 20)) == Rect(0, 0, 230, 130)
 
 
 @pytest.mark.parametrize(
@@ -118,4 +127,4 @@ def test_a_full_group_grows_where_it_covers_fewer_other_cards() -> None:
 )
 def test_cards_face_each_other_where_they_are_farthest_apart(end: Rect, sides: tuple[str, str]) -> None:
     """CANVAS-4: level cards at their left and right sides"""
-    assert facing(ANCHOR, end) == sides
+    assert find_facing_sides(ANCHOR, end) == sides

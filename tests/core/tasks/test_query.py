@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from obsidian_mcp.core.tasks.environment import Dependencies, Environment
-from obsidian_mcp.core.tasks.query import Result, parse_query
+from obsidian_mcp.core.tasks.query import TasksResult, parse_query
 from obsidian_mcp.core.tasks.settings import TaskSettings, parse_settings
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task
@@ -33,7 +33,7 @@ FILES = {
 }
 
 
-def run(query: str, settings: TaskSettings | None = None, note: QueryNote | None = None) -> Result:
+def run(query: str, settings: TaskSettings | None = None, note: QueryNote | None = None) -> TasksResult:
     settings = settings or TaskSettings()
     tasks = tasks_of(FILES, settings)
     return parse_query(query, environment_of(settings, TODAY, tasks), note).run(tasks)
@@ -47,7 +47,7 @@ def found(query: str, settings: TaskSettings | None = None, note: QueryNote | No
     return [task.description.split(" #")[0] for task in run(query, settings, note).tasks]
 
 
-def _vault_and_result(case: Case, vaults: Case) -> tuple[dict[tuple[str, int], int], Result]:
+def _vault_and_result(case: Case, vaults: Case) -> tuple[dict[tuple[str, int], int], TasksResult]:
     vault = vaults[case["vault"]]
     settings = parse_settings(members(vault["settings"]))
     tasks = tasks_of(vault["files"], settings, today_of(case))

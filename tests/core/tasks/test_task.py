@@ -22,7 +22,7 @@ from obsidian_mcp.core.tasks.settings import (
     parse_settings,
     read_task_settings,
 )
-from obsidian_mcp.core.tasks.statuses import DEFAULTS, Status, StatusRegistry
+from obsidian_mcp.core.tasks.statuses import DEFAULTS, StatusRegistry, TaskStatus
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_task
 
 from .vectors import FOLDER, TODAY, measured, needs_vectors, settings_of, tasks_of
@@ -154,7 +154,7 @@ def test_settings_are_read() -> None:
     assert found.notation == "dataview"
     assert found.set_created_date
     assert found.presets == {"mine": "not done"}
-    assert found.statuses.get("!") == Status("!", "Important", "x", "TODO")
+    assert found.statuses.get("!") == TaskStatus("!", "Important", "x", "TODO")
     assert [status.symbol for status in found.statuses.statuses] == [" ", "x", "!", "!"]
     assert "this_file" in DEFAULT_PRESETS
 
@@ -162,12 +162,12 @@ def test_settings_are_read() -> None:
 def test_statuses_follow_their_links() -> None:
     """TASK-11, TASK-12, TASK-13, TASK-14."""
     registry = StatusRegistry()
-    assert registry.get("X") == Status("X", "Unknown", "x", "TODO")
+    assert registry.get("X") == TaskStatus("X", "Unknown", "x", "TODO")
     assert [status.is_done for status in DEFAULTS] == [False, True, False, True]
     assert registry.toggle(registry.get("/")).symbol == "x"
-    chain = StatusRegistry((Status("d", "Done", "p", "DONE"), Status("p", "Doing", "d", "IN_PROGRESS")))
+    chain = StatusRegistry((TaskStatus("d", "Done", "p", "DONE"), TaskStatus("p", "Doing", "d", "IN_PROGRESS")))
     assert chain.reopen(chain.get("d")).symbol == "p"
-    alone = StatusRegistry((Status("d", "Done", "d", "DONE"),))
+    alone = StatusRegistry((TaskStatus("d", "Done", "d", "DONE"),))
     assert alone.reopen(alone.get("d")).symbol == " "
 
 
