@@ -56,14 +56,14 @@ def app_info(
     obsidian = app.vaults.obsidian(vault)
     match topic:
         case "commands":
-            found = [command for command in obsidian.commands() if text.lower() in command.lower()]
-            return AppAnswer(commands=found[:SHOWN], total=len(found))
+            commands = [command for command in obsidian.commands() if text.lower() in command.lower()]
+            return AppAnswer(commands=commands[:SHOWN], total=len(commands))
         case "history":
-            kept = obsidian.history(path)
-            return AppAnswer(path, versions=[*kept[:SHOWN]], total=len(kept))
+            versions = obsidian.history(path)
+            return AppAnswer(path, versions=[*versions[:SHOWN]], total=len(versions))
         case "history_read":
-            shown = printable(obsidian.history_read(path, version))
-            return DocumentAnswer(AppAnswer(path, cut=len(shown) > PAGE or None), shown[:PAGE])
+            version_text = printable(obsidian.history_read(path, version))
+            return DocumentAnswer(AppAnswer(path, cut=len(version_text) > PAGE or None), version_text[:PAGE])
         case "plugins":
             plugins = obsidian.plugins()
             return AppAnswer(plugins=[*plugins[:SHOWN]], total=len(plugins))

@@ -94,9 +94,11 @@ class ToolParameter(NamedTuple):
             return f"a string, {self.field.description[0].lower()}{self.field.description[1:]}"
         kind = _IN_WORDS[f"array of {self.items}" if self.items else self.type]
         is_too_large = isinstance(came, int) and abs(came) > LARGEST_INTEGER
-        most = LARGEST_INTEGER if is_too_large and self.field.le is None else self.field.le
+        largest = LARGEST_INTEGER if is_too_large and self.field.le is None else self.field.le
         bounds = [
-            f"{words} {bound}" for words, bound in (("at least", self.field.ge), ("at most", most)) if bound is not None
+            f"{words} {bound}"
+            for words, bound in (("at least", self.field.ge), ("at most", largest))
+            if bound is not None
         ]
         return kind + (f" of {' and '.join(bounds)}" if bounds else " that is not empty" * bool(self.field.min_length))
 
@@ -147,8 +149,8 @@ def parameters(function: Callable[..., object]) -> dict[str, ToolParameter]:
 def _parameter(parameter: inspect.Parameter, annotation: Any) -> ToolParameter:
     field = Argument()
     if get_origin(annotation) is Annotated:
-        annotation, *said = get_args(annotation)
-        field = next(entry for entry in said if isinstance(entry, Argument))
+        annotation, *metadata = get_args(annotation)
+        field = next(entry for entry in metadata if isinstance(entry, Argument))
     if get_origin(annotation) in (Union, UnionType):
         annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
     is_required = parameter.default is inspect.Parameter.empty
@@ -160,26 +162,30 @@ def _parameter(parameter: inspect.Parameter, annotation: Any) -> ToolParameter:
     return ToolParameter(parameter.name, _TYPES[kind], items, choices, is_required, default, field)
 
 
-def schema(known: Mapping[str, ToolParameter]) -> dict[str, Any]:
+def schema(parameters: Mapping[str, ToolParameter]) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments. That others are refused goes without saying (TOOL-08)."""
-    required = [name for name, parameter in known.items() if parameter.is_required]
-    properties = {name: parameter.schema() for name, parameter in known.items()}
+    required = [name for name, parameter in parameters.items() if parameter.is_required]
+    properties = {name: parameter.schema() for name, parameter in parameters.items()}
     return {"properties": properties, **({"required": required} if required else {}), "type": "object"}
 
 
-def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
+def read(
+    tool: str, parameters: Mapping[str, ToolParameter], arguments: Mapping[str, Any], *, whole: bool
+) -> dict[str, Any]:
     """Return every argument of a call in its type, or its default; with `whole`, for a person, no page is too large.
     Raises: InvalidArguments that names each argument at fault."""
     values: dict[str, Any] = {}
     faults: list[tuple[str, str, str, str]] = []
     """Argument, what was expected, what came, the sentence."""
-    for name, value in given.items():
-        parameter = known.get(name)
+    for name, value in arguments.items():
+        parameter = parameters.get(name)
         if parameter is None:
             if name in HOST_MEMBERS:
                 note_host_member(tool, name)
             else:
-                faults.append((name, f"one of {', '.join(known)}", "an unknown argument", _unknown(tool, known, name)))
+                faults.append(
+                    (name, f"one of {', '.join(parameters)}", "an unknown argument", _unknown(tool, parameters, name))
+                )
         elif value is not None and (value != "" or parameter.takes_empty):
             try:
                 values[name] = parameter.read(value, whole=whole)
@@ -187,7 +193,7 @@ def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any]
                 expected, came = parameter.describe(value), _show_value(value)
                 faults.append((name, expected, came, f"Argument {name!r} must be {expected}, but {came} came."))
     at_fault = {fault[0] for fault in faults}
-    for name, parameter in known.items():
+    for name, parameter in parameters.items():
         if name not in values and name not in at_fault:
             if parameter.is_required:
                 expected = parameter.describe()
@@ -199,10 +205,10 @@ def read(tool: str, known: Mapping[str, ToolParameter], given: Mapping[str, Any]
     return values
 
 
-def advice(known: Mapping[str, ToolParameter], given: Mapping[str, Any]) -> str:
+def advice(parameters: Mapping[str, ToolParameter], arguments: Mapping[str, Any]) -> str:
     """Return what to say of a call that failed and has text such as `null` where no value was meant; mostly empty."""
-    meant = [name for name, value in given.items() if value in NO_VALUES and name in known]
-    optional = [name for name in meant if not known[name].is_required]
+    meant = [name for name, value in arguments.items() if value in NO_VALUES and name in parameters]
+    optional = [name for name in meant if not parameters[name].is_required]
     return f" If no value is meant, leave {' and '.join(optional)} out." if optional else ""
 
 
@@ -257,19 +263,19 @@ def read_boolean(value: Any) -> bool:
 
 def read_object(value: Any) -> dict[str, Any]:
     """Return an object, also of its JSON text. Raises: ValueError."""
-    found = read_json(value)
-    if isinstance(found, dict):
-        return found
+    members = read_json(value)
+    if isinstance(members, dict):
+        return members
     raise ValueError(value)
 
 
 def read_array(value: Any, items: str) -> list[Any]:
     """Return a list, also of its JSON text or of the only entry. Raises: ValueError."""
-    found = read_json(value)
-    is_list = isinstance(found, list)
-    if items == "string" and isinstance(value, str) and not (is_list and set(map(type, found)) <= {str}):
-        found = value  # a name such as 2026 or [[Note]] is JSON too
-    return [_READERS[items](entry) for entry in (found if isinstance(found, list) else [found])]
+    array = read_json(value)
+    is_list = isinstance(array, list)
+    if items == "string" and isinstance(value, str) and not (is_list and set(map(type, array)) <= {str}):
+        array = value  # a name such as 2026 or [[Note]] is JSON too
+    return [_READERS[items](entry) for entry in (array if isinstance(array, list) else [array])]
 
 
 _READERS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -281,12 +287,12 @@ _READERS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
-def _unknown(tool: str, known: Mapping[str, ToolParameter], name: str) -> str:
+def _unknown(tool: str, parameters: Mapping[str, ToolParameter], name: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, 1)
+    near = get_close_matches(name, parameters, 1)
     meant = f" Did you mean {near[0]}?" if near else ""
-    return f"There is no argument {name!r} in {tool}.{meant} It takes {', '.join(known)}."
+    return f"There is no argument {name!r} in {tool}.{meant} It takes {', '.join(parameters)}."
 
 
 def note_host_member(tool: str, name: str) -> None:

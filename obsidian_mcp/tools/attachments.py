@@ -73,35 +73,37 @@ def attachments(
         return _read(app, opened.find(name), opened, pages)
     incomplete, missing = None, None
     if note:
-        found, missing, incomplete = _list_embeds(opened, note)
+        embeds, missing, incomplete = _list_embeds(opened, note)
     elif unused:
         answer = opened.graph.orphans(attachments=True)
-        found = [
+        embeds = [
             _describe(entry) for path in answer.value if (entry := opened.at(path)) and media.is_attachment(entry.path)
         ]
         incomplete = answer.notice
     else:
-        found = [_describe(entry) for entry in opened.entries() if media.is_attachment(entry.path)]
-    wanted = name_key(query.strip())
-    found = [
-        attachment for attachment in found if wanted in (attachment.kind, "") or wanted in name_key(attachment.path)
+        embeds = [_describe(entry) for entry in opened.entries() if media.is_attachment(entry.path)]
+    sought_name = name_key(query.strip())
+    embeds = [
+        attachment
+        for attachment in embeds
+        if sought_name in (attachment.kind, "") or sought_name in name_key(attachment.path)
     ]
-    page, following = page_of(found, offset, limit)
-    return Attachments(list(page), len(found), missing, following, incomplete)
+    page, following = page_of(embeds, offset, limit)
+    return Attachments(list(page), len(embeds), missing, following, incomplete)
 
 
 def _list_embeds(vault: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
     """What a note embeds, and what it links to that is no note."""
     outgoing = vault.graph.outgoing(vault.find(note).path)
-    found, missing = [], []
+    embedded, missing = [], []
     for reference in outgoing.value:
         embed = reference.link.kind == "embed"
         entry = vault.at(reference.target) if reference.target is not None else None
         if entry is not None and (embed or media.is_attachment(entry.path)):
-            found.append(_describe(entry, reference.link.original))
+            embedded.append(_describe(entry, reference.link.original))
         elif entry is None and embed:
             missing.append(reference.link.original)
-    return found, missing or None, outgoing.notice
+    return embedded, missing or None, outgoing.notice
 
 
 def _describe(entry: FileEntry, link: str | None = None) -> Attachment:
@@ -143,10 +145,10 @@ def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswe
 def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
     size, mime = media.picture_size(data), media.picture_type(data)
     fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
-    shown = data if fits else app.media().shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
+    picture = data if fits else app.media().shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)
     shown_as = (mime if fits else None) or "image/jpeg"
-    return PictureAnswer(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, shown)
+    return PictureAnswer(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, picture)
 
 
 def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAnswer | PictureAnswer:
@@ -162,26 +164,28 @@ def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAn
         pages_there = write_count(total, "page")
         raise InvalidArguments(f"The PDF has {pages_there}, so there is no page {first}.", argument="pages")
     until = first + len(texts) - 1
-    wanted = min(last, total)
-    following = f"{until + 1}-{wanted}" if until < wanted else None
+    last_asked = min(last, total)
+    following = f"{until + 1}-{last_asked}" if until < last_asked else None
     note = None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images."
-    shown = replace(facts, pages=f"{first}-{until}", total_pages=total, next_pages=following, note=note)
-    if shown.note is not None:
-        return _page_image(app, shown, data, first, wanted)
+    pages_read = replace(facts, pages=f"{first}-{until}", total_pages=total, next_pages=following, note=note)
+    if pages_read.note is not None:
+        return _page_image(app, pages_read, data, first, last_asked)
     without = [str(first + number) for number, text in enumerate(texts) if not text.strip()]
     if without:
         named = ", ".join(without[:PAGES_NAMED]) + (" …" if len(without) > PAGES_NAMED else "")
-        shown = replace(shown, note=f"Pages without text: {named}. Ask for one of them alone to see its image.")
+        pages_read = replace(
+            pages_read, note=f"Pages without text: {named}. Ask for one of them alone to see its image."
+        )
     body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
-    return DocumentAnswer(shown, printable(body))
+    return DocumentAnswer(pages_read, printable(body))
 
 
 def _page_image(app: App, facts: ReadAttachment, data: bytes, number: int, last: int) -> DocumentAnswer | PictureAnswer:
     """Return the first of some pages without text as an image, or that there is no text where it cannot be drawn."""
     following = f"{number + 1}-{last}" if number < last else None
-    shown = replace(facts, pages=str(number), note="The page has no text: this is its image.", next_pages=following)
+    page_read = replace(facts, pages=str(number), note="The page has no text: this is its image.", next_pages=following)
     try:
-        return _image(app, shown, app.media().pdf_page(data, number, IMAGE_SIDE))
+        return _image(app, page_read, app.media().pdf_page(data, number, IMAGE_SIDE))
     except NotShowable as error:
         return DocumentAnswer(replace(facts, note=f"{facts.note} {error.message}"), "")
 

@@ -46,9 +46,12 @@ def list_bookmarks(
 ) -> Bookmarks:
     """List the app's bookmarks with their groups."""
     opened = app.vaults.get(vault)
-    known, wanted = stored.visible(opened.files.config(BOOKMARKS_FILE), opened.policy), text.casefold()
-    shown = [one for one in known if wanted in f"{one.target} {one.title}".casefold()]
-    listed = [ListedBookmark(one.kind, one.target, one.title or None, one.group or None) for one in shown]
+    bookmarks, sought = stored.visible(opened.files.config(BOOKMARKS_FILE), opened.policy), text.casefold()
+    matching = [bookmark for bookmark in bookmarks if sought in f"{bookmark.target} {bookmark.title}".casefold()]
+    listed = [
+        ListedBookmark(bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None)
+        for bookmark in matching
+    ]
     return Bookmarks(*first_of(listed, MOST_RESULTS))
 
 
@@ -70,10 +73,10 @@ def edit_bookmarks(
         data = opened.files.config(BOOKMARKS_FILE)
         body = stored.body_of(data)
         if action == "add":
-            found = _bookmark(opened, target, title, group)
-            after = stored.add(body, found, clock.nanoseconds(opened.calendar.now()) // 1_000_000)
+            bookmark = _bookmark(opened, target, title, group)
+            after = stored.add(body, bookmark, clock.nanoseconds(opened.calendar.now()) // 1_000_000)
         else:
-            after, found = _remove(opened, body, target)
+            after, bookmark = _remove(opened, body, target)
         changed = after != body
         if changed:
             from obsidian_mcp.core.vault.operation import Create, Write  # lists of bookmarks load none of it
@@ -81,7 +84,9 @@ def edit_bookmarks(
             disk = stored.PATH
             written = Text(after, data is not None and Text.decode(data).bom).encode()
             opened.commit("edit_bookmarks", [Create(disk, written) if data is None else Write(disk, data, written)])
-    return ChangedBookmark(found.kind, found.target, found.title or None, found.group or None, changed=changed)
+    return ChangedBookmark(
+        bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None, changed=changed
+    )
 
 
 def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:

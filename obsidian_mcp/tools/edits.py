@@ -68,8 +68,8 @@ def edit_note(
         if operation == "replace_text":
             return edits.replace_text(body, find, content, every=all)
         if operation == "replace_section":
-            found = sections.locate(body, section)
-            return edits.replace_span(body, found.content, sections.without_heading(body, found, content))
+            located = sections.locate(body, section)
+            return edits.replace_span(body, located.content, sections.without_heading(body, located, content))
         if operation == "remove_section":
             return edits.remove_part(body, sections.locate(body, section).whole)
         if operation == "add_after_section":
@@ -106,10 +106,10 @@ def _warnings(operation: Operation, before: str, after: str, heading: str, conte
             f"right below {heading!r}."
         )
     if operation == "replace_section":
-        kept = {heading_key(found.text) for found in parser.parse(after).outline}
-        if gone := [text for text in below if heading_key(text) not in kept]:
-            shown = ", ".join(map(repr, gone[: sections.SHOWN]))
-            warnings.append(f"Headings that were in the section are gone: {shown}.")
+        headings_after = {heading_key(heading_after.text) for heading_after in parser.parse(after).outline}
+        if gone := [text for text in below if heading_key(text) not in headings_after]:
+            named = ", ".join(map(repr, gone[: sections.SHOWN]))
+            warnings.append(f"Headings that were in the section are gone: {named}.")
         if sections.without_heading(before, sections.locate(before, heading), content) != content:
             warnings.append("The text began with the heading, which stays: it is there once. Leave it out of content.")
     return warnings
@@ -117,10 +117,10 @@ def _warnings(operation: Operation, before: str, after: str, heading: str, conte
 
 def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
     """Say that headings are no headings any more, because added text leaves a code block or comment open."""
-    left = Counter(heading.text for heading in parser.parse(after).headings)
-    gone = list(Counter(heading.text for heading in parser.parse(before).headings) - left)
-    shown = ", ".join(map(repr, gone[: sections.SHOWN]))
-    return [f"These are no headings now: {shown}. Does content end its code blocks and comments?"] if gone else []
+    headings_after = Counter(heading.text for heading in parser.parse(after).headings)
+    gone = list(Counter(heading.text for heading in parser.parse(before).headings) - headings_after)
+    named = ", ".join(map(repr, gone[: sections.SHOWN]))
+    return [f"These are no headings now: {named}. Does content end its code blocks and comments?"] if gone else []
 
 
 def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
@@ -133,8 +133,8 @@ def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, 
         return move.rename_heading(vault, entry, heading, text)
 
     planned = bulk.make(vault, "edit_note", plan, dry_run=dry_run)
-    others = [str(file.path) for file in planned.rewritten if file.path != entry.path]
-    updated, more_updated = first_of(others, FILES_SHOWN)
+    further_paths = [str(file.path) for file in planned.rewritten if file.path != entry.path]
+    updated, more_updated = first_of(further_paths, FILES_SHOWN)
     etag = vault.read_text(entry).etag
     diff = shown_diff(planned.diffs()) if dry_run else None
     warnings = list(planned.warnings) or None

@@ -64,7 +64,7 @@ def list_files(
     opened = app.vaults.get(vault)
     inside = opened.folders.named(folder)
     prefix = name_key(inside) + "/" if inside else ""
-    wanted = f".{extension.lower().removeprefix('.')}" if extension else ""
+    suffix = f".{extension.lower().removeprefix('.')}" if extension else ""
     with opened.lock:
         below = [entry for entry in opened.entries() if name_key(entry.path).startswith(prefix)]
         spelled, folders = opened.folders.existing(inside or "")
@@ -72,7 +72,7 @@ def list_files(
     files = [
         entry
         for entry in below
-        if (recursive or entry.path.count("/") == depth) and (not wanted or extension_of(entry.path) == wanted)
+        if (recursive or entry.path.count("/") == depth) and (not suffix or extension_of(entry.path) == suffix)
     ]
     if sort in ("modified", "size"):
         files.sort(key=attrgetter("mtime_ns" if sort == "modified" else "size"), reverse=True)

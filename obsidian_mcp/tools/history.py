@@ -59,12 +59,14 @@ def history(
     opened = app.vaults.get(vault)
     if change:
         recorded = core_undo.recall(opened, change)
-        shown = cut_diff((_diff_of(opened, step) for step in recorded.steps), DIFF_CHARACTERS)
-        return History([_describe_change(opened, recorded)], 1, diff=printable(shown))
+        difference = cut_diff((_diff_of(opened, step) for step in recorded.steps), DIFF_CHARACTERS)
+        return History([_describe_change(opened, recorded)], 1, diff=printable(difference))
     disk, anywhere = _disk_of(opened, name) if name else (None, False)
-    found, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
+    changes, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
     return History(
-        [_describe_change(opened, recorded) for recorded in found], total, next_offset=next_offset(offset, limit, total)
+        [_describe_change(opened, recorded) for recorded in changes],
+        total,
+        next_offset=next_offset(offset, limit, total),
     )
 
 
@@ -91,12 +93,14 @@ def undo(
 ) -> Undone:
     """Take back a change: every file of it, byte for byte, or none."""
     opened = app.vaults.get(vault)
-    recorded, done, left = core_undo.undo(opened, change or None, wins)
-    stays = {(step.disk, step.target) for step in left}
+    recorded, undoing, untouched = core_undo.undo(opened, change or None, wins)
+    stays = {(step.disk, step.target) for step in untouched}
     taken_back = tuple(step for step in recorded.steps if (step.disk, step.target) not in stays)
     files, more_files = first_of(_files(opened, taken_back), FILES_SHOWN)
     by = core_undo.made_by(opened, recorded)
-    return Undone(recorded.number, files, by, done.change, more_files, _files(opened, left)[:FILES_SHOWN] or None)
+    return Undone(
+        recorded.number, files, by, undoing.change, more_files, _files(opened, untouched)[:FILES_SHOWN] or None
+    )
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:

@@ -112,15 +112,15 @@ def get_links(
     page = slice(offset, offset + limit)
     lines = list(incoming.values())[page]
     contexts = opened.graph.contexts(refs[0] for refs in lines)
-    shown = [replace(link, count=count if count > 1 else None) for link, count in list(outgoing_links.items())[page]]
+    listed = [replace(link, count=count if count > 1 else None) for link, count in list(outgoing_links.items())[page]]
     linking = [
         Backlink(refs[0].source, refs[0].line, context, _embed(refs[0]), len(refs) if len(refs) > 1 else None)
         for refs, context in zip(lines, contexts, strict=True)
     ]
-    count = count_fitting(shown, linking)
+    count = count_fitting(listed, linking)
     totals = {"outgoing_total": len(outgoing_links), "backlinks_total": len(incoming)}
     following, notice = next_offset(offset, count, max(totals.values())), outgoing.notice or backlinks.notice
-    return Links(entry.path, shown[:count], linking[:count], **totals, next_offset=following, incomplete=notice)
+    return Links(entry.path, listed[:count], linking[:count], **totals, next_offset=following, incomplete=notice)
 
 
 def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
@@ -131,13 +131,15 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
     vault.indexer.complete()  # a mention in a file that is not indexed would be missed (INDEX-47)
     notes, more, notice = mentions.notes_with(vault, entry, names)
     every = mentions.unlinked_mentions(vault, notes, names)
-    found = list(islice(every, offset, offset + limit + 1)) if limit else []
+    page = list(islice(every, offset, offset + limit + 1)) if limit else []
     if more:
         unread = f"Not looked through: {write_count(more, 'more file')} with the name; obsidian_search finds them."
         notice = f"{notice} {unread}" if notice else unread
-    listed = [UnlinkedMention(one.path, one.line + 1, one.text, one.context) for one in found[:limit]]
+    listed = [
+        UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context) for mention in page[:limit]
+    ]
     total = None if limit else sum(1 for _ in every)
-    following = offset + limit if len(found) > limit else None
+    following = offset + limit if len(page) > limit else None
     return UnlinkedMentions(entry.path, names, listed, total, following, notice)
 
 
@@ -174,17 +176,17 @@ def similar(
     entry = opened.find(name)
     text = opened.read_text(entry).text.body
     paths, notice = opened.search.alike(entry.path, text, min(limit, MOST_COMPARED) + 1)
-    found = []
+    listed = []
     for path in paths:
-        other = opened.catalog.get(path)
-        if other is not None and path != entry.path and other.is_too_large:
-            found.append(SimilarNote(path))
-        elif other is not None and path != entry.path and (content := opened.read(other)).is_text:
+        other_entry = opened.catalog.get(path)
+        if other_entry is not None and path != entry.path and other_entry.is_too_large:
+            listed.append(SimilarNote(path))
+        elif other_entry is not None and path != entry.path and (content := opened.read(other_entry)).is_text:
             shared = overlap(text, content.text.body)
-            found.append(
+            listed.append(
                 SimilarNote(path, round(shared, 3) or None, near_duplicate=shared >= DUPLICATE_OVERLAP or None)
             )
-    return SimilarNotes(entry.path, found[:limit], notice)
+    return SimilarNotes(entry.path, listed[:limit], notice)
 
 
 def _linking_line(reference: Reference) -> object:
@@ -241,10 +243,10 @@ def graph(
     """Find orphan notes (nothing links to them), dead ends (no links), unresolved (broken) links,
     neighbours of a note, or the shortest path."""
     opened = app.vaults.get(vault)
-    for argument, given in (("name", name), ("to", to)):
+    for argument, argument_value in (("name", name), ("to", to)):
         needed = question == "path" or (question == "neighbours" and argument == "name")
         may = needed or (question == "unresolved" and argument == "name")
-        if (needed and not given) or (given and not may):
+        if (needed and not argument_value) or (argument_value and not may):
             problem = f"needs {argument}" if needed else f"takes no {argument}"
             raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
     if question == "neighbours":
@@ -255,22 +257,22 @@ def graph(
         return _list_broken(opened, opened.find(name).path if name else None, limit, offset)
     if question == "path":
         answer = opened.graph.shortest_path(opened.find(name).path, opened.find(to).path)
-        found, notice = answer.value, answer.notice
+        found_paths, notice = answer.value, answer.notice
     else:
         from obsidian_mcp.core.operations import app_answers
 
-        found, notice = app_answers.unconnected(opened, question)
-    paths, following = page_of(found, offset, limit)
-    return GraphAnswer(len(found), list(map(str, paths)), next_offset=following, incomplete=notice)
+        found_paths, notice = app_answers.unconnected(opened, question)
+    paths, following = page_of(found_paths, offset, limit)
+    return GraphAnswer(len(found_paths), list(map(str, paths)), next_offset=following, incomplete=notice)
 
 
 def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int) -> GraphAnswer:
     from obsidian_mcp.core.operations.broken_links import broken_links, likely_link, line_of, missing_part
 
-    found = broken_links(vault)
-    links = [ref for ref in found.value if source is None or ref.source == source]
+    broken = broken_links(vault)
+    links = [ref for ref in broken.value if source is None or ref.source == source]
     page = links[offset : offset + limit]
-    shown = fitting(
+    listed = fitting(
         (
             BrokenLink(
                 ref.source, line_of(vault, ref), ref.link.original, context, missing_part(ref), likely_link(vault, ref)
@@ -279,5 +281,5 @@ def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int
         ),
         least=1,
     )
-    following = next_offset(offset, len(shown), len(links))
-    return GraphAnswer(len(links), unresolved=shown, next_offset=following, incomplete=found.notice)
+    following = next_offset(offset, len(listed), len(links))
+    return GraphAnswer(len(links), unresolved=listed, next_offset=following, incomplete=broken.notice)

@@ -46,9 +46,9 @@ def link_mentions(
     """Make every unlinked mention of a note (its name or aliases) a link to it."""
     opened = app.vaults.get(vault)
     opened.indexer.complete()  # what mentions it must be all that the search finds (INDEX-43)
-    made = bulk.make(opened, "link_mentions", partial(_plan, opened, name, names, offset), dry_run=dry_run)
-    answer = changed_files(made.rewritten, dry_run=dry_run, warnings=made.warnings)
-    return LinkedMentions(**asdict(answer), linked=made.linked, next_offset=made.next_offset)
+    planned = bulk.make(opened, "link_mentions", partial(_plan, opened, name, names, offset), dry_run=dry_run)
+    answer = changed_files(planned.rewritten, dry_run=dry_run, warnings=planned.warnings)
+    return LinkedMentions(**asdict(answer), linked=planned.linked, next_offset=planned.next_offset)
 
 
 def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
@@ -61,30 +61,30 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         more, unsearched = len(chosen) - offset - len(notes), None
     else:
         notes, more, unsearched = mentions.notes_with(vault, entry, names, offset)
-    found: list[Rewritten] = []
-    made: dict[str, int] = {}
-    left: list[str] = []
+    rewritten_notes: list[Rewritten] = []
+    link_counts: dict[str, int] = {}
+    unlinked: list[str] = []
     unread: list[str] = []
-    for done, other in enumerate(notes):
-        report_progress(done, len(notes), "Linking mentions")
+    for count, other_note in enumerate(notes):
+        report_progress(count, len(notes), "Linking mentions")
         try:
-            content = vault.read_note(other)
+            content = vault.read_note(other_note)
         except AppError as error:
             if only:
                 raise
-            unread += [] if isinstance(error, NoteNotFound) else [other.path]  # it may be gone since the search
+            unread += [] if isinstance(error, NoteNotFound) else [other_note.path]  # it may be gone since the search
             continue
-        links = mentions.linked(vault, settings, entry.path, other.path, content.text.body, names)
-        left += dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
+        links = mentions.linked(vault, settings, entry.path, other_note.path, content.text.body, names)
+        unlinked += dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
         if links.made:
-            found.append(Rewritten(content, content.with_body(links.after)))
-            made[other.path] = links.made
-    changed, kept = move.allowed(vault, found)
+            rewritten_notes.append(Rewritten(content, content.with_body(links.after)))
+            link_counts[other_note.path] = links.made
+    changed, refused = move.allowed(vault, rewritten_notes)
     if only or not changed:
-        changed, kept = found, []  # the change is refused as a whole
+        changed, refused = rewritten_notes, []  # the change is refused as a whole
     reasons: dict[str, Sequence[str]] = {
-        "A link there would be read as something else, or change a heading that links may name": left,
-        "The user's policy does not allow these notes to be changed": kept,
+        "A link there would be read as something else, or change a heading that links may name": unlinked,
+        "The user's policy does not allow these notes to be changed": refused,
         "These notes could not be read": unread,
     }
     warnings = [f"{reason}; left as they are: {move.listed(places)}." for reason, places in reasons.items() if places]
@@ -101,5 +101,5 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         warnings.append(
             f"The same call with offset {following} goes on with {write_count(more, 'more file')} of the name."
         )
-    linked = sum(made[file.path] for file in changed)
+    linked = sum(link_counts[file.path] for file in changed)
     return _Linking(tuple(changed), warnings=tuple(warnings), linked=linked, next_offset=following)

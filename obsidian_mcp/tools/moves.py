@@ -69,9 +69,9 @@ def move_note(
         selection = bulk.selected(opened, names, query, is_read=False)
         gather = partial(move.gather, opened, selection.entries, to, update_links=update_links)
         moved = bulk.make(opened, "move_note", gather, dry_run=dry_run)
-        shown, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
+        listed, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
         answer = _answer(moved, list(selection.warnings), dry_run=dry_run)
-        return replace(answer, files=len(moved.moved), moves=shown)
+        return replace(answer, files=len(moved.moved), moves=listed)
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
     plan = partial(move.relocate, opened, name, to, update_links=update_links)
@@ -85,10 +85,12 @@ def move_note(
 
 def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Moved:
     files, more_updated = first_of(change.rewritten, FILES_SHOWN)
-    shown = shown_diff(change.diffs()) if dry_run else ""
+    difference = shown_diff(change.diffs()) if dry_run else ""
     updated = [UpdatedFile(file.path, *first_of(file.lines, LINES_SHOWN)) for file in files]
-    said = [*change.warnings, *warnings] or None
-    return Moved(moved=not dry_run, updated=updated, more_updated=more_updated, diff=shown or None, warnings=said)
+    remarks = [*change.warnings, *warnings] or None
+    return Moved(
+        moved=not dry_run, updated=updated, more_updated=more_updated, diff=difference or None, warnings=remarks
+    )
 
 
 @dataclass(frozen=True, slots=True)

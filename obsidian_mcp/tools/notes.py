@@ -103,7 +103,7 @@ def create_note(
             content = set_properties(content, properties, joins_lists=True)
         entry = opened.at(path) or opened.look_for(disk)
         if entry is None:
-            if same := [other for other in opened.catalog.named(path.rpartition("/")[2]) if other != path]:
+            if same := [namesake for namesake in opened.catalog.named(path.rpartition("/")[2]) if namesake != path]:
                 warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
             data = Text(content).encode()
             warnings += move.create_file(opened, "create_note", path, disk, data)
@@ -168,10 +168,12 @@ def _fill_template(
     from obsidian_mcp.core.operations.periodic_notes import Filled, Templates, insert_template
 
     templates = Templates(vault, day)
-    found = templates.find_for_folder(vault_path.parent(path)) if template == "auto" else templates.find(template)
-    if found is None:
+    template_entry = (
+        templates.find_for_folder(vault_path.parent(path)) if template == "auto" else templates.find(template)
+    )
+    if template_entry is None:
         return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
-    filled = templates.fill(found, path)
+    filled = templates.fill(template_entry, path)
     text = set_properties(filled.text, properties, joins_lists=True)
     if text_start(content):
         text = insert_template(content, text, "prepend")
@@ -230,9 +232,9 @@ def delete_note(
     warnings = move.lost_bookmarks(opened, {file.path for file in (*along, entry)})
     if not permanent:
         warnings += settings.warnings
-    done = opened.commit("delete_note", operations)
+    committed = opened.commit("delete_note", operations)
     files = [str(file.path) for file in along]
-    return Deleted(entry.path, not operations[-1].permanent, done.location, files or None, warnings or None)
+    return Deleted(entry.path, not operations[-1].permanent, committed.location, files or None, warnings or None)
 
 
 def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
@@ -240,8 +242,10 @@ def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
     vault.indexer.complete()
     targets = dict.fromkeys(link.target for link in vault.graph.outgoing(note.path).value if link.target)
     entries = (vault.catalog.get(target) for target in targets if extension(target) not in TEXT_EXTENSIONS)
-    found = [entry for entry in entries if entry is not None]
-    return [file for file in found if {link.source for link in vault.graph.backlinks(file.path).value} == {note.path}]
+    attachments = [entry for entry in entries if entry is not None]
+    return [
+        file for file in attachments if {link.source for link in vault.graph.backlinks(file.path).value} == {note.path}
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +330,8 @@ def read_note(
     last = first + body.count("\n", start, max(start, end - 1))
     total = last if end == len(body) else line_count(body)
     following = end - part.start if end < part.end else None
-    shown = facts(lines=f"{first}-{last}", total_lines=total, next_offset=following, warnings=warnings or None)
-    return DocumentAnswer(shown, printable(body[start:end]))
+    read_part = facts(lines=f"{first}-{last}", total_lines=total, next_offset=following, warnings=warnings or None)
+    return DocumentAnswer(read_part, printable(body[start:end]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,39 +351,39 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     return unreadable + mistakes + hidden
 
 
-def _several(app: App, vault: Vault, wanted: list[str]) -> DocumentAnswer:
+def _several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
     """Several notes, each below a line with its path, together as long as a page; the last one may be cut (TOOL-18).
     Raises: NoteNotFound, AmbiguousName where none is found."""
     read: list[ReadNote] = []
     texts: list[str] = []
     room = PAGE
-    left: dict[str, FileEntry] = {}
+    unread: dict[str, FileEntry] = {}
     missing: dict[str, str] = {}
-    for name in wanted:
+    for name in names:
         try:
-            left[name] = vault.find(name)
+            unread[name] = vault.find(name)
         except (NoteNotFound, AmbiguousName) as error:
             missing[name] = error.message
-            if len(missing) < len(set(wanted)):
+            if len(missing) < len(set(names)):
                 continue
             if len(missing) > 1:
                 raise type(error)(" ".join(fitting(missing.values(), least=1)), names=list(missing)) from error
             raise
-    while left and (room > 0 or current_call.get().wants_all):
-        entry = left.pop(next(iter(left)))
+    while unread and (room > 0 or current_call.get().wants_all):
+        entry = unread.pop(next(iter(unread)))
         content = vault.shown(entry)
         text = content.text
         body = text.body
         end = page_end(body, 0, len(body), room)
         room -= end
-        shown = printable(body[:end])
+        visible_text = printable(body[:end])
         following = end if end < len(body) else None
         warnings = _warnings(app, entry.path, text) or None
         facts = ReadNote(entry.path, entry.size, entry.modified, content.etag, next_offset=following, warnings=warnings)
         read.append(facts)
-        texts.append(f"==> {entry.path} <==\n{shown}" + ("" if shown.endswith("\n") else "\n"))
+        texts.append(f"==> {entry.path} <==\n{visible_text}" + ("" if visible_text.endswith("\n") else "\n"))
     not_found = dict(fitting(missing.items(), least=1)) or None
-    return DocumentAnswer(ReadNotes(read, list(left) or None, not_found), "\n".join(texts))
+    return DocumentAnswer(ReadNotes(read, list(unread) or None, not_found), "\n".join(texts))
 
 
 def _random(vault: Vault, folder: str) -> FileEntry:
@@ -387,16 +391,16 @@ def _random(vault: Vault, folder: str) -> FileEntry:
     inside = vault.folders.named(folder)
     prefix = name_key(inside) + "/" if inside else ""
     hidden = vault.hides()
-    found = [
+    notes = [
         entry
         for entry in vault.entries()
         if is_note(entry.path) and name_key(entry.path).startswith(prefix) and not hidden(entry.path)
     ]
-    if not found:
+    if not notes:
         raise NoteNotFound(f"There is no note{f' below {folder!r}' if inside else ''} to choose from.", folder=folder)
     import secrets  # no other read needs it
 
-    return secrets.choice(found)
+    return secrets.choice(notes)
 
 
 LINE_DIGITS = 10
@@ -448,11 +452,11 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
         texts = [(parsed, lambda span: span)]
         properties, aliases = parsed.properties, parsed.aliases
 
-    def take(what: str, found: Sequence[T]) -> list[T]:
-        first = fitting(first_of(found, MOST_AROUND if view == "context" else MOST_RESULTS)[0], least=1)
-        if len(first) < len(found):
+    def take(part: str, items: Sequence[T]) -> list[T]:
+        first = fitting(first_of(items, MOST_AROUND if view == "context" else MOST_RESULTS)[0], least=1)
+        if len(first) < len(items):
             warnings.append(
-                f"These are the first {len(first)} of {len(found)} {what}. Read the text, by lines, for the others."
+                f"These are the first {len(first)} of {len(items)} {part}. Read the text, by lines, for the others."
             )
         return first
 

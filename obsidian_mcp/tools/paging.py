@@ -48,15 +48,15 @@ def next_offset(offset: int, limit: int, total: int) -> int | None:
     return offset + limit if limit and offset + limit < total else None
 
 
-def page_of(found: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], int | None]:
+def page_of(items: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], int | None]:
     """Return one page of a list, and where the next one begins."""
-    return found[offset : offset + limit], next_offset(offset, limit, len(found))
+    return items[offset : offset + limit], next_offset(offset, limit, len(items))
 
 
-def first_of(found: Sequence[T], most: int) -> tuple[list[T], int | None]:
+def first_of(items: Sequence[T], limit: int) -> tuple[list[T], int | None]:
     """Return the first entries, and how many are left out."""
-    shown = list(found if current_call.get().wants_all else found[:most])
-    return shown, len(found) - len(shown) or None
+    first = list(items if current_call.get().wants_all else items[:limit])
+    return first, len(items) - len(first) or None
 
 
 def fitting(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[T]:
@@ -76,20 +76,20 @@ def page_end(text: str, start: int, end: int, room: int = PAGE) -> int:
     if end - start <= room or current_call.get().wants_all:
         return end
     for mark in ("\n\n", "\n"):
-        found = text.rfind(mark, start + room // 2, start + room)
-        if found >= 0:
-            return found + len(mark)
+        boundary = text.rfind(mark, start + room // 2, start + room)
+        if boundary >= 0:
+            return boundary + len(mark)
     return start + room
 
 
-def cut_diff(diffs: Iterable[str], most: int = DIFF_CHARACTERS) -> str:
+def cut_diff(diffs: Iterable[str], limit: int = DIFF_CHARACTERS) -> str:
     """Return differences one after the other, cut after so many characters."""
-    shown = ""
+    text = ""
     for diff in diffs:
-        shown += diff
-        if len(shown) > most and not current_call.get().wants_all:
-            return f"{shown[:most]}\n… (cut)\n"
-    return shown
+        text += diff
+        if len(text) > limit and not current_call.get().wants_all:
+            return f"{text[:limit]}\n… (cut)\n"
+    return text
 
 
 def shown_diff(diffs: Iterable[str]) -> str:
@@ -98,14 +98,14 @@ def shown_diff(diffs: Iterable[str]) -> str:
     all_found = filter(None, diffs)
     if current_call.get().wants_all:
         return cut_diff(all_found)
-    found = list(islice(all_found, FILES_SHOWN))
-    if len(found) < 2 or sum(map(len, found)) <= SAMPLED_CHARACTERS:
-        return cut_diff(found)
-    shown = kinds_of_changes(found)
-    left = len(shown) - KINDS_SHOWN
-    remarks = [f"… and {write_count(left, 'other kind')} of changes\n"] if left > 0 else []
+    compared = list(islice(all_found, FILES_SHOWN))
+    if len(compared) < 2 or sum(map(len, compared)) <= SAMPLED_CHARACTERS:
+        return cut_diff(compared)
+    kinds = kinds_of_changes(compared)
+    unshown_count = len(kinds) - KINDS_SHOWN
+    remarks = [f"… and {write_count(unshown_count, 'other kind')} of changes\n"] if unshown_count > 0 else []
     remarks += [f"… (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
-    return "".join(shown[:KINDS_SHOWN] + remarks)
+    return "".join(kinds[:KINDS_SHOWN] + remarks)
 
 
 def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
@@ -113,16 +113,16 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
     lines of how many files change so, the most frequent first; blank lines only where nothing else changes."""
     kinds: dict[tuple[str, str], list[tuple[str, str]]] = {}
     """The lines of each kind, with their files."""
-    shown = []
+    described = []
     for diff in filter(None, diffs):
         head, _, *lines = [line for line in f"{diff}\n".split("\n") if not line.startswith("\\ No newline")]
         if not head.startswith("--- a/"):  # a file that is moved or removed
-            shown.append(diff)
+            described.append(diff)
         for old, new in _changed_lines(lines):
             kind, sample = _kind(old, new)
             kinds.setdefault(kind, []).append((head.removeprefix("--- a/"), sample))
     blank = kinds.pop(("", ""), [])
-    if blank and not kinds and not shown:
+    if blank and not kinds and not described:
         return [f"{write_count(len(blank), 'blank line')} in {write_count(len({path for path, _ in blank}), 'file')}\n"]
     by_file: dict[str, list[str]] = {}
     """The lines of kinds that are in one file only."""
@@ -130,12 +130,12 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
         path, sample = alike[0]
         files = len({path for path, _ in alike})
         if files > 1:
-            shown.append(f"{len(alike)} lines in {files} files, as in {path}:\n{sample}")
+            described.append(f"{len(alike)} lines in {files} files, as in {path}:\n{sample}")
         else:
             by_file.setdefault(path, []).append((f"{len(alike)} lines as:\n" if len(alike) > 1 else "") + sample)
-    for path, (first, *others) in by_file.items():
-        shown += [f"{path}:\n{first}", *others]
-    return shown
+    for path, (first, *further_lines) in by_file.items():
+        described += [f"{path}:\n{first}", *further_lines]
+    return described
 
 
 def _changed_lines(diff: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -147,18 +147,18 @@ def _changed_lines(diff: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield from zip_longest(old, new, fillvalue="")
 
 
-def _count_shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _count_shared(words: Sequence[str], other_words: Sequence[str]) -> int:
     """Return how many words both begin with."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, other_words, strict=False)))
 
 
 def _kind(old: str, new: str) -> tuple[tuple[str, str], str]:
     """Return the words of two lines that differ, and both lines cut around these."""
-    words, others = (re.findall(r"\w+|\W", line) for line in (old, new))
-    start = _count_shared(words, others)
-    end = _count_shared(words[start:][::-1], others[start:][::-1])
+    words, new_words = (re.findall(r"\w+|\W", line) for line in (old, new))
+    start = _count_shared(words, new_words)
+    end = _count_shared(words[start:][::-1], new_words[start:][::-1])
     kind, lines = [], ""
-    for mark, line in (("-", words), ("+", others)):
+    for mark, line in (("-", words), ("+", new_words)):
         inner = "".join(line[start : len(line) - end])
         before, after = "".join(line[:start]), "".join(line[len(line) - end :])
         kind.append(inner)
@@ -199,21 +199,27 @@ def _shorten(line: str) -> str:
     return line if len(line) <= SHOWN_BYTES // 3 else f"{line[: SHOWN_BYTES // 3]}…\n"
 
 
-def change_made(change: Committed, given: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+def change_made(change: Committed, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the answer to a call says of its change (TOOL-31): its number, the lines that changed or, of several
     files, how many lines changed alike, and line ends that are not LF; no new text that the call itself brought, and no
     lines that the answer has as `old` and `new`."""
     from obsidian_mcp.core.vault.operation import Create, Write, difference, is_of_text  # with the first change
 
-    said = {str(value).strip() for value in given.values() if isinstance(value, str)}
-    texts = [one for one in change.operations if isinstance(one, Write | Create) and is_of_text(one)]
-    shown = [one for one in texts if isinstance(one, Write) or one.after.decode("utf-8", "replace").strip() not in said]
-    shown = [] if "old" in answer else shown
+    argument_texts = {str(value).strip() for value in arguments.values() if isinstance(value, str)}
+    texts = [
+        operation for operation in change.operations if isinstance(operation, Write | Create) and is_of_text(operation)
+    ]
+    new_texts = [
+        operation
+        for operation in texts
+        if isinstance(operation, Write) or operation.after.decode("utf-8", "replace").strip() not in argument_texts
+    ]
+    new_texts = [] if "old" in answer else new_texts
     data: dict[str, Any] = {"change": change.number}
-    sizes = accumulate(len(one.after) for one in shown)
+    sizes = accumulate(len(operation.after) for operation in new_texts)
     compared = sum(size <= COMPARED_BYTES for size in sizes) or 1
-    diffs = [difference(one, context=0) for one in shown[:compared]]
-    if len(shown) == 1:
+    diffs = [difference(operation, context=0) for operation in new_texts[:compared]]
+    if len(new_texts) == 1:
         _, _, lines = diffs[0].partition("\n+++ b/")  # the answer has the names of the file
         pieces = [_shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])]
     else:
@@ -222,13 +228,13 @@ def change_made(change: Committed, given: Mapping[str, Any], answer: Mapping[str
     fitting = sum(size <= SHOWN_BYTES for size in sizes)
     left_out = []
     if more := len(pieces) - fitting:
-        left_out.append(write_count(more, "line") if len(shown) == 1 else f"{write_count(more, 'kind')} of changes")
-    if unread := len(shown) - len(diffs):
+        left_out.append(write_count(more, "line") if len(new_texts) == 1 else f"{write_count(more, 'kind')} of changes")
+    if unread := len(new_texts) - len(diffs):
         left_out.append(write_count(unread, "file"))
     if left_out:
         data["diff_left_out"] = " and ".join(left_out)
     if fitting:
         data["diff"] = "".join(pieces[:fitting])
-    if any(b"\r\n" in one.after for one in texts):
+    if any(b"\r\n" in operation.after for operation in texts):
         data["line_ends"] = "CRLF"
     return data

@@ -68,7 +68,9 @@ def get_properties(
 
         values, inline = with_inline_fields(values, parsed)
     if property:
-        values = {key: found for key, found in values.items() if printable(key).lower() == property.lower()}
+        values = {
+            key: property_value for key, property_value in values.items() if printable(key).lower() == property.lower()
+        }
         inline = [key for key in inline or () if key in values]
     warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
     fitting = count_fitting(list(values.items()))
@@ -106,17 +108,19 @@ def set_properties(
     if etag:
         raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
     plan = partial(bulk.rewriting, opened, entries, change, "Setting properties")
-    made = bulk.make(opened, "set_properties", plan, dry_run=dry_run)
-    return changed_files(made.rewritten, dry_run=dry_run, warnings=warnings)
+    planned = bulk.make(opened, "set_properties", plan, dry_run=dry_run)
+    return changed_files(planned.rewritten, dry_run=dry_run, warnings=warnings)
 
 
 def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properties:
     if name:
-        found = vault.graph.with_property(name)
-        values = list(found.value[offset : offset + limit])
+        property_uses = vault.graph.with_property(name)
+        values = list(property_uses.value[offset : offset + limit])
         values = values[: count_fitting(values)]
-        following = next_offset(offset, len(values), len(found.value))
-        return Properties(values=values, total=len(found.value), next_offset=following, incomplete=found.notice)
+        following = next_offset(offset, len(values), len(property_uses.value))
+        return Properties(
+            values=values, total=len(property_uses.value), next_offset=following, incomplete=property_uses.notice
+        )
     used = vault.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
     uses, following = page_of(order, offset, limit)

@@ -52,27 +52,31 @@ def query(
     if note is not None and not query.strip() and language != "table":
         blocks = [
             {
-                "line": found.block.line,
-                "language": found.block.language,
-                **({"error": found.error} if found.answer is None else _render_answer(found.answer, page)),
+                "line": block_result.block.line,
+                "language": block_result.block.language,
+                **(
+                    {"error": block_result.error}
+                    if block_result.answer is None
+                    else _render_answer(block_result.answer, page)
+                ),
             }
-            for found in queries.run_blocks(opened, note, page, now, language)
+            for block_result in queries.run_blocks(opened, note, page, now, language)
         ]
         if blocks or language != "tasks":
             return {"path": note.path, "blocks": blocks}
     elif not query.strip() and language not in ("tasks", "table"):  # a query for tasks without a line finds them all
         raise InvalidArguments("Give query, or this: the note whose queries are to be run.", argument="query")
     path = note.path if note is not None else None
-    asked = queries.Query(query, page, now, language, view, path, section, table_number)
-    return _render_answer(queries.run_query(opened, asked), page)
+    request = queries.Query(query, page, now, language, view, path, section, table_number)
+    return _render_answer(queries.run_query(opened, request), page)
 
 
-def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
+def _render_answer(result: queries.Found, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
-    if isinstance(found, TaskPage):
-        data: dict[str, Any] = plain(found if current_call.get().wants_all else shorten_page(found, page.offset))
+    if isinstance(result, TaskPage):
+        data: dict[str, Any] = plain(result if current_call.get().wants_all else shorten_page(result, page.offset))
         return data
-    answer = found.value
+    answer = result.value
     data = answer.data()
     count = len(answer.rows)
     if not current_call.get().wants_all:
@@ -90,8 +94,8 @@ def _render_answer(found: queries.Found, page: Page) -> dict[str, Any]:
             data |= {"warnings": warnings[:WARNINGS], "warnings_total": len(warnings)}
     if (following := next_offset(page.offset, count, answer.total)) is not None:
         data["next_offset"] = following
-    if found.notice is not None:
-        data["incomplete"] = found.notice
+    if result.notice is not None:
+        data["incomplete"] = result.notice
     return data
 
 

@@ -51,19 +51,19 @@ def show_query(
         raise InvalidArguments("Give query.", argument="query")
     rows_of_page = SORTED_ROWS if current_call.get().wants_all else PAGE_ROWS
     page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
-    wanted = queries.Query(query, page, opened.calendar.now(), language, view)
-    found = queries.run_query(opened, wanted)
-    if isinstance(found, TaskPage):
+    request = queries.Query(query, page, opened.calendar.now(), language, view)
+    result = queries.run_query(opened, request)
+    if isinstance(result, TaskPage):
         columns = [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
-        rows, total, notice = _task_rows(found), found.total, found.incomplete
+        rows, total, notice = _task_rows(result), result.total, result.incomplete
         kind, given_groups = "list", []
     else:
-        answer, notice = found.value, found.notice
+        answer, notice = result.value, result.notice
         columns = [{"id": column.id, "label": column.name} for column in answer.columns]
         paths = answer.paths or [None] * len(answer.rows)
         rows = [_row(opened, columns, cells, path) for cells, path in zip(answer.rows, paths, strict=True)]
         total = answer.total
-        kind = "list" if answer.kind == "list" else queries.view_type(opened, wanted)
+        kind = "list" if answer.kind == "list" else queries.view_type(opened, request)
         given_groups = [(_label(_cell(opened, group.key)), group.count) for group in answer.groups or ()]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
@@ -76,7 +76,7 @@ def show_query(
         "rows": rows,
         "total": total,
         "offset": offset,
-        "tasks": isinstance(found, TaskPage),
+        "tasks": isinstance(result, TaskPage),
         "query": {"query": query, "language": language, "view": view, "sort": sort, "group": group},
     }
     if group:
@@ -88,7 +88,7 @@ def show_query(
     return data | ({"note": notice} if notice else {})
 
 
-def _task_rows(found: TaskPage) -> list[dict[str, Any]]:
+def _task_rows(page: TaskPage) -> list[dict[str, Any]]:
     return [
         {
             "path": task.path,
@@ -104,16 +104,16 @@ def _task_rows(found: TaskPage) -> list[dict[str, Any]]:
                 ["link", basename(VaultPath(task.path)), task.path],
             ],
         }
-        for task in found.tasks
+        for task in page.tasks
     ]
 
 
 def _row(vault: Vault, columns: list[dict[str, str]], cells: list[Any], path: str | None) -> dict[str, Any]:
-    shown = [_cell(vault, cell) for cell in cells]
+    cells_of_row = [_cell(vault, cell) for cell in cells]
     for number, column in enumerate(columns):
-        if path and column["id"] in ("file.name", "file.basename", "file.file") and shown[number]:
-            shown[number] = ["link", _label(shown[number]), path]
-    return {"cells": shown} | ({"path": path} if path else {})
+        if path and column["id"] in ("file.name", "file.basename", "file.file") and cells_of_row[number]:
+            cells_of_row[number] = ["link", _label(cells_of_row[number]), path]
+    return {"cells": cells_of_row} | ({"path": path} if path else {})
 
 
 def _cell(vault: Vault, value: Any) -> list[Any] | None:
@@ -155,7 +155,7 @@ def _label(cell: list[Any] | None) -> str:
 
 def _position(columns: list[dict[str, str]], column: str) -> int:
     """Raises: InvalidArguments for an unknown column."""
-    ids = [known["id"] for known in columns]
+    ids = [entry["id"] for entry in columns]
     if column not in ids:
         raise InvalidArguments(f"There is no column {column!r}; there are {', '.join(ids)}.", argument="sort")
     return ids.index(column)
@@ -194,18 +194,18 @@ def _sort_rows(
 
 def _groups(columns: list[dict[str, str]], rows: list[dict[str, Any]], group: str) -> list[dict[str, Any]]:
     position = _position(columns, group)
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
-        found.setdefault(_label(row["cells"][position]), []).append(number)
-    return [{"label": label, "rows": numbers} for label, numbers in found.items()]
+        groups.setdefault(_label(row["cells"][position]), []).append(number)
+    return [{"label": label, "rows": numbers} for label, numbers in groups.items()]
 
 
 def _groups_of_page(groups: list[tuple[str, int]], offset: int, count: int) -> list[dict[str, Any]]:
     """The groups that a query itself makes, as far as their rows are on a page."""
-    found, start = [], 0
+    page_groups, start = [], 0
     for label, size in groups:
         numbers = [row - offset for row in range(start, start + size) if offset <= row < offset + count]
         if numbers:
-            found.append({"label": label, "rows": numbers})
+            page_groups.append({"label": label, "rows": numbers})
         start += size
-    return found
+    return page_groups

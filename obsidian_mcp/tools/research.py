@@ -47,8 +47,8 @@ class Fetched:
 def search(app: App, query: Annotated[str, Argument(description="1 to 3 distinctive words", min_length=1)]) -> Results:
     """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with synonyms."""
     vault = app.vaults.get()
-    found = vault.search.find(Request(with_days(query, lambda: vault.calendar.today), limit=MOST_FOUND, snippets=0))
-    paths = [hit.path for hit in found.hits if extension(hit.path) in TEXT_EXTENSIONS]
+    hits = vault.search.find(Request(with_days(query, lambda: vault.calendar.today), limit=MOST_FOUND, snippets=0))
+    paths = [hit.path for hit in hits.hits if extension(hit.path) in TEXT_EXTENSIONS]
     return Results([FoundNote(path, basename(path), _url(app, vault, path)) for path in paths])
 
 
@@ -58,13 +58,13 @@ def fetch(app: App, id: Annotated[str, Argument(description="An id that search f
     vault = app.vaults.get()
     entry = vault.find(id)
     body = vault.shown(entry).text.body
-    shown = printable(body[:MOST_CHARACTERS])
+    text = printable(body[:MOST_CHARACTERS])
     metadata = {"modified": entry.modified}
     if len(body) > MOST_CHARACTERS:
         metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."
     if warnings := hidden_text_warnings(body, entry.path, app.hidden_text_reads.add):
         metadata["warnings"] = " ".join(warnings)
-    return Fetched(entry.path, basename(entry.path), shown, _url(app, vault, entry.path), metadata)
+    return Fetched(entry.path, basename(entry.path), text, _url(app, vault, entry.path), metadata)
 
 
 def _url(app: App, vault: Vault, path: VaultPath) -> str:

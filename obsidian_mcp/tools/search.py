@@ -78,18 +78,18 @@ def search(
     )
     by = grouping(group) if group.strip() else None
     named = None if everything or opened.app is None else app_answers.found(opened, request)
-    found = opened.search.find(request, named, by)
-    if not found.total and request.folder is not None:
+    hits = opened.search.find(request, named, by)
+    if not hits.total and request.folder is not None:
         opened.folders.existing(request.folder)
-    if (not found.total or found.widened) and _names_operator_or_property(query):
+    if (not hits.total or hits.widened) and _names_operator_or_property(query):
         from obsidian_mcp.core.operations.query_advice import advise  # needed where little is found
 
-        found.note = found.note or advise(opened, request.query) or None
-    if not found.total:
-        found.note = found.note or _explain_exclusion(opened, request.folder)
+        hits.note = hits.note or advise(opened, request.query) or None
+    if not hits.total:
+        hits.note = hits.note or _explain_exclusion(opened, request.folder)
     if remark:
-        found.note = " ".join(filter(None, (found.note, remark)))
-    return found
+        hits.note = " ".join(filter(None, (hits.note, remark)))
+    return hits
 
 
 def _explain_exclusion(vault: Vault, folder: str | None) -> str | None:

@@ -49,15 +49,15 @@ def tags(
     """List tags with counts, or the notes and cards that have a tag."""
     opened = app.vaults.get(vault)
     if tag:
-        found = opened.graph.tagged(tag)
-        page, following = page_of(found.value, offset, limit)
+        occurrences = opened.graph.tagged(tag)
+        page, following = page_of(occurrences.value, offset, limit)
         notes = []
         for file in page:
             names = list(dict.fromkeys(f"#{fact.tag.removeprefix('#')}" for fact in file.tags))
             numbers = sorted({fact.line + 1 for fact in file.tags if fact.line is not None})
             lines, more_lines = first_of(numbers, LINES_SHOWN)
             notes.append(TaggedNote(file.path, names, lines or None, more_lines))
-        return Tags(len(found.value), notes=notes, next_offset=following, incomplete=found.notice)
+        return Tags(len(occurrences.value), notes=notes, next_offset=following, incomplete=occurrences.notice)
     used = opened.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
     uses, following = page_of(order, offset, limit)

@@ -73,10 +73,10 @@ def list_tasks(
         text=text,
         blocked=blocked,
     )
-    found = tasks.find_tasks(opened, request, query, Page(limit, offset))
-    if below and not found.total:
+    page = tasks.find_tasks(opened, request, query, Page(limit, offset))
+    if below and not page.total:
         opened.folders.existing(below)
-    return found if current_call.get().wants_all else shorten_page(found, offset)
+    return page if current_call.get().wants_all else shorten_page(page, offset)
 
 
 @tool(title="Update task", writes=True, destructive=True)

@@ -46,13 +46,15 @@ def list_templates(
     from obsidian_mcp.core.operations.periodic_notes import Templates
 
     opened = app.vaults.get(vault)
-    known = Templates(opened)
+    templates = Templates(opened)
     if not template:
-        return TemplateList(known.folders, *first_of([str(entry.path) for entry in known.listed()], MOST_RESULTS))
-    found = known.find(template)
-    text = opened.read_text(found).text.body
-    hidden = hidden_text_warnings(text, found.path, app.hidden_text_reads.add)
-    return DocumentAnswer(TemplateText(found.path, hidden or None), text)
+        return TemplateList(
+            templates.folders, *first_of([str(entry.path) for entry in templates.listed()], MOST_RESULTS)
+        )
+    template_entry = templates.find(template)
+    text = opened.read_text(template_entry).text.body
+    hidden = hidden_text_warnings(text, template_entry.path, app.hidden_text_reads.add)
+    return DocumentAnswer(TemplateText(template_entry.path, hidden or None), text)
 
 
 @tool(title="Insert template", writes=True, destructive=True)
@@ -70,13 +72,13 @@ def insert_template(
     from obsidian_mcp.core.operations import periodic_notes
 
     opened = app.vaults.get(vault)
-    known = periodic_notes.Templates(opened)
-    found = known.find(template)
+    templates = periodic_notes.Templates(opened)
+    template_entry = templates.find(template)
     with opened.changing():
         entry = opened.find(name)
-        filled = known.fill(found, entry.path, entry)
+        filled = templates.fill(template_entry, entry.path, entry)
         edited = opened.edit(
             "insert_template", entry, lambda body: periodic_notes.insert_template(body, filled.text, position, section)
         )
     changed = edited.before.etag != edited.after.etag
-    return InsertedTemplate(entry.path, found.path, changed, edited.after.etag, [*filled.warnings] or None)
+    return InsertedTemplate(entry.path, template_entry.path, changed, edited.after.etag, [*filled.warnings] or None)

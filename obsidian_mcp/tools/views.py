@@ -37,9 +37,9 @@ def show_graph(
     """Opens a graph of the links around a note for the user."""
     opened = app.vaults.get(vault)
     entry = opened.find(note)
-    most = MOST_NODES
+    node_limit = MOST_NODES
     while True:
-        answer = opened.graph.around(entry.path, depth, most)
+        answer = opened.graph.around(entry.path, depth, node_limit)
         near = answer.value
         data: dict[str, Any] = {
             "view": "graph",
@@ -52,9 +52,9 @@ def show_graph(
         }
         if answer.notice:
             data["note"] = answer.notice
-        if len(json_codec.encode(data, asdict)) <= VIEW_BYTES or most <= 1 or current_call.get().wants_all:
+        if len(json_codec.encode(data, asdict)) <= VIEW_BYTES or node_limit <= 1 or current_call.get().wants_all:
             return data
-        most = min(most, len(near.nodes)) * 9 // 10
+        node_limit = min(node_limit, len(near.nodes)) * 9 // 10
 
 
 # --- note
@@ -80,7 +80,8 @@ def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[
         "etag": opened.read_text(entry).etag,
         "properties": fitting([[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES),
         "outline": fitting(
-            [[found.level, found.text[:HEADING_CHARACTERS], found.line + 1] for found in note.outline], OUTLINE_BYTES
+            [[outlined.level, outlined.text[:HEADING_CHARACTERS], outlined.line + 1] for outlined in note.outline],
+            OUTLINE_BYTES,
         ),
         "excerpt": printable(note.body[start : start + EXCERPT_CHARACTERS]),
         "length": len(note.body) - start,
@@ -104,8 +105,8 @@ def note_page(app: App, path: Name, offset: Offset = 0, vault: VaultName = "") -
             continue
         target = str(reference.target) if reference.target is not None else None
         kind = media.kind_of(target) if target is not None else "missing"
-        shown = {"path": target or link.path, "kind": kind, "exists": target is not None, "subpath": link.subpath}
-        links[link.original] = shown
+        facts = {"path": target or link.path, "kind": kind, "exists": target is not None, "subpath": link.subpath}
+        links[link.original] = facts
         if target is not None and link.kind == "embed" and kind == "image" and not target.lower().endswith(".svg"):
             images.append({"raw": link.original, "path": target, "alt": link.display or basename(VaultPath(target))})
     page = {"path": entry.path, "markdown": printable(body[start:end]), "links": links, "images": images}
