@@ -55,17 +55,17 @@ def read_canvas(
     read = canvas.read_canvas(content.text.body)
     if read.error:
         raise CanvasUnreadable(read.error, line=read.line)
-    found = outline_canvas(content.text.body)
-    groups = sum(card.kind == "group" for card in found.cards)
-    text = printable(_render_outline(found))
-    cards, following = len(found.cards) - groups, next_offset(offset, PAGE, len(text))
-    facts = ReadCanvas(content.entry.path, content.etag, cards, groups, len(found.edges), following)
+    outlined = outline_canvas(content.text.body)
+    groups = sum(card.kind == "group" for card in outlined.cards)
+    text = printable(_render_outline(outlined))
+    cards, following = len(outlined.cards) - groups, next_offset(offset, PAGE, len(text))
+    facts = ReadCanvas(content.entry.path, content.etag, cards, groups, len(outlined.edges), following)
     return DocumentAnswer(facts, text[offset : offset + PAGE])
 
 
-def _render_outline(found: CanvasOutline) -> str:
+def _render_outline(outlined: CanvasOutline) -> str:
     lines = []
-    for card in found.cards:
+    for card in outlined.cards:
         checkpoint()
         where = f"{card.rect.x:g},{card.rect.y:g} {card.rect.width:g}x{card.rect.height:g}"
         color = f" color {card.color}" if card.color else ""
@@ -75,19 +75,19 @@ def _render_outline(found: CanvasOutline) -> str:
         if len(shows) > CARD_CHARACTERS:
             shows = f"{shows[:CARD_CHARACTERS]}… ({len(shows) - CARD_CHARACTERS:,} more characters)"
         lines.append(f"{head}: {shows}".rstrip(": ").replace("\n", f"\n{indent}    "))
-    if found.edges:
-        known = {card.id: card for card in found.cards}
+    if outlined.edges:
+        cards_by_id = {card.id: card for card in outlined.cards}
         lines += ["", "Edges:"]
         lines += [
-            f"- [{edge.id}] {_end(known, edge.start)} {edge.arrow} {_end(known, edge.end)}"
+            f"- [{edge.id}] {_end(cards_by_id, edge.start)} {edge.arrow} {_end(cards_by_id, edge.end)}"
             + (f": {edge.label}" if edge.label else "")
-            for edge in found.edges
+            for edge in outlined.edges
         ]
     return "\n".join(lines) + "\n" if lines else "The canvas is empty.\n"
 
 
-def _end(known: Mapping[str, OutlinedCard], id_: str) -> str:
-    card = known.get(id_)
+def _end(cards_by_id: Mapping[str, OutlinedCard], id_: str) -> str:
+    card = cards_by_id.get(id_)
     return f"[{id_}] (missing)" if card is None else f"[{id_}] {cut_title(card)}".rstrip()
 
 
@@ -124,7 +124,7 @@ def edit_canvas(
     """Add, change, move, connect and remove cards of a canvas."""
     opened = app.vaults.get(vault)
     with opened.changing():
-        wanted = [_operation(opened, number, given) for number, given in enumerate(operations, 1)]
+        read_operations = [_operation(opened, number, raw) for number, raw in enumerate(operations, 1)]
         before = None
         try:
             before = opened.read_text(opened.find(_with_extension(name)))
@@ -135,29 +135,29 @@ def edit_canvas(
             (path, disk), text = opened.catalog.new_path(_with_extension(name)), Text("")
         if before is not None and etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
-        made = _apply(opened, text.body, wanted)
-        data = Text(made.body, text.bom).encode()
+        edited = _apply(opened, text.body, read_operations)
+        data = Text(edited.body, text.bom).encode()
         changed = before is None or data != before.data
         if changed:
             operation = Create(disk, data) if before is None else Write(disk, before.data, data)
             (opened.check if dry_run else opened.commit)("edit_canvas", [operation])
-    shown = shown_diff([diff(path, text.body, made.body)]) if dry_run else None
-    kept = "" if before is None else before.etag
-    etag = kept if dry_run else etag_of(data)
-    return CanvasChange(path, changed, etag, list(made.ids), created=before is None or None, diff=shown)
+    difference = shown_diff([diff(path, text.body, edited.body)]) if dry_run else None
+    etag_before = "" if before is None else before.etag
+    etag = etag_before if dry_run else etag_of(data)
+    return CanvasChange(path, changed, etag, list(edited.ids), created=before is None or None, diff=difference)
 
 
-def _apply(vault: Vault, body: str, wanted: list[canvas_edits.CanvasOperation]) -> canvas_edits.EditedCanvas:
+def _apply(vault: Vault, body: str, requested: list[canvas_edits.CanvasOperation]) -> canvas_edits.EditedCanvas:
     """Return the canvas after all operations; a new heading or block must be in its card's note (CANVAS-6). Raises:
     SectionNotFound, and what `canvas_edits.edit` raises."""
-    made = canvas_edits.edit(body, wanted, partial(secrets.token_hex, 8))
-    operations = zip(wanted, made.ids, strict=True)
+    edited = canvas_edits.edit(body, requested, partial(secrets.token_hex, 8))
+    operations = zip(requested, edited.ids, strict=True)
     pointed = {id_ for op, id_ in operations if isinstance(op, AddCard | EditCard) and op.content.get("subpath")}
-    for card in canvas.read_canvas(made.body).cards if pointed else ():
+    for card in canvas.read_canvas(edited.body).cards if pointed else ():
         entry = vault.at(VaultPath(card.file.value)) if card.file and card.subpath and card.id in pointed else None
         if entry is not None and card.subpath is not None and is_note(entry.path):
             sections.find(parse(vault.read_text(entry).text.body), card.subpath.value, by_link=True)
-    return made
+    return edited
 
 
 def _with_extension(name: str) -> str:
@@ -197,9 +197,9 @@ _READERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 class _Given:
     """One operation as it came. Every method raises InvalidArguments that says which operation is wrong, and how."""
 
-    def __init__(self, number: int, given: Mapping[str, Any]) -> None:
+    def __init__(self, number: int, members: Mapping[str, Any]) -> None:
         self.number = number
-        self.values = {key: value for key, value in given.items() if value is not None}
+        self.values = {key: value for key, value in members.items() if value is not None}
         self.op = self.choice("op", tuple(_KEYS))
         for key, value in self.values.items():
             if key != "op" and key not in _KEYS[self.op]:
@@ -235,32 +235,32 @@ class _Given:
 
 
 def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edits.CanvasOperation:
-    given = _Given(number, raw)
-    values = given.values
-    size = (given.number_of("width"), given.number_of("height"))
-    match given.op:
+    members = _Given(number, raw)
+    values = members.values
+    size = (members.number_of("width"), members.number_of("height"))
+    match members.op:
         case "add":
-            kind = given.choice("type", get_args(canvas_edits.CardKind))
-            content, around = _content(vault, given), tuple(values.get("cards", ()))
-            return AddCard(kind, content, given.place(), *size, color=values.get("color", ""), around=around)
+            kind = members.choice("type", get_args(canvas_edits.CardKind))
+            content, around = _content(vault, members), tuple(values.get("cards", ()))
+            return AddCard(kind, content, members.place(), *size, color=values.get("color", ""), around=around)
         case "edit":
-            return EditCard(given.require("card"), _content(vault, given), *size, color=values.get("color"))
+            return EditCard(members.require("card"), _content(vault, members), *size, color=values.get("color"))
         case "move":
             if not {"x", "y", "beside", "group"} & values.keys():
-                raise given.wrong("move needs a place: x and y, beside, or group", "x")
-            return MoveCard(given.require("card"), given.place())
+                raise members.wrong("move needs a place: x and y, beside, or group", "x")
+            return MoveCard(members.require("card"), members.place())
         case "remove":
-            return RemoveCard(given.require("card"), contents=values.get("contents", False))
+            return RemoveCard(members.require("card"), contents=values.get("contents", False))
         case "disconnect":
-            return Disconnect(given.require("from"), given.require("to"))
+            return Disconnect(members.require("from"), members.require("to"))
     sides = get_args(EdgeSide)
-    start, end = (given.choice(key, sides) if key in values else None for key in ("from_side", "to_side"))
-    return Connect(given.require("from"), given.require("to"), start, end, values.get("label"), values.get("color"))
+    start, end = (members.choice(key, sides) if key in values else None for key in ("from_side", "to_side"))
+    return Connect(members.require("from"), members.require("to"), start, end, values.get("label"), values.get("color"))
 
 
-def _content(vault: Vault, given: _Given) -> dict[str, str]:
+def _content(vault: Vault, members: _Given) -> dict[str, str]:
     """What a card shows; a file by its whole path. Raises: NoteNotFound."""
-    content = {key: str(given.values[key]) for key in _CONTENT if key in given.values}
+    content = {key: str(members.values[key]) for key in _CONTENT if key in members.values}
     if content.get("subpath"):
         content["subpath"] = "#" + content["subpath"].removeprefix("#")
     if content.get("file"):

@@ -53,9 +53,9 @@ def replace(
 
         def find_edits(body: str) -> list[Edit]:
             nonlocal is_found
-            found = _find_edits(pattern, template, body, by_character=by_character)
-            is_found = is_found or bool(found)
-            return found
+            note_edits = _find_edits(pattern, template, body, by_character=by_character)
+            is_found = is_found or bool(note_edits)
+            return note_edits
 
         plan = partial(
             bulk.rewriting,
@@ -65,7 +65,7 @@ def replace(
             "Replacing",
             in_canvas=lambda body: edits.apply(body, canvas.text_edits(body, find_edits)),
         )
-        made = bulk.make(opened, "replace", plan, dry_run=dry_run)
+        planned = bulk.make(opened, "replace", plan, dry_run=dry_run)
     except ExpressionError as error:
         raise InvalidArguments(str(error), argument="find") from error
     if not is_found and regex and _LITERAL.fullmatch(find):
@@ -74,8 +74,8 @@ def replace(
             "behind it; ignore_case ignores upper and lower case. To find a slash, write \\/.",
             argument="find",
         )
-    nothing = [] if made.rewritten else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
-    return changed_files(made.rewritten, dry_run=dry_run, warnings=[*selection.warnings, *nothing])
+    nothing = [] if planned.rewritten else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
+    return changed_files(planned.rewritten, dry_run=dry_run, warnings=[*selection.warnings, *nothing])
 
 
 def _explain_nothing(files: int, *, regex: bool, is_found: bool) -> str:
@@ -96,20 +96,20 @@ def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character:
     text."""
     ends = [] if by_character else [at.start() - number for number, at in enumerate(re.finditer("\r\n", body))]
     has_groups = "$" in template.replace("$$", "")  # which would bring characters in the place of bytes
-    seen = body if has_groups else edits.make_searchable(body, pattern.source)
-    text = seen.replace("\r\n", "\n") if ends else seen  # `\n`, `^` and `$` mean the ends of lines
+    searched = body if has_groups else edits.make_searchable(body, pattern.source)
+    text = searched.replace("\r\n", "\n") if ends else searched  # `\n`, `^` and `$` mean the ends of lines
 
     def to_stored(offset: int) -> int:
         return offset + bisect_left(ends, offset)
 
     adapted = edits.make_line_end_adapter(body)
-    found: list[Edit] = []
+    found_edits: list[Edit] = []
     size = len(body)
     for span, new in pattern.replacements(text, template, Budget(row_units=3 * MAX_FILE_BYTES)):
         place, content = Span(to_stored(span.start), to_stored(span.end)), adapted(new)
-        found.append(Edit(place, content if seen is body else edits.keep_bytes(place.slice(body), content)))
+        found_edits.append(Edit(place, content if searched is body else edits.keep_bytes(place.slice(body), content)))
         size += len(content) - (place.end - place.start)
         check_size(size)
-        if len(found) > MOST_MATCHES:
+        if len(found_edits) > MOST_MATCHES:
             raise InvalidArguments(f"find is more than {MOST_MATCHES:,} times in one note.", argument="find")
-    return found
+    return found_edits
