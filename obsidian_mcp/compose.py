@@ -15,6 +15,7 @@ from .vaults import FolderVaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
     from typing import Final
 
     from starlette.applications import Starlette
@@ -43,7 +44,7 @@ def build(config: Config, *, serving: bool = False) -> App:
         vaults=_vaults(config, principal, serving=serving),
         config=config,
         media=cache(_load_media),
-        read_outside=partial(_read_outside, config),
+        read_outside=partial(_read_outside, config, principal),
     )
 
 
@@ -60,10 +61,19 @@ def _load_media() -> Media:
     return MediaProcess()
 
 
-def _read_outside(config: Config, path: str, most: int) -> bytes:
-    from obsidian_mcp.adapters.outside import read_allowed
+def _read_outside(config: Config, principal: Principal | None, path: str, most: int) -> bytes:
+    from obsidian_mcp.adapters.app_access import registered_vaults
+    from obsidian_mcp.adapters.outside import OutsideFiles
 
-    return read_allowed(config.import_folders, path, most)
+    from .policies import policy_of
+    from .vault_builder import vault_folders
+
+    def shown_in() -> dict[Path, Callable[[str], bool]]:
+        folders = {*vault_folders(config).values(), *registered_vaults(config.app_folders)}
+        return {folder: policy_of(config, folder, principal).visible for folder in folders}
+
+    own = (config.state, config.cache, config.policy_file)
+    return OutsideFiles(config.import_folders, shown_in, own).read(path, most)
 
 
 def _allow_open_files() -> None:
@@ -86,7 +96,7 @@ def app_for(app: App, principal: Principal) -> App:
         return app.replace(
             config=config,
             vaults=_vaults(config, principal, serving=True),
-            read_outside=partial(_read_outside, config),
+            read_outside=partial(_read_outside, config, principal),
             hidden_text_reads=HiddenTextReads(),
         )
     return app.replace(config=config, hidden_text_reads=HiddenTextReads())

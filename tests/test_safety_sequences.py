@@ -10,7 +10,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from obsidian_mcp.adapters import media
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.adapters.outside import read_allowed
+from obsidian_mcp.adapters.outside import OutsideFiles
 from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
@@ -76,7 +75,7 @@ class Notes:
     def __init__(self, root: Path, vault: Vault) -> None:
         self.root, self.vault = root, vault
         settings = config.Config((str(root),), environ={"HOME": str(root.parent)})
-        self.app = App(Only(vault), settings, lambda: media, partial(read_allowed, ()))  # type: ignore[arg-type]
+        self.app = App(Only(vault), settings, lambda: media, OutsideFiles(()).read)  # type: ignore[arg-type]
         self.past: list[tuple[dict[str, bytes | None], int | None]] = []
         """What the vault held before a change, and the number of the change, None for one of the other program."""
 

@@ -33,6 +33,7 @@ MOST_ADDED = 32 * 2**20
 PAGES_NAMED = 10
 """Pages without text among others that have some."""
 COPIES = 1_000
+FOLDER_OF_ATTACHMENTS = "the folder of attachments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +267,10 @@ def _target(vault: Vault, name: str, note: str) -> VaultPath:
         folder = vault.settings.attachment_folder.strip()
         if folder == "." or folder.startswith("./"):
             folder = f"{parent(note)}/{folder.removeprefix('.').strip('/')}"
-        folder = vault.folders.configured(folder, "the folder of attachments")
-        path = vault.catalog.parse(f"{folder.strip('/')}/{path}") if folder.strip("/") else path
+        folder = vault.folders.configured(folder, FOLDER_OF_ATTACHMENTS)
+        if folder.strip("/"):
+            path = vault.catalog.parse(f"{folder.strip('/')}/{path}")
+            vault.folders.check_new(path, FOLDER_OF_ATTACHMENTS)
     check_creatable(path, vault.catalog.folders.longest(path))
     return path
 
@@ -278,7 +281,7 @@ def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, Fil
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
         disk = vault.catalog.spelled(candidate)[1]
-        vault.check_target(disk, is_folder=False)
+        vault.check_target(disk)
         entry = vault.at(candidate)
         if entry is not None and entry.size == len(content) and vault.read(entry).data == content:
             return entry.path, entry

@@ -25,6 +25,7 @@ from obsidian_mcp.core.text.text import (
     write_count,
 )
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, VaultPath, extension, is_note, name_key
+from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
 
@@ -131,6 +132,7 @@ def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
         return path, disk, []
     if folder := vault.folders.for_notes(settings):
         path, disk = vault.catalog.new_path(f"{folder}/{path}")
+        vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
     return path, disk, [*settings.warnings]
 
 

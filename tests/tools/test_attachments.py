@@ -10,7 +10,6 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import psutil
 import pytest
 
 from obsidian_mcp.adapters import media_process
-from obsidian_mcp.adapters.outside import read_allowed
+from obsidian_mcp.adapters.outside import OutsideFiles
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.text.call import Deadline, call_with
@@ -360,7 +359,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
         outside[-1].symlink_to(other / "photo.png")
     with pytest.raises(PermissionDenied, match="OBSIDIAN_MCP_IMPORT"):
         add(app, name="a.png", source=str(allowed / "photo.png"))
-    open_app = app.replace(read_outside=partial(read_allowed, [allowed]))
+    open_app = app.replace(read_outside=OutsideFiles([allowed]).read)
 
     assert add(open_app, name="a.png", source=str(allowed / "photo.png"))["path"] == "a.png"
     for source in outside:
@@ -369,7 +368,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
     with pytest.raises(NoteNotFound):
         add(open_app, name="b.png", source=str(allowed / "none.png"))
     with pytest.raises(StorageFailed):
-        read_allowed([allowed], str(allowed / "photo.png"), 10)
+        OutsideFiles([allowed]).read(str(allowed / "photo.png"), 10)
 
 
 # --- on the wire

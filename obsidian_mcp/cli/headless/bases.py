@@ -9,6 +9,7 @@ from obsidian_mcp.core.bases.base_reader import read_base
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.note.query_blocks import BASE_EXTENSION
 from obsidian_mcp.core.text.vault_path import extension
+from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
 
 from .call import DropInCall, as_json, in_order
 from .words import DropInRefused
@@ -69,7 +70,10 @@ def base_create(call: DropInCall) -> str:
     item = describe_new_item(base, _view(base, call))
     name = call.text("name") or "Untitled"
     check_name(name)
-    path = parsed_path(f"{f'{item.folder}/' if item.folder else new_notes_folder(call)}{name.removesuffix('.md')}.md")
+    folder = f"{item.folder}/" if item.folder else new_notes_folder(call)
+    path = parsed_path(f"{folder}{name.removesuffix('.md')}.md")
+    if not item.folder:
+        call.vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
     content = call.words.content
     for key, value in item.properties.items():
         content = set_property(content, key, value)

@@ -18,6 +18,7 @@ from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwrite_text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
 from obsidian_mcp.core.vault.operation import Operation, Write, removal
+from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.errors import NoteExists, PermissionDenied
 
 from .call import DropInCall
@@ -38,6 +39,8 @@ def add(call: DropInCall) -> str:
 
 def create(call: DropInCall) -> str:
     path = parsed_path(_new_path(call))
+    if not call.text("path"):
+        call.vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
     numbered = os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
     return make_file(call, path, _content(call, path), overwrite=call.has("overwrite"), numbered=numbered)
 

@@ -20,6 +20,7 @@ from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, file_name_of, is_note, link_warning, parent
 from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten, rewritten
 from obsidian_mcp.core.vault.operation import Create, removal
+from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 
@@ -288,10 +289,10 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
         name = file_name_of(heading_for_link(heading))
         if not name:
             raise InvalidArguments("A part without a heading needs into: the name of the note.", argument="into")
-    if "/" not in name:
-        folder = vault.folders.for_notes(vault.settings, parent(source.path))
-        name = f"{folder}/{name}".strip("/")
-    path, disk = vault.catalog.new_path(name)
+    folder = "" if "/" in name else vault.folders.for_notes(vault.settings, parent(source.path))
+    path, disk = vault.catalog.new_path(f"{folder}/{name}" if folder else name)
+    if folder:
+        vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
     entry_there = vault.at(path) or vault.look_for(disk)
     if entry_there is not None:
         raise NoteExists(

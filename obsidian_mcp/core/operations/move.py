@@ -40,9 +40,10 @@ def relocate(
         disks = {entry.path: entry.disk for entry in vault.entries()}
         files = rewrite.folder_moves(disks, source, target)
         _check_apart(files)
+        vault.check_target(target_disk, files.values() or [VaultPath(f"{target}/")])
     else:
         files = {source: target}
-    vault.check_target(target_disk, is_folder=is_folder)
+        vault.check_target(target_disk)
     other = vault.at(target)
     occupied = (other is not None and other.path != source) or (
         vault.files.exists(target_disk) and name_key(source) != name_key(target)
@@ -96,7 +97,7 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
         target, disk = _placed(vault, VaultPath(f"{folder}/{name}" if folder else name), entry.path)
         if target == entry.path:
             continue
-        vault.check_target(disk, is_folder=False)
+        vault.check_target(disk)
         if vault.at(target) is not None or vault.files.exists(disk) or target in taken:
             raise NoteExists(
                 f"{str(entry.path)!r} cannot go to {str(target)!r}: something of that name is there. Nothing moved.",

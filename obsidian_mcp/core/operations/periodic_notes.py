@@ -37,6 +37,7 @@ from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, TemplateFail
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
 
+FOLDER_OF_UNIQUE_NOTES = "the folder of unique notes"
 SHOWN = 10
 """Templates that an error names."""
 
@@ -65,7 +66,14 @@ class Templates:
         templater = self._settings.templater
         named = [self._settings.templates.folder, templater.folder if templater else ""]
         folders = dict.fromkeys(folder.strip("/ ") for folder in named if folder.strip("/ "))
-        return [folder for folder in folders if not self._vault.policy.conceals(normal_form(folder) + "/")]
+        return [folder for folder in folders if self._is_shown(folder)]
+
+    def _is_shown(self, folder: str) -> bool:
+        """Whether an answer may name a folder of the settings (POL-18)."""
+        if not self._vault.policy.restricts_reading:
+            return True
+        _, disk = self._vault.folders.spelled(VaultPath(normal_form(folder)))
+        return self._vault.folders.below(disk) is not None
 
     def listed(self) -> list[FileEntry]:
         """Return the notes below the folders of templates, by path; none where no folder is set."""
@@ -245,13 +253,15 @@ class PeriodicNotes:
     def unique(self, name: str, template: str = "") -> tuple[str, str]:
         """Return the path of a new note named by the minute, and its template (PERIODIC-19). Raises: NoteExists."""
         settings = self._names.settings
-        self._vault.folders.configured(settings.unique.folder, "the folder of unique notes")
+        self._vault.folders.configured(settings.unique.folder, FOLDER_OF_UNIQUE_NOTES)
         now = self._vault.calendar.now()
 
         def is_taken(path: str) -> bool:
             return self._vault.at(parse(path)) is not None
 
         path = notes.unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
+        if path is not None and settings.unique.folder.strip("/ "):
+            self._vault.folders.check_new(parse(path), FOLDER_OF_UNIQUE_NOTES)
         if path is None:
             raise NoteExists(f"The names of the next {notes.TRIES} minutes are taken. Give a name of your own.")
         if not template and (named := settings.unique.template):

@@ -227,7 +227,7 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
 def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:
     """Check that a file that is to be removed was not moved instead: it would stay, and the undo be called done.
 
-    Raises: UndoConflict with its place.
+    Raises: UndoConflict with its place, but not with one that the policy hides (POL-01).
     """
     if vault.files.exists(disk):
         return
@@ -238,6 +238,8 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
         paths = vault.catalog.named(normal_form(disk.rpartition("/")[2]))
         namesakes = (entry.disk for path in paths if (entry := vault.catalog.get(path)) is not None)
         place = next((namesake for namesake in namesakes if _holds(vault, namesake, step.after)), "")
+    if place and not vault.policy.visible(normal_form(place)):
+        raise _conflict(disk, step, None)
     if place:
         raise UndoConflict(
             f"{normal_form(disk)!r} has been moved since, to {normal_form(place)!r}, so nothing was undone. Move it "

@@ -28,6 +28,7 @@ SCAN_SECONDS = 0.5
 SCAN_SHARE = 9
 """The pause after a scan is at least nine times as long as the scan took."""
 LONGEST_SCAN_PAUSE_SECONDS = 60.0
+FOLDER_OF_NEW_NOTES = "the folder of new notes"
 
 
 class Dirty(Protocol):
@@ -395,11 +396,16 @@ class Folders:
             raise self._policy.refused_setting(what)
         return folder
 
+    def check_new(self, path: VaultPath, what: str) -> None:
+        """Check a new file in a folder that the vault's settings name. Raises: PermissionDenied, as `configured`."""
+        if not self._policy.visible(path):
+            raise self._policy.refused_setting(what)
+
     def for_notes(self, settings: AppSettings, current: str = "") -> str:
         """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's.
         Raises: PermissionDenied."""
         known = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
-        return self.configured(known.get(settings.new_file_location, ""), "the folder of new notes")
+        return self.configured(known.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES)
 
     def _is_visible(self, disk: str) -> bool:
         """Whether a folder holds a visible file, or is empty and matches no pattern."""

@@ -335,11 +335,15 @@ class Vault:
             path = self.catalog.at(VaultPath(normal_form(disk)))
             return None if path is None else self.catalog.entry(path)
 
-    def check_target(self, disk: str, *, is_folder: bool) -> None:
-        """Refuse a hidden target before an error can reveal its files. Raises: PermissionDenied."""
+    def check_target(self, disk: str, files: Iterable[VaultPath] = ()) -> None:
+        """Refuse a target that may not be seen before an answer can tell whether it is there (POL-01): a file, or a
+        folder with the `files` that go into it. Raises: PermissionDenied."""
         path = normal_form(disk)
-        if self.policy.conceals(path + "/" if is_folder else path):
+        if files and self.policy.conceals(f"{path}/"):
             raise self.policy.refused(path)
+        for file in files or (path,):
+            if not self.policy.visible(file):
+                raise self.policy.refused(file)
 
     @property
     def settings(self) -> AppSettings:
