@@ -42,7 +42,7 @@ class Bookmark(NamedTuple):
 
 def read(body: str | None) -> list[Bookmark]:
     """Return the bookmarks in order, those of a group in its place. Raises: InvalidArguments for a broken file."""
-    return [found for found, _, _ in _walk(_items(_root(body)))]
+    return [bookmark for bookmark, _, _ in _walk(_items(_root(body)))]
 
 
 def body_of(data: bytes | None) -> str | None:
@@ -53,15 +53,17 @@ def body_of(data: bytes | None) -> str | None:
 def visible(data: bytes | None, policy: Policy) -> list[Bookmark]:
     """Return the bookmarks in the file without those of hidden files and folders (POL-01); where the policy hides that
     file, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
-    shown = [found for found in read(body_of(data)) if _is_visible(found, policy)]
-    return shown if policy.visible(PATH) else [found._replace(group="") for found in shown]
+    visible_bookmarks = [bookmark for bookmark in read(body_of(data)) if _is_visible(bookmark, policy)]
+    return (
+        visible_bookmarks if policy.visible(PATH) else [bookmark._replace(group="") for bookmark in visible_bookmarks]
+    )
 
 
 def bookmarked_files(files: Files) -> frozenset[str]:
     """Return the paths of the files among a vault's bookmarks; none where the file of the bookmarks is broken."""
     with suppress(InvalidArguments):
-        known = _walk(_items(_root(body_of(files.config(BOOKMARKS_FILE)))))
-        return frozenset(_text(node, "path") for found, node, _ in known if found.kind == "file")
+        walked = _walk(_items(_root(body_of(files.config(BOOKMARKS_FILE)))))
+        return frozenset(_text(node, "path") for bookmark, node, _ in walked if bookmark.kind == "file")
     return frozenset()
 
 
@@ -76,8 +78,8 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
     target gets the title instead. Raises: InvalidArguments."""
     root = _root(body)
     items = _items(root)
-    for found, node, _ in _walk(items):
-        if (found.kind, found.target) == (bookmark.kind, bookmark.target):
+    for existing, node, _ in _walk(items):
+        if (existing.kind, existing.target) == (bookmark.kind, bookmark.target):
             return _retitled(body or "", node, bookmark.title)
     kind = bookmark.kind
     path, mark, subpath = bookmark.target.partition("#") if kind == "file" else (bookmark.target, "", "")
@@ -100,23 +102,26 @@ def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:
     """Return the file without the bookmark of a target or title that the policy shows, and it.
 
     Raises: NoteNotFound, AmbiguousName."""
-    wanted = {name.casefold(), name.strip().casefold()}
-    found = [
+    sought = {name.casefold(), name.strip().casefold()}
+    matches = [
         (bookmark, node, array)
         for bookmark, node, array in _walk(_items(_root(body)))
-        if wanted & {bookmark.target.casefold(), bookmark.title.casefold()} and _is_visible(bookmark, policy)
+        if sought & {bookmark.target.casefold(), bookmark.title.casefold()} and _is_visible(bookmark, policy)
     ]
-    if not found:
+    if not matches:
         raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_list_bookmarks lists them.", name=name)
-    if len(found) > 1:
-        shown = [f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip() for bookmark, _, _ in found[:SHOWN]]
+    if len(matches) > 1:
+        described = [
+            f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip() for bookmark, _, _ in matches[:SHOWN]
+        ]
         raise AmbiguousName(
-            f"{len(found)} bookmarks are {name!r}: {', '.join(map(repr, shown))}. Give the target or title of one.",
-            candidates=shown,
+            f"{len(matches)} bookmarks are {name!r}: {', '.join(map(repr, described))}. "
+            "Give the target or title of one.",
+            candidates=described,
         )
-    bookmark, node, array = found[0]
-    kept = [JsonItem(item.value, item) for item in array.items if item is not node]
-    return _with_items(body or "", array, kept), bookmark
+    bookmark, node, array = matches[0]
+    remaining = [JsonItem(item.value, item) for item in array.items if item is not node]
+    return _with_items(body or "", array, remaining), bookmark
 
 
 def _root(body: str | None) -> JsonNode | None:

@@ -154,8 +154,8 @@ class Catalog:
         """Return the path of a file or folder that the disk spells so, also of one that is not there (any more): then
         never the path of a file that is."""
         path = self._spellings.path(disk)
-        other = self._by_path.get(path)
-        return path if other is None or other.disk == disk else VaultPath(printable(disk))
+        namesake = self._by_path.get(path)
+        return path if namesake is None or namesake.disk == disk else VaultPath(printable(disk))
 
     def replace(self, files: Iterable[DiskFile]) -> Iterable[Change]:
         """Replace the list of files; return the paths whose file is new, different or gone."""
@@ -182,34 +182,34 @@ class Catalog:
 
     def put(self, file: DiskFile) -> list[Change]:
         """Add or update a file; return the paths whose file is new or different."""
-        known = self.on_disk(file.disk)
-        if known is not None:
-            if known.size == file.size and known.mtime_ns == file.mtime_ns:
+        earlier = self.on_disk(file.disk)
+        if earlier is not None:
+            if earlier.size == file.size and earlier.mtime_ns == file.mtime_ns:
                 return []
-            self._by_path[known.path] = FileEntry(known.path, *file)
+            self._by_path[earlier.path] = FileEntry(earlier.path, *file)
             self.revision += 1
-            return [Change(known.path)]
+            return [Change(earlier.path)]
         path, twins = self._spellings.add(file.disk)
         if not twins:
             self._add(FileEntry(path, *file))
             return [Change(path)]
-        others = self._entries_of(twins)
-        return self._reassign(others, [*(DiskFile(*other[1:]) for other in others), file])
+        twin_entries = self._entries_of(twins)
+        return self._reassign(twin_entries, [*(DiskFile(*twin[1:]) for twin in twin_entries), file])
 
     def drop(self, disk: str) -> list[Change]:
         """Remove a file; return the paths whose file is gone or different."""
-        known = self.on_disk(disk)
-        if known is None:
+        earlier = self.on_disk(disk)
+        if earlier is None:
             return []
-        self._remove(known.path)
+        self._remove(earlier.path)
         twins = self._spellings.remove(disk)
         if not twins:
-            return [Change(known.path, gone=True)]
-        others = self._entries_of(twins)
-        changes = self._reassign(others, [DiskFile(*other[1:]) for other in others])
-        if any(change.path == known.path for change in changes):
+            return [Change(earlier.path, gone=True)]
+        twin_entries = self._entries_of(twins)
+        changes = self._reassign(twin_entries, [DiskFile(*twin[1:]) for twin in twin_entries])
+        if any(change.path == earlier.path for change in changes):
             return changes
-        return [Change(known.path, gone=True), *changes]
+        return [Change(earlier.path, gone=True), *changes]
 
     def _entries_of(self, disks: Iterable[str]) -> list[FileEntry]:
         return [entry for disk in sorted(disks) if (entry := self.on_disk(disk)) is not None]
@@ -318,13 +318,13 @@ class Catalog:
         """The one file that `raw` names: bare name or path, `.md` optional, in any case and form (NAME-01 to NAME-06).
         An exact path wins over other files of the name; an odd name counts as it stands (NAME-14). Raises:
         AmbiguousName with the candidates, PermissionDenied for a path out of the vault."""
-        generation, known = self.generation, self._found
-        path = known[1].get(raw) if known[0] == generation else None
+        generation, remembered = self.generation, self._found
+        path = remembered[1].get(raw) if remembered[0] == generation else None
         if path is not None and (entry := self._by_path.get(path)) is not None:
             return entry
         entry = self._look_up(raw)
-        if entry is not None and known[0] == generation and len(known[1]) < MOST_NAMES:
-            known[1][raw] = entry.path
+        if entry is not None and remembered[0] == generation and len(remembered[1]) < MOST_NAMES:
+            remembered[1][raw] = entry.path
         elif entry is not None:
             self._found = (generation, {raw: entry.path})
         return entry
@@ -342,20 +342,20 @@ class Catalog:
         spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
         if suffix and (entry := self.get(path)) is not None:
             return entry
-        found: Sequence[VaultPath] = ()
+        paths: Sequence[VaultPath] = ()
         if "/" in path or suffix in TEXT_EXTENSIONS:
             for spelling in spellings:
                 if (entry := self.get(spelling)) is not None:
                     return entry
-            found = sorted({candidate for spelling in spellings for candidate in self.equal(spelling)})
-        if not found:
-            found = self.named(*[spelling.rpartition("/")[2] for spelling in spellings])
+            paths = sorted({candidate for spelling in spellings for candidate in self.equal(spelling)})
+        if not paths:
+            paths = self.named(*[spelling.rpartition("/")[2] for spelling in spellings])
             if "/" in path:
                 tails = tuple("/" + name_key(spelling) for spelling in spellings)
-                found = [candidate for candidate in found if name_key(candidate).endswith(tails)]
-        if len(found) > 1:
-            raise ambiguous(raw, found)
-        return self.get(found[0]) if found else None
+                paths = [candidate for candidate in paths if name_key(candidate).endswith(tails)]
+        if len(paths) > 1:
+            raise ambiguous(raw, paths)
+        return self.get(paths[0]) if paths else None
 
     def _find_odd(self, raw: str) -> FileEntry | None:
         """Return the one file of exactly this path or name, such as one that begins with a space or holds a `:`."""
@@ -372,17 +372,17 @@ class Catalog:
 
     def respelled(self, disks: Iterable[str]) -> list[str]:
         """The spellings of all files whose paths compare equal to one of these, where it is not the only one."""
-        given: dict[str, set[str]] = {}
+        asked_by_key: dict[str, set[str]] = {}
         for disk in disks:
-            given.setdefault(name_key(normal_form(disk)), set()).add(disk)
-        known: dict[str, set[str]] = {}
-        for name in {key.rpartition("/")[2] for key in given}:
+            asked_by_key.setdefault(name_key(normal_form(disk)), set()).add(disk)
+        listed_by_key: dict[str, set[str]] = {}
+        for name in {key.rpartition("/")[2] for key in asked_by_key}:
             for path in self.by_name().get(name, ()):
-                known.setdefault(name_key(path), set()).add(self.entry(path).disk)
+                listed_by_key.setdefault(name_key(path), set()).add(self.entry(path).disk)
         return [
             disk
-            for key, spellings in known.items()
-            if key in given and (len(spellings) > 1 or spellings != given[key])
+            for key, spellings in listed_by_key.items()
+            if key in asked_by_key and (len(spellings) > 1 or spellings != asked_by_key[key])
             for disk in spellings
         ]
 
@@ -417,12 +417,12 @@ class Catalog:
         """Return files whose names are near that of a path: those with the name in theirs first, then similar ones."""
         key = name_key(vault_path.basename(path))
         names: dict[str, list[VaultPath]] = {}
-        for name, found in islice(self.by_name().items(), MOST_SEARCHED):
-            names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(found)
+        for name, paths in islice(self.by_name().items(), MOST_SEARCHED):
+            names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(paths)
         alike = [name for name in names if key in name or (len(name) > 3 and name in key)]
         alike = sorted(alike, key=len)[:NEAR_NAMES_SHOWN]
         alike += [name for name in nearest(key, names, NEAR_NAMES_SHOWN) if name not in alike]
-        return [found for name in alike for found in names[name]][:NEAR_NAMES_SHOWN]
+        return [paths for name in alike for paths in names[name]][:NEAR_NAMES_SHOWN]
 
     def new_path(self, raw: str) -> tuple[VaultPath, str]:
         """The path of a new file of this name, and its spelling for the disk: with `.md` unless it ends as a text file
@@ -443,9 +443,9 @@ class Catalog:
 
     def existing_folder(self, folder: str) -> tuple[str, str]:
         """The spelling that the longest known part of `folder` has, in the vault and on disk."""
-        known = self.folders.longest(folder)
-        spelled = self.folders.find(known) or ("", "")
-        return spelled[0] + folder[len(known) :], spelled[1] + folder[len(known) :]
+        longest = self.folders.longest(folder)
+        spelled = self.folders.find(longest) or ("", "")
+        return spelled[0] + folder[len(longest) :], spelled[1] + folder[len(longest) :]
 
 
 def link_target(raw: str) -> str | None:

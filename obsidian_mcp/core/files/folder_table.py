@@ -41,8 +41,8 @@ class FolderTable:
         """Return a folder's spelling in the vault and on disk: of exactly this path, else of the smallest one that
         compares equal."""
         normal = path if path.isascii() else normal_form(path)
-        found = normal if normal in self._disks else self._by_key.get(name_key(normal))
-        return None if found is None else (found, self._disks[found])
+        spelled = normal if normal in self._disks else self._by_key.get(name_key(normal))
+        return None if spelled is None else (spelled, self._disks[spelled])
 
     def longest(self, path: str) -> str:
         """Return the longest beginning of a path that is a folder, "" for none."""

@@ -105,8 +105,8 @@ class Policy(NamedTuple):
         hidden, read = ([globs.patterns for globs in several] for several in (self.hidden, self.read))
         import hashlib  # takes 3 ms
 
-        shown = repr((hidden, read, self.scopes)).encode()
-        return f"-{hashlib.blake2b(shown, digest_size=4).hexdigest()}"
+        limits = repr((hidden, read, self.scopes)).encode()
+        return f"-{hashlib.blake2b(limits, digest_size=4).hexdigest()}"
 
     def check_write(self, path: str, size: int = 0) -> None:
         """Raises: PermissionDenied, StorageFailed for what is too large."""

@@ -73,10 +73,10 @@ Content = bytes | str | None
 @lru_cache(maxsize=8)
 def app_settings(content: Content) -> AppSettings:
     """`app.json` of a vault. A broken one means the defaults, and the vault's own trash, which nobody else empties."""
-    found = read_json(content)
-    if not isinstance(found, dict) and content is not None and content.strip():
+    values = read_json(content)
+    if not isinstance(values, dict) and content is not None and content.strip():
         return AppSettings(trash_option="local", warnings=(BROKEN_SETTINGS,))
-    source, default = Members(found), AppSettings()
+    source, default = Members(values), AppSettings()
     return AppSettings(
         new_link_format=source.choice("newLinkFormat", LinkFormat, default.new_link_format),
         use_markdown_links=source.value("useMarkdownLinks", default.use_markdown_links),
@@ -95,8 +95,8 @@ def last_open_files(content: Content) -> tuple[str, ...]:
 
 def property_types(content: Content) -> PropertyTypes:
     """`types.json` of a vault; `tags`, `aliases` and `cssclasses` are what they are, whatever it says."""
-    known = [kind for kind in get_args(PropertyType) if kind != "unknown"]
-    assigned = {name.lower(): kind for name, kind in Members(read_json(content)).members("types") if kind in known}
+    kinds = [kind for kind in get_args(PropertyType) if kind != "unknown"]
+    assigned = {name.lower(): kind for name, kind in Members(read_json(content)).members("types") if kind in kinds}
     return PropertyTypes({**assigned, **TYPES_FIXED})
 
 
@@ -148,8 +148,8 @@ def _found(pattern: regex.Pattern[str], path: str) -> bool:
 @lru_cache(maxsize=8)
 def enabled_plugins(content: Content) -> frozenset[str]:
     """The ids of the community plugins that are switched on, as ENABLED_PLUGINS_FILE names them."""
-    found = read_json(content)
-    return frozenset(name for name in found if isinstance(name, str)) if isinstance(found, list) else frozenset()
+    plugins = read_json(content)
+    return frozenset(name for name in plugins if isinstance(name, str)) if isinstance(plugins, list) else frozenset()
 
 
 def read_json(content: Content) -> Any:

@@ -25,7 +25,7 @@ def normal_form(disk: str) -> str:
 def _spell(part: str) -> str:
     """Return a part of a spelling in which every byte that is not UTF-8 can be told from others: U+FFFD, and its number
     in hexadecimal."""
-    return _BYTE.sub(lambda found: f"{UNREADABLE}{ord(found[0]) - _FIRST_BYTE:02X}", part)
+    return _BYTE.sub(lambda escaped_byte: f"{UNREADABLE}{ord(escaped_byte[0]) - _FIRST_BYTE:02X}", part)
 
 
 class Spellings:
@@ -49,7 +49,7 @@ class Spellings:
         group = self._groups.get(normal)
         if group is None or len(group) < 2 or disk not in group:
             return VaultPath(normal)
-        columns = zip(normal.split("/"), disk.split("/"), *(other.split("/") for other in group), strict=True)
+        columns = zip(normal.split("/"), disk.split("/"), *(spelling.split("/") for spelling in group), strict=True)
         parts = (_spell(own) if len({*of_all}) > 1 else composed for composed, own, *of_all in columns)
         return VaultPath("/".join(parts))
 

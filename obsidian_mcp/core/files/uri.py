@@ -53,20 +53,20 @@ def parse(uri: str) -> FileUri | None:
 def note_name(raw: str, vault: str, root: Path) -> str:
     """Return the name of the note that an `obsidian://` or `file://` URI names in a vault with this name and folder;
     any other name as it is. Raises: VaultNotFound, InvalidName, PermissionDenied."""
-    scheme, _, rest = raw.strip().partition("://")
+    scheme, _, address = raw.strip().partition("://")
     if scheme.lower() == "file":
-        return _name_below(root, rest.removeprefix("localhost"), raw)
+        return _name_below(root, address.removeprefix("localhost"), raw)
     if scheme.lower() != "obsidian":
         return raw
-    if rest.startswith("/"):
-        return _name_below(root, rest, raw)
+    if address.startswith("/"):
+        return _name_below(root, address, raw)
     if (short := parse(raw.strip())) is not None:
         named, name = short.vault, short.path
     else:
-        said = dict(part.partition("=")[::2] for part in rest.partition("?")[2].split("&"))
-        if said.get("path"):
-            return _name_below(root, said["path"], raw)
-        named, name = unquote(said.get("vault", "")), unquote(said.get("file", ""))
+        parameters = dict(part.partition("=")[::2] for part in address.partition("?")[2].split("&"))
+        if parameters.get("path"):
+            return _name_below(root, parameters["path"], raw)
+        named, name = unquote(parameters.get("vault", "")), unquote(parameters.get("file", ""))
     if named and name_key(named) not in (name_key(vault), name_key(root.name)):
         raise VaultNotFound(
             f"{raw!r} is of the vault {named!r}, and this call is for {vault!r}. Name the vault in the argument vault, "

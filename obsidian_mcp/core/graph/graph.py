@@ -103,15 +103,15 @@ class Graph:
 
     def outgoing(self, path: VaultPath) -> Answer[tuple[results.Reference, ...]]:
         """Return every link and embed of a file in its order, with the file that it leads to."""
-        known = self.facts(path)
-        links = known.value.links if known.value is not None else ()
+        facts = self.facts(path)
+        links = facts.value.links if facts.value is not None else ()
         references = tuple(results.Reference(path, self._target(path, link), link) for link in links)
-        return Answer(references, known.freshness, known.cut)
+        return Answer(references, facts.freshness, facts.cut)
 
     @_asked_of_all
     def backlinks(self, rows: Rows, path: VaultPath) -> tuple[results.Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
-        links = [found for found in self._there(rows.links_to(keys_of(path))) if found[0] != path]
+        links = [located for located in self._there(rows.links_to(keys_of(path))) if located[0] != path]
         links += ((path, link) for link in rows.links_from(path))
         return tuple(
             results.Reference(source, path, link)
@@ -123,11 +123,11 @@ class Graph:
 
     def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
         """Return the files that hold a link with one of these `link_key`s, wherever it leads; see `_all_files_with`."""
-        wanted = set(keys)
+        sought_keys = set(keys)
         return self._all_files_with(
-            wanted,
-            lambda rows: rows.sources_of(wanted),
-            lambda found: any(link.key in wanted for link in found.links),
+            sought_keys,
+            lambda rows: rows.sources_of(sought_keys),
+            lambda found: any(link.key in sought_keys for link in found.links),
         )
 
     def files_tagged(self, tag: str) -> tuple[VaultPath, ...]:
@@ -148,16 +148,16 @@ class Graph:
         them that may have one of these keys later (INDEX-51); too large ones are not.
         """
         pending = self._indexer.pending()
-        found = self._indexer.query(stored) - pending.keys()
+        files = self._indexer.query(stored) - pending.keys()
         for path, entry in pending.items():
             checkpoint()
             facts_ = self._parsed(entry)
             if facts_ is not None and has(facts_):
-                found.add(path)
+                files.add(path)
         for path, entry in self._indexer.long_files.items():
-            if path not in found and not entry.is_too_large and self._may_hold(entry, keys):
-                found.add(path)
-        return tuple(sorted(path for path in found if path in self._catalog))
+            if path not in files and not entry.is_too_large and self._may_hold(entry, keys):
+                files.add(path)
+        return tuple(sorted(path for path in files if path in self._catalog))
 
     def _may_hold(self, entry: FileEntry, keys: Collection[str]) -> bool:
         checkpoint()
@@ -207,12 +207,12 @@ class Graph:
         """Return the links that lead to no file, or to a heading or block that their note lacks (LINK-50). They come by
         source and order in it, the same link of a line once; links in hidden files do not count."""
         hidden, has_part = self._hides(), cache(partial(self._has_part, rows))
-        found: dict[object, results.Reference] = {}
+        references: dict[object, results.Reference] = {}
         for source, link in self._there(rows.links_to_check(self._link_graph(rows).unresolved)):
             target = self._target(source, link)
             if (target is None or not has_part(target, link.subpath)) and not hidden(source):
-                found[source, link.at, link.line, link.original] = results.Reference(source, target, link)
-        return tuple(found.values())
+                references[source, link.at, link.line, link.original] = results.Reference(source, target, link)
+        return tuple(references.values())
 
     def _has_part(self, rows: Rows, path: VaultPath, subpath: str) -> bool:
         """Whether a file has what a subpath names; True for parts that only other programs know."""
@@ -254,33 +254,33 @@ class Graph:
     @_asked
     def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[results.Neighbour, ...]:
         """The files within `depth` links in either direction, nearest first, none hidden or over a hidden one."""
-        found = spread(self._link_graph(rows), path, depth, None, self._hides())
+        reached = spread(self._link_graph(rows), path, depth, None, self._hides())
         return tuple(
             results.Neighbour(near, distance, via)
-            for near, (distance, via) in sorted(found.items(), key=lambda item: (item[1][0], item[0]))
+            for near, (distance, via) in sorted(reached.items(), key=lambda item: (item[1][0], item[0]))
             if near != path
         )
 
     @_asked
-    def around(self, rows: Rows, path: VaultPath, depth: int, most: int) -> Neighbourhood:
-        """Return the links within `depth` links of a file, with at most `most` nodes."""
+    def around(self, rows: Rows, path: VaultPath, depth: int, limit: int) -> Neighbourhood:
+        """Return the links within `depth` links of a file, with at most `limit` nodes."""
 
         def embedded(source: VaultPath) -> set[VaultPath | None]:
             return {self._target(source, link) for link in rows.links_from(source) if link.kind == "embed"}
 
         links = self._link_graph(rows)
-        found = spread(links, path, depth, None, self._hides())
-        return around(links, {file: distance for file, (distance, _) in found.items()}, depth, most, embedded)
+        reached = spread(links, path, depth, None, self._hides())
+        return around(links, {file: distance for file, (distance, _) in reached.items()}, depth, limit, embedded)
 
     @_asked_of_all
     def shortest_path(self, rows: Rows, start: VaultPath, end: VaultPath) -> tuple[VaultPath, ...]:
         """Return a shortest path over links in either direction, both ends included; empty when there is none."""
-        found = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
-        if end not in found:
+        reached = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
+        if end not in reached:
             return ()
         path = [end]
         while path[-1] != start:
-            path.append(found[path[-1]][1])
+            path.append(reached[path[-1]][1])
         return tuple(reversed(path))
 
     # -- tags, properties, aliases -----------------------------------------------------------------------------
@@ -289,22 +289,22 @@ class Graph:
     def tags(self, rows: Rows) -> tuple[results.TagUse, ...]:
         """Return every tag of the vault with its counts, by name; it counts for every tag above it (semantics 3.4)."""
         hidden = self._hides()
-        shown = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
-        return results.tag_uses(rows.column("tags", "tag"), shown)
+        visible_files = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
+        return results.tag_uses(rows.column("tags", "tag"), visible_files)
 
     @_asked
     def tagged(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
         """Return the files with a tag or a descendant of it, by path; a leading `#` and case are ignored."""
-        found = groupby(self._visible(rows.tagged(tags.key(tag).rstrip("/"))), key=itemgetter(0))
-        return tuple(results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in found)
+        by_path = groupby(self._visible(rows.tagged(tags.key(tag).rstrip("/"))), key=itemgetter(0))
+        return tuple(results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in by_path)
 
     @_asked
     def properties(self, rows: Rows, *, inline_fields: bool = True) -> tuple[results.PropertyUse, ...]:
         """Return every property of the vault, by name; the inline fields of Dataview too where the vault has them."""
         tables = self._property_tables() if inline_fields else PROPERTIES
         hidden = self._hides()
-        found = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
-        return results.property_uses(found, self._numbers(rows, lambda path: not hidden(path)))
+        cells = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
+        return results.property_uses(cells, self._numbers(rows, lambda path: not hidden(path)))
 
     @_asked
     def with_property(self, rows: Rows, name: str) -> tuple[results.PropertyValue, ...]:
@@ -349,8 +349,8 @@ class Graph:
     def evaluate_texts(self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]) -> T:
         """Return what a question gives for path and text of every note, the one changed last first."""
         paths, hidden = self._files.at(rows).paths, self._hides()
-        found = ((paths[number], text) for number, text in rows.texts_newest_first() if number in paths)
-        return question((path, text) for path, text in found if is_note(path) and not hidden(path))
+        texts = ((paths[number], text) for number, text in rows.texts_newest_first() if number in paths)
+        return question((path, text) for path, text in texts if is_note(path) and not hidden(path))
 
     @_asked
     def warnings(self, rows: Rows) -> dict[VaultPath, tuple[str, ...]]:
@@ -370,13 +370,13 @@ class Graph:
         hidden = self._hides()
         return sorted(entry.path for entry in self._catalog if not hidden(entry.path))
 
-    def _there(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
-        return ((path, fact) for path, fact in found if path in self._catalog)
+    def _there(self, located: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+        return ((path, fact) for path, fact in located if path in self._catalog)
 
-    def _visible(self, found: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+    def _visible(self, located: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
         """Yield what is stored of files that exist and are not hidden."""
         hidden = self._hides()
-        return ((path, fact) for path, fact in self._there(found) if not hidden(path))
+        return ((path, fact) for path, fact in self._there(located) if not hidden(path))
 
-    def _numbers(self, rows: Rows, wanted: Callable[[VaultPath], bool]) -> Collection[int]:
-        return {number for number, path in self._files.at(rows).paths.items() if wanted(path)}
+    def _numbers(self, rows: Rows, is_wanted: Callable[[VaultPath], bool]) -> Collection[int]:
+        return {number for number, path in self._files.at(rows).paths.items() if is_wanted(path)}

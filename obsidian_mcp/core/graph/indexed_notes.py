@@ -69,10 +69,10 @@ class IndexedNotes(IndexedVault):
         return self.cells(columns[key], path)
 
     def _group_by_key(self, path: str) -> Mapping[str, Sequence[_Placed]]:
-        found: dict[str, list[_Placed]] = {}
+        by_key: dict[str, list[_Placed]] = {}
         for placed in self.cells(self._all_fields, path):
-            found.setdefault(placed[1].key.lower(), []).append(placed)
-        return found
+            by_key.setdefault(placed[1].key.lower(), []).append(placed)
+        return by_key
 
     def field_column(self, key: str) -> Iterator[tuple[RawField, list[str]]]:
         if self._single_files:
@@ -120,10 +120,10 @@ class IndexedNotes(IndexedVault):
 
     def _read_fields(self, key: str | None, files: Collection[int] | None) -> Iterator[tuple[int, _Placed]]:
         """Yield file number and field of some files or all; the properties of a file come first."""
-        known = self._known_fields
+        known_fields = self._known_fields
         for number, place, name, text in self._rows.column("properties", "name, value", key, files):
-            if (name, text) not in known:
-                known[name, text] = RawField(name, json.loads(text), inline=False)
-            yield number, (place, known[name, text])
+            if (name, text) not in known_fields:
+                known_fields[name, text] = RawField(name, json.loads(text), inline=False)
+            yield number, (place, known_fields[name, text])
         for number, place, name, text in self._rows.column("inline_fields", "name, text", key, files):
             yield number, (_AFTER_PROPERTIES + place, RawField(name, text, inline=True))

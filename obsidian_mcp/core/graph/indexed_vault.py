@@ -67,8 +67,10 @@ class IndexedVault:
     def files(self) -> Sequence[File]:
         hides = self._hides
         entries = sorted(self._catalog.by_path().values())
-        shown = [File(path, size, modified) for path, _, size, modified in entries if not hides(path)]
-        return [file for file in shown if file.path not in self._unindexed] if self._unindexed else shown
+        visible_files = [File(path, size, modified) for path, _, size, modified in entries if not hides(path)]
+        return (
+            [file for file in visible_files if file.path not in self._unindexed] if self._unindexed else visible_files
+        )
 
     def file(self, path: str) -> File | None:
         entry = self._catalog.get(path)
@@ -117,9 +119,9 @@ class IndexedVault:
     def cells(self, column: IndexColumn[T], path: str) -> Sequence[T]:
         """Return the cells of one file: read at once of the files that the query is going to read, one by one of a few
         others, and of all files where more are asked for (EXPR-41)."""
-        found = column.cells.get(path)
-        if found is not None or column.is_whole:
-            return found or ()
+        own_cells = column.cells.get(path)
+        if own_cells is not None or column.is_whole:
+            return own_cells or ()
         numbers = self._scope if path in self._scope else self._singles.get(path)
         if numbers is None and len(self._singles) < self._single_files:
             numbers = self._singles[path] = self._rows.numbers_of([path])

@@ -31,11 +31,11 @@ class LinkGraph:
     @cached_property
     def incoming(self) -> Mapping[VaultPath, set[VaultPath]]:
         """Target -> sources."""
-        found: dict[VaultPath, set[VaultPath]] = {}
+        sources_by_target: dict[VaultPath, set[VaultPath]] = {}
         for source, targets in self.resolved.items():
             for target in targets:
-                found.setdefault(target, set()).add(source)
-        return found
+                sources_by_target.setdefault(target, set()).add(source)
+        return sources_by_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +60,18 @@ class Neighbourhood:
     """Nodes within the distance that are not among them."""
 
 
-def update(known: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
+def update(graph: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
     """Return the graph of these rows and files; of an older one, only links that a change may affect are resolved."""
     stamp, generation = rows.stamp, catalog.generation
-    if known is not None and known.stamp == stamp and known.generation == generation:
-        return known
+    if graph is not None and graph.stamp == stamp and graph.generation == generation:
+        return graph
     paths = frozenset(entry.path for entry in catalog)
-    if known is None or known.stamp.identity != stamp.identity:
+    if graph is None or graph.stamp.identity != stamp.identity:
         return _with_links(LinkGraph(stamp, generation, paths, {}, {}), (), rows.targets(), catalog)
-    moved = paths ^ known.paths
+    moved = paths ^ graph.paths
     affected = moved | rows.sources_of({key for path in moved for key in keys_of(path)})
-    affected = affected.union(rows.changed_since(known.stamp.generation).values())
-    current = replace(known, stamp=stamp, generation=generation, paths=paths)
+    affected = affected.union(rows.changed_since(graph.stamp.generation).values())
+    current = replace(graph, stamp=stamp, generation=generation, paths=paths)
     return _with_links(current, affected, rows.targets(affected), catalog)
 
 
@@ -85,30 +85,30 @@ def spread(
     links: LinkGraph, start: VaultPath, depth: int, end: VaultPath | None, hidden: Callable[[str], bool]
 ) -> dict[VaultPath, tuple[int, VaultPath]]:
     """Distance and predecessor of every file within `depth` links, until `end` is found, not over hidden ones."""
-    found = {start: (0, start)}
+    reached = {start: (0, start)}
     ring = [start]
     for distance in range(1, depth + 1):
         following = []
         for here in ring:
             checkpoint()
             for there in sorted({*links.resolved.get(here, ()), *links.incoming.get(here, ())}):
-                if there not in found and (there == end or not hidden(there)):
-                    found[there] = (distance, here)
+                if there not in reached and (there == end or not hidden(there)):
+                    reached[there] = (distance, here)
                     following.append(there)
         ring = sorted(following)
-        if not ring or end in found:
+        if not ring or end in reached:
             break
-    return found
+    return reached
 
 
 def around(
     links: LinkGraph,
     distances: Mapping[VaultPath, int],
     depth: int,
-    most: int,
+    limit: int,
     embedded: Callable[[VaultPath], Collection[VaultPath | None]],
 ) -> Neighbourhood:
-    """Return the nearest and then most linked of the files at these `distances` from a centre, `most` in all;
+    """Return the nearest and then most linked of the files at these `distances` from a centre, `limit` in all;
     `embedded` gives the files that a file embeds."""
     missing: dict[str, set[VaultPath]] = {}
     for path, distance in distances.items():
@@ -121,7 +121,7 @@ def around(
         for name, sources in missing.items()
     ]
     ranked = sorted([*files, *names], key=lambda pair: (pair[0], -pair[1].links_in - pair[1].links_out, pair[1].path))
-    nodes = tuple(node for _, node in ranked[:most])
+    nodes = tuple(node for _, node in ranked[:limit])
     return Neighbourhood(nodes, _edges(links, nodes, embedded), len(ranked) - len(nodes))
 
 
@@ -137,13 +137,13 @@ def _edges(
 ) -> tuple[tuple[int, int, Literal["link", "embed"]], ...]:
     files = {VaultPath(node.path): place for place, node in enumerate(nodes) if node.kind != "missing"}
     names = {node.path: place for place, node in enumerate(nodes) if node.kind == "missing"}
-    found: list[tuple[int, int, Literal["link", "embed"]]] = []
+    edges: list[tuple[int, int, Literal["link", "embed"]]] = []
     for path, place in files.items():
         targets = [target for target in links.resolved.get(path, ()) if target in files]
         embeds = embedded(path) if targets else ()
-        found += [(place, files[target], "embed" if target in embeds else "link") for target in targets]
-        found += [(place, names[name], "link") for name in links.unresolved.get(path, ()) if name in names]
-    return tuple(found)
+        edges += [(place, files[target], "embed" if target in embeds else "link") for target in targets]
+        edges += [(place, names[name], "link") for name in links.unresolved.get(path, ()) if name in names]
+    return tuple(edges)
 
 
 def _with_links(

@@ -97,11 +97,11 @@ class LinkMaps:
     unresolved: Mapping[VaultPath, Mapping[str, int]]
 
 
-def tag_uses(found: Iterable[tuple[int, int, str]], shown: Collection[int]) -> tuple[TagUse, ...]:
-    """Return every tag of the `shown` files, by name, from a column; it counts for every tag above it."""
+def tag_uses(occurrences: Iterable[tuple[int, int, str]], visible_files: Collection[int]) -> tuple[TagUse, ...]:
+    """Return every tag of the `visible_files`, by name, from a column; it counts for every tag above it."""
     files_of: dict[str, list[int]] = defaultdict(list)
-    for file, _, tag in found:
-        if file in shown:
+    for file, _, tag in occurrences:
+        if file in visible_files:
             files_of[tag].append(file)
     written: dict[str, Counter[str]] = defaultdict(Counter)
     files: dict[str, set[int]] = defaultdict(set)
@@ -115,13 +115,15 @@ def tag_uses(found: Iterable[tuple[int, int, str]], shown: Collection[int]) -> t
     )
 
 
-def property_uses(found: Iterable[tuple[int, int, str, str, str]], shown: Collection[int]) -> tuple[PropertyUse, ...]:
-    """Return every property of the `shown` files, by name, from a column of key, name and type."""
+def property_uses(
+    occurrences: Iterable[tuple[int, int, str, str, str]], visible_files: Collection[int]
+) -> tuple[PropertyUse, ...]:
+    """Return every property of the `visible_files`, by name, from a column of key, name and type."""
     names: dict[str, Counter[str]] = defaultdict(Counter)
     types: dict[str, Counter[str]] = defaultdict(Counter)
     files: dict[str, set[int]] = defaultdict(set)
-    for file, _, key, name, kind in found:
-        if file in shown:
+    for file, _, key, name, kind in occurrences:
+        if file in visible_files:
             names[key][name] += 1
             types[key][kind] += 1
             files[key].add(file)

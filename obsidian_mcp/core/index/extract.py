@@ -58,39 +58,39 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
             if drawing.is_drawing(path, body):
                 body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
-            found, structured = _extract_note(parsed), structure_of(parsed).pack()
+            note_facts, structured = _extract_note(parsed), structure_of(parsed).pack()
         elif extension(path) == DRAWING_EXTENSION:
-            found, searched = facts.Facts(), searched_text(path, body)
+            note_facts, searched = facts.Facts(), searched_text(path, body)
         else:
             cards = canvas.read_canvas(body)
-            found, searched = _extract_canvas(cards), cards_text(cards)
+            note_facts, searched = _extract_canvas(cards), cards_text(cards)
     except OperationTimeout:
         raise
     except Exception as error:
         log.warning("%s could not be parsed: %r", path, error)
         log.debug("Where it happened:", exc_info=True)
-        found = facts.Facts(warnings=(facts.UNPARSED,))
+        note_facts = facts.Facts(warnings=(facts.UNPARSED,))
     return replace(
-        found,
-        warnings=(*warnings, *found.warnings),
+        note_facts,
+        warnings=(*warnings, *note_facts.warnings),
         content=content.compose(
             printable(path),
             searched,
-            aliases=[alias.alias for alias in found.aliases],
-            headings=[heading.text for heading in found.headings if heading.level],
-            tags=[tag.tag for tag in found.tags],
-            properties=[fact.name for fact in found.properties],
+            aliases=[alias.alias for alias in note_facts.aliases],
+            headings=[heading.text for heading in note_facts.headings if heading.level],
+            tags=[tag.tag for tag in note_facts.tags],
+            properties=[fact.name for fact in note_facts.properties],
             truncated=size > facts.BODY_LIMIT,
             structure=structured,
         ),
     )
 
 
-def extract_pdf(found: content.SearchContent, starts: Sequence[int], problem: str) -> facts.Facts:
+def extract_pdf(pdf_content: content.SearchContent, starts: Sequence[int], problem: str) -> facts.Facts:
     """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
     pages = tuple(facts.HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
-    found = found._replace(structure=structure_of_pages(starts, len(found.text)).pack())
-    return facts.Facts(headings=pages, warnings=(_one_line(problem),) if problem else (), content=found)
+    pdf_content = pdf_content._replace(structure=structure_of_pages(starts, len(pdf_content.text)).pack())
+    return facts.Facts(headings=pages, warnings=(_one_line(problem),) if problem else (), content=pdf_content)
 
 
 def searched_text(path: str, body: str) -> str:

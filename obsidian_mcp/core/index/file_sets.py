@@ -60,13 +60,13 @@ class FileSets(NamedTuple):
         )
         return map(FileTasks._make, self.connection.execute(sql))
 
-    def most_common_tags(self, files: Collection[int], most: int) -> list[str]:
+    def most_common_tags(self, files: Collection[int], limit: int) -> list[str]:
         """Return the tags of some files, those of most files first."""
         sql = (
             f"SELECT min(tag) FROM tags WHERE file {IN_LIST} "  # noqa: S608 - our own words
             "GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"
         )
-        return [tag for (tag,) in self.connection.execute(sql, (json.dumps(list(files)), most))]
+        return [tag for (tag,) in self.connection.execute(sql, (json.dumps(list(files)), limit))]
 
     def changed_between(self, times: tuple[int, int]) -> set[int]:
         """Return the files that were last changed between two times, both included, in nanoseconds

@@ -67,13 +67,13 @@ class FullText(NamedTuple):
         parameters = [value for word in words for value in (least, f'"{word}"', least)]
         return int(self.connection.execute(sql, parameters).fetchone()[0])
 
-    def most_alike(self, expression: str, most: int) -> list[VaultPath]:
-        """Return the paths of the `most` files that BM25 puts first, without PDFs."""
+    def most_alike(self, expression: str, limit: int) -> list[VaultPath]:
+        """Return the paths of the `limit` files that BM25 puts first, without PDFs."""
         sql = (
             "SELECT files.path FROM search JOIN files ON files.id = search.rowid "  # noqa: S608 - our own words
             f"WHERE search MATCH ? AND {_NOT_PDF} ORDER BY search.rank, files.path LIMIT ?"
         )
-        return [VaultPath(path) for (path,) in self.connection.execute(sql, (expression, most))]
+        return [VaultPath(path) for (path,) in self.connection.execute(sql, (expression, limit))]
 
     def words_since(self, last: int) -> NewWords | None:
         """Return the words that came after a row of the vocabulary; None where there are none

@@ -114,21 +114,21 @@ class Index:
 
     def outdated(self, entries: Iterable[FileEntry]) -> Outdated:
         """Return which of all files must be parsed and which rows are of no file, by size and time: no file is read."""
-        given = list(entries)
+        listed = list(entries)
         plain = "disk IS NULL AND digest NOTNULL AND digest != x''"
         with self.database.reading() as connection:
             # An entry equals its row as a tuple, so two sets are compared and no attributes.
             same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
-            others = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
-            rest = {path for (path,) in others}
-        other = [entry for entry in given if entry not in same]
-        changed, new = self._stale([entry for entry in other if indexable(entry.path)])
-        pdfs = self.stale([entry for entry in other if is_pdf(entry.path)])
-        if len(given) - len(other) < len(same):
-            rest.update(row[0] for row in same.difference(given))
-        if rest:
-            rest.difference_update(stored(entry.path) for entry in set(given).difference(pdfs))
-        return Outdated(tuple(changed), tuple(sorted(map(to_path, rest))), new, tuple(pdfs))
+            odd_rows = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
+            leftover_paths = {path for (path,) in odd_rows}
+        differing = [entry for entry in listed if entry not in same]
+        changed, new = self._stale([entry for entry in differing if indexable(entry.path)])
+        pdfs = self.stale([entry for entry in differing if is_pdf(entry.path)])
+        if len(listed) - len(differing) < len(same):
+            leftover_paths.update(row[0] for row in same.difference(listed))
+        if leftover_paths:
+            leftover_paths.difference_update(stored(entry.path) for entry in set(listed).difference(pdfs))
+        return Outdated(tuple(changed), tuple(sorted(map(to_path, leftover_paths))), new, tuple(pdfs))
 
     def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Return the files that must be parsed; another process may have stored some of them."""
@@ -136,15 +136,15 @@ class Index:
 
     def _stale(self, entries: Sequence[FileEntry]) -> tuple[list[FileEntry], frozenset[VaultPath]]:
         """Return the files that must be parsed, and those of them that have no rows."""
-        known = self._known([entry.path for entry in entries])
-        found = [
+        rows_by_path = self._known([entry.path for entry in entries])
+        stale_entries = [
             entry
             for entry in entries
-            if (row := known.get(entry.path)) is None
+            if (row := rows_by_path.get(entry.path)) is None
             or (row.disk, row.size, row.mtime_ns) != (_disk(entry), entry.size, entry.mtime_ns)
             or not row.digest
         ]
-        return found, frozenset(entry.path for entry in entries if entry.path not in known)
+        return stale_entries, frozenset(entry.path for entry in entries if entry.path not in rows_by_path)
 
     # -- changing ----------------------------------------------------------------------------------------------
 
@@ -152,16 +152,16 @@ class Index:
         """Parse bytes of files, read at `read_ns` or soon after, into records; an error there becomes a warning."""
         from . import extract  # most questions find nothing to parse
 
-        given = list(contents)
-        known = self._known([entry.path for entry, _ in given])
+        read_files = list(contents)
+        rows_by_path = self._known([entry.path for entry, _ in read_files])
         records = []
-        for entry, data in given:
+        for entry, data in read_files:
             if isinstance(data, AppError):
                 records.append(Record(entry, None, extract.unreadable(data)))
                 continue
             is_settled = not may_repeat(entry.mtime_ns) or abs(read_ns - entry.mtime_ns) > COARSEST_TICK_NS
             digest = digest_of(data) if is_settled else b""
-            row = known.get(entry.path)
+            row = rows_by_path.get(entry.path)
             same = digest and row is not None and (row.size, row.digest) == (entry.size, digest)
             records.append(Record(entry, digest, None if same else _facts(entry, data)))
         return records
@@ -222,8 +222,8 @@ class Index:
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         with self.database.reading() as connection:
             sql = f"SELECT path, disk, size, mtime_ns, digest FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
-            found = connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
-            return {to_path(path): _Known(*rest) for path, *rest in found}
+            rows = connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
+            return {to_path(path): _Known(*cells) for path, *cells in rows}
 
     # -- looking -----------------------------------------------------------------------------------------------
 
@@ -260,28 +260,28 @@ class _Batch:
         """Store a record; return False when it lacks facts that the index does not have either."""
         entry, facts_ = record.entry, record.facts
         stat = (_disk(entry), entry.size, entry.mtime_ns)
-        known = self._connection.execute(
+        earlier = self._connection.execute(
             "SELECT id, size, digest FROM files WHERE path = ?", (stored(entry.path),)
         ).fetchone()
-        if known and record.digest and known[1:] == (entry.size, record.digest):
+        if earlier and record.digest and earlier[1:] == (entry.size, record.digest):
             sql = "UPDATE files SET disk = ?, size = ?, mtime_ns = ? WHERE id = ?"
-            self._connection.execute(sql, (*stat, known[0]))
+            self._connection.execute(sql, (*stat, earlier[0]))
             return True
         if facts_ is None:
             return False
-        rest = (record.digest, "\n".join(facts_.warnings), self._generation)
-        if known:
-            file = known[0]
+        stored_cells = (record.digest, "\n".join(facts_.warnings), self._generation)
+        if earlier:
+            file = earlier[0]
             self._stale.append(file)
             sql = (
                 "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, changed = ? WHERE id = ?"
             )
-            self._connection.execute(sql, (*stat, *rest, file))
+            self._connection.execute(sql, (*stat, *stored_cells, file))
         else:
             sql = (
                 "INSERT INTO files (path, disk, size, mtime_ns, digest, warnings, changed) VALUES (?, ?, ?, ?, ?, ?, ?)"
             )
-            file = self._connection.execute(sql, (stored(entry.path), *stat, *rest)).lastrowid
+            file = self._connection.execute(sql, (stored(entry.path), *stat, *stored_cells)).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
         self._contents[file] = (
@@ -291,14 +291,14 @@ class _Batch:
         return True
 
     def remove(self, path: VaultPath, stat: Stat | None) -> None:
-        known = self._connection.execute(
+        earlier = self._connection.execute(
             "SELECT id, disk, size, mtime_ns FROM files WHERE path = ?", (stored(path),)
         ).fetchone()
-        if known is None:
+        if earlier is None:
             return
-        file, disk, *rest = known
+        file, disk, *further_cells = earlier
         spelling = path if disk is None else disk.decode("utf-8", "surrogateescape")
-        if stat is None or not _is_there(stat, FileEntry(path, spelling, *rest)):
+        if stat is None or not _is_there(stat, FileEntry(path, spelling, *further_cells)):
             self._stale.append(file)
             self._connection.execute("DELETE FROM files WHERE id = ?", (file,))
 
@@ -393,6 +393,6 @@ def ingest(
     if stat is None or not refused:
         return refused
     now = [FileEntry(entry.path, *file) for entry in refused if (file := looked_at(stat, entry.disk)) is not None]
-    left = {entry.path for entry in refused}.difference(entry.path for entry in now)
-    left.update(entry.path for entry in store(now, ()))
-    return [entry for entry in refused if entry.path in left]
+    unstored = {entry.path for entry in refused}.difference(entry.path for entry in now)
+    unstored.update(entry.path for entry in store(now, ()))
+    return [entry for entry in refused if entry.path in unstored]

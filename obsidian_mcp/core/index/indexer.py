@@ -260,11 +260,11 @@ class Indexer:
         with self.state:
             self._deferred.clear()
             is_little, is_first = not self._is_much(), self._is_first()
-            known = [*self._pending.items(), *((path, None) for path in self._gone)] if is_little else []
+            awaited = [*self._pending.items(), *((path, None) for path in self._gone)] if is_little else []
         if is_little:
             with contextlib.suppress(Busy, Replaced):
                 # Files of many bytes take more than one batch; what changes meanwhile is the background's.
-                while (known := self.left_of(known)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
+                while (awaited := self.left_of(awaited)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
                     self._report()
             self.wait(BUILD_WAIT_SECONDS, lambda: bool(self._taken), self._report)
         elif self.background is None or self.is_patient:
@@ -316,13 +316,15 @@ class Indexer:
         start, end = time.monotonic(), end_of_wait(seconds)
         last, stuck = end_of_wait(seconds * NEARLY_DONE), start + patience
         with self.state:
-            left = [*self._pending.items(), *((path, None) for path in self._gone)]
-        most = fewest = len(left)
-        while left := self.left_of(left):
+            awaited = [*self._pending.items(), *((path, None) for path in self._gone)]
+        awaited_count = fewest = len(awaited)
+        while awaited := self.left_of(awaited):
             now = time.monotonic()
-            if len(left) < fewest:
-                fewest, stuck = len(left), now + patience
-            is_nearly_done = now < last and (now - start) * most <= (last - start) * (most - len(left))
+            if len(awaited) < fewest:
+                fewest, stuck = len(awaited), now + patience
+            is_nearly_done = now < last and (now - start) * awaited_count <= (last - start) * (
+                awaited_count - len(awaited)
+            )
             if now >= end and not is_nearly_done:
                 return False
             stored = 0
@@ -350,9 +352,9 @@ class Indexer:
     def wait(self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None) -> None:
         """Wait while a condition holds; at most so long, and not to the end of the call's time."""
         end = end_of_wait(seconds)
-        while condition() and (left := end - time.monotonic()) > 0:
+        while condition() and (seconds_left := end - time.monotonic()) > 0:
             with self.state:
-                self.state.wait(min(left, 0.1))
+                self.state.wait(min(seconds_left, 0.1))
             if report is not None:
                 report()
 
@@ -407,17 +409,17 @@ class Indexer:
 
     def done(self, batch: IndexBatch, refused: Iterable[FileEntry] = ()) -> None:
         """A batch is stored, without the files that were refused: they are no longer as their entries say."""
-        left = {entry.path: entry for entry in refused}
+        refused_by_path = {entry.path: entry for entry in refused}
         with self.state:
             if batch.epoch != self._epoch:  # in a database that has been replaced since
                 self.release(batch)
                 return
             for entry in batch.entries:
-                if entry.path not in left:
+                if entry.path not in refused_by_path:
                     self._unindexed.discard(entry.path)
                 if self._pending.get(entry.path) != entry:
                     continue  # noted anew meanwhile
-                if entry.path in left:
+                if entry.path in refused_by_path:
                     self._deferred.add(entry.path)
                 else:
                     del self._pending[entry.path]

@@ -93,9 +93,9 @@ class PdfQueue:
 
     def forget_read(self) -> None:
         """Take note of what other programs have read. Raises: Busy, Replaced."""
-        left = set(self._indexer.index.stale(list(self.files.values())))
+        unread = set(self._indexer.index.stale(list(self.files.values())))
         with self._indexer.state:
-            self.files = {path: entry for path, entry in self.files.items() if entry in left}
+            self.files = {path: entry for path, entry in self.files.items() if entry in unread}
             self._indexer.state.notify_all()
 
     def complete(self) -> bool:

@@ -66,13 +66,13 @@ class PendingScan:
                     break
         pending = self._indexer.pending().values()
         weighed = {entry: weights[entry] for entry in pending if entry in weights}
-        most = max((weight for weight in weighed.values() if weight is not None), default=0)
+        heaviest = max((weight for weight in weighed.values() if weight is not None), default=0)
         unsure = [entry for entry, weight in weighed.items() if weight is None]
-        matches = [entry for entry, weight in weighed.items() if weight and (weight == most or most < 1)]
+        matches = [entry for entry, weight in weighed.items() if weight and (weight == heaviest or heaviest < 1)]
         matches.sort(key=lambda entry: -(weights[entry] or 0))
         self._store([*matches, *unsure][:SCAN_STORED], end + SCAN_SECONDS / 2)
-        others = weights.keys() - {*matches, *unsure}
-        return CURRENT if others.issuperset(self._indexer.pending().values()) else self._indexer.freshness
+        unmatched = weights.keys() - {*matches, *unsure}
+        return CURRENT if unmatched.issuperset(self._indexer.pending().values()) else self._indexer.freshness
 
     def wait_until_done(self) -> None:
         """Wait, in the background, while searches read what is not indexed."""
@@ -116,12 +116,12 @@ class PendingScan:
 
     def _store(self, entries: Sequence[FileEntry], end: float) -> None:
         """Store files, until `end` where others hold the database or are at these files."""
-        left: Sequence[tuple[VaultPath, FileEntry | None]] = [(entry.path, entry) for entry in entries]
-        while (left := self._indexer.left_of(left)) and time.monotonic() < end:
+        awaited: Sequence[tuple[VaultPath, FileEntry | None]] = [(entry.path, entry) for entry in entries]
+        while (awaited := self._indexer.left_of(awaited)) and time.monotonic() < end:
             stored = 0
             with contextlib.suppress(Busy, Replaced):
                 stored = self._indexer.step(
-                    STORE_WAIT_SECONDS, SCAN_BATCH_FILES, [entry for _, entry in left if entry is not None]
+                    STORE_WAIT_SECONDS, SCAN_BATCH_FILES, [entry for _, entry in awaited if entry is not None]
                 )
             if not stored:  # others are at them
                 with self._indexer.state:

@@ -82,10 +82,10 @@ class Rows(NamedTuple):
 
     def facts(self, path: VaultPath) -> Facts | None:
         """Return everything stored of one file, None when nothing is."""
-        found = self.connection.execute("SELECT id, warnings FROM files WHERE path = ?", (stored(path),)).fetchone()
-        if found is None:
+        file_row = self.connection.execute("SELECT id, warnings FROM files WHERE path = ?", (stored(path),)).fetchone()
+        if file_row is None:
             return None
-        file, warnings = found
+        file, warnings = file_row
         lists: dict[str, Any] = {
             table: tuple(row(*cells) for _, _, *cells in self.column(table, ", ".join(row._fields), files=[file]))
             for table, row in TABLES.items()
@@ -98,14 +98,14 @@ class Rows(NamedTuple):
 
     def links_to_check(self, sources: Iterable[VaultPath]) -> list[tuple[VaultPath, LinkFact]]:
         """Return the links of some files, and every link to a part of a file, by path and order in the file."""
-        wanted = json.dumps([stored(path) for path in sources])
-        return self._select("links", f"t.subpath != '' OR files.path {IN_LIST}", [wanted])
+        source_paths = json.dumps([stored(path) for path in sources])
+        return self._select("links", f"t.subpath != '' OR files.path {IN_LIST}", [source_paths])
 
     def text(self, path: VaultPath) -> str:
         """Return the text of a file in which searches look; empty where it has no rows."""
         sql = "SELECT text FROM texts JOIN files ON files.id = texts.file WHERE path = ?"
-        found = self.connection.execute(sql, (stored(path),)).fetchone()
-        return "" if found is None else str(found[0])
+        row = self.connection.execute(sql, (stored(path),)).fetchone()
+        return "" if row is None else str(row[0])
 
     def texts_newest_first(self) -> Iterator[tuple[int, str]]:
         """Yield file number and text of every file, the one changed last first."""
@@ -130,27 +130,27 @@ class Rows(NamedTuple):
     def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
         """Return the files that hold a link with one of these keys."""
         sql = f"SELECT DISTINCT files.path FROM links t JOIN files ON files.id = t.file WHERE t.key {IN_LIST}"  # noqa: S608 - our own words
-        found = self.connection.execute(sql, (json.dumps([printable(key) for key in keys]),))
-        return {to_path(path) for (path,) in found}
+        rows = self.connection.execute(sql, (json.dumps([printable(key) for key in keys]),))
+        return {to_path(path) for (path,) in rows}
 
     def changed_since(self, generation: int) -> dict[int, VaultPath]:
         """Return the files whose rows are newer than a generation of the same identity, by their numbers."""
-        found = self.connection.execute("SELECT id, path FROM files WHERE changed > ?", (generation,))
-        return {number: to_path(path) for number, path in found}
+        rows = self.connection.execute("SELECT id, path FROM files WHERE changed > ?", (generation,))
+        return {number: to_path(path) for number, path in rows}
 
     def numbers_of(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the numbers of some files, without those that have no rows."""
         sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
-        found = self.connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
-        return {to_path(path): number for path, number in found}
+        rows = self.connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
+        return {to_path(path): number for path, number in rows}
 
     def paths(self) -> dict[int, VaultPath]:
         """Return every file by its number."""
-        found: dict[int, VaultPath] = dict(self.connection.execute("SELECT id, path FROM files"))
-        for number, path in found.items():
+        paths_by_number: dict[int, VaultPath] = dict(self.connection.execute("SELECT id, path FROM files"))
+        for number, path in paths_by_number.items():
             if path.startswith("/"):
-                found[number] = to_path(path)
-        return found
+                paths_by_number[number] = to_path(path)
+        return paths_by_number
 
     def column(
         self, table: str, fields: str, key: str | None = None, files: Collection[int] | None = None, where: str = "TRUE"
@@ -179,8 +179,8 @@ class Rows(NamedTuple):
         self, key: str, tables: Sequence[str] = PROPERTIES
     ) -> list[tuple[VaultPath, PropertyFact | InlineFieldFact]]:
         """Every property with this key, by path and place; see WITH_INLINE_FIELDS."""
-        found = [fact for table in tables for fact in self._select(table, "t.key = ?", [key])]
-        return found if len(tables) == 1 else sorted(found, key=itemgetter(0))
+        facts = [fact for table in tables for fact in self._select(table, "t.key = ?", [key])]
+        return facts if len(tables) == 1 else sorted(facts, key=itemgetter(0))
 
     def field_keys(self) -> set[str]:
         """The key, which is the name in lower case, of every property and inline field."""
@@ -204,8 +204,8 @@ class Rows(NamedTuple):
     def list_items(self, path: VaultPath) -> str | None:
         """The packed list items of one file; None where it has none."""
         sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"
-        found = self.connection.execute(sql, (stored(path),)).fetchone()
-        return None if found is None else str(found[0])
+        row = self.connection.execute(sql, (stored(path),)).fetchone()
+        return None if row is None else str(row[0])
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         return self._select("aliases", "t.key = ?", [key])
@@ -217,42 +217,42 @@ class Rows(NamedTuple):
         have an id or depend on one."""
         columns = ", ".join(f"t.{column}" for column in TaskFact._fields)
         sql = f"SELECT files.path, {columns} FROM tasks t"  # noqa: S608 - our own names
-        wanted = [f"t.mark NOT {IN_LIST}"]
+        conditions = [f"t.mark NOT {IN_LIST}"]
         values = [json.dumps(list(without_marks))]
         if days is not None:
-            wanted.append("t.first_day <= ? AND t.last_day >= ?")
+            conditions.append("t.first_day <= ? AND t.last_day >= ?")
             values += [days[1], days[0]]
-        found = self.connection.execute(
-            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(wanted)})", values
+        rows = self.connection.execute(
+            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(conditions)})", values
         )
-        return [(to_path(path), TaskFact(*rest)) for path, *rest in found]
+        return [(to_path(path), TaskFact(*cells)) for path, *cells in rows]
 
     def digests(self) -> list[tuple[VaultPath, bytes]]:
         """Return the digest of the content of every file that was read."""
-        found = self.connection.execute("SELECT path, digest FROM files WHERE digest NOTNULL")
-        return [(to_path(path), digest) for path, digest in found]
+        rows = self.connection.execute("SELECT path, digest FROM files WHERE digest NOTNULL")
+        return [(to_path(path), digest) for path, digest in rows]
 
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read whole."""
-        found = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
-        return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
+        rows = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
+        return {to_path(path): tuple(warnings.splitlines()) for path, warnings in rows}
 
     def unreadable(self) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read at all."""
         sql = "SELECT path, warnings FROM files WHERE digest IS NULL ORDER BY path"
-        if not (found := self.connection.execute(sql).fetchall()):
+        if not (rows := self.connection.execute(sql).fetchall()):
             return {}
-        return {to_path(path): tuple(warnings.splitlines()) for path, warnings in found}
+        return {to_path(path): tuple(warnings.splitlines()) for path, warnings in rows}
 
     def _select(self, table: str, where: str, values: Sequence[str]) -> list[Any]:
         row = TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)
-        found = self.connection.execute(
+        rows = self.connection.execute(
             f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"  # noqa: S608 - our own names
             f" WHERE {where} ORDER BY files.path, t.n",
             [printable(value) for value in values],
         )
-        return [(to_path(path), row(*rest)) for path, *rest in found]
+        return [(to_path(path), row(*cells)) for path, *cells in rows]
 
 
 class NumberedFiles(NamedTuple):
@@ -276,27 +276,30 @@ class FileNumbers:
         """Return the files of these rows and the catalog; all are read only where the rows are of another index."""
         generation = self.catalog.generation
         with self._lock:
-            stamp, known_generation, known = self._known
+            stamp, known_generation, known_files = self._known
             if (stamp, known_generation) == (rows.stamp, generation):
-                return known
+                return known_files
             if stamp is None or stamp.identity != rows.stamp.identity:
-                known_generation, known, changed = -1, NumberedFiles({}, {}), rows.paths()
+                known_generation, known_files, changed = -1, NumberedFiles({}, {}), rows.paths()
             else:
                 changed = rows.changed_since(stamp.generation)
             (count,) = rows.connection.execute("SELECT count(*) FROM files").fetchone()
             is_same = (
                 known_generation == generation
-                and count == len(known.paths) + len(known.gone)
-                and all(known.paths.get(number, known.gone.get(number)) == path for number, path in changed.items())
+                and count == len(known_files.paths) + len(known_files.gone)
+                and all(
+                    known_files.paths.get(number, known_files.gone.get(number)) == path
+                    for number, path in changed.items()
+                )
             )
             if not is_same:
-                files = {**known.paths, **known.gone, **changed}
+                files = {**known_files.paths, **known_files.gone, **changed}
                 if len(files) != count:  # some rows were deleted
                     numbers = {number for (number,) in rows.connection.execute("SELECT id FROM files")}
                     files = {number: path for number, path in files.items() if number in numbers}
                 there = self.catalog.by_path()
                 # with the strings of the catalog, so that those of the rows can be freed
                 paths = {number: entry.path for number, path in files.items() if (entry := there.get(path))}
-                known = NumberedFiles(paths, {number: files[number] for number in files.keys() - paths.keys()})
-            self._known = (rows.stamp, generation, known)
-            return known
+                known_files = NumberedFiles(paths, {number: files[number] for number in files.keys() - paths.keys()})
+            self._known = (rows.stamp, generation, known_files)
+            return known_files

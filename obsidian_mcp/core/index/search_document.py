@@ -69,20 +69,20 @@ def compose(
         ITEMS.join(map(analysis.spread, tags)),
         analysis.spread(folder),
     )
-    found = set(analysis.words(body))
-    found.discard(analysis.GAP.encode())
+    distinct = set(analysis.words(body))
+    distinct.discard(analysis.GAP.encode())
     odd = TRUNCATED if truncated else 0
-    if not found.issuperset(analysis.words(" ".join(fields[1:4]).replace(analysis.GAP, " "))):
+    if not distinct.issuperset(analysis.words(" ".join(fields[1:4]).replace(analysis.GAP, " "))):
         odd |= ODD_FIELDS
-    found.update(analysis.words(" ".join(fields).replace(analysis.GAP, " ")))
+    distinct.update(analysis.words(" ".join(fields).replace(analysis.GAP, " ")))
     if "_" in text:
         odd |= UNDERSCORES
     if any(analysis.fold(name) != name.lower() for name in (*tags, *properties) if not name.isascii()):
         odd |= ODD_KEYS
-    if max(map(len, found), default=0) > analysis.LONGEST_WORD:
+    if max(map(len, distinct), default=0) > analysis.LONGEST_WORD:
         odd |= ODD_WORDS
-        found = {word for word in found if len(word) <= analysis.LONGEST_WORD}
-    return SearchContent(text, body, *fields, b" ".join(found).decode(), odd, structure)
+        distinct = {word for word in distinct if len(word) <= analysis.LONGEST_WORD}
+    return SearchContent(text, body, *fields, b" ".join(distinct).decode(), odd, structure)
 
 
 # The tables that a search uses: texts, words, and SQLite's full-text index over the words
@@ -125,12 +125,12 @@ def write(connection: Connection, dropped: Iterable[int], contents: Mapping[int,
         _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in contents.items())
     )
     connection.executemany(_PUT, ((file, *new[1:7]) for file, new in contents.items()))
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for content in contents.values():
-        found.update(content.words.split())
+        counts.update(content.words.split())
     connection.executemany(
         "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
-        ((word, None if word.isascii() else analysis.plain(word)) for word, _ in found.most_common()),
+        ((word, None if word.isascii() else analysis.plain(word)) for word, _ in counts.most_common()),
     )
 
 

@@ -41,8 +41,8 @@ def links(
     except NoteNotFound:  # too new for the app
         return outgoing, backlinks
     out = [reference for reference in outgoing if reference.target is None or reference.target in targets]
-    known = {reference.target for reference in outgoing}
-    out += [Reference(path, target, _placeless(target)) for target in targets if target not in known]
+    linked = {reference.target for reference in outgoing}
+    out += [Reference(path, target, _placeless(target)) for target in targets if target not in linked]
     back = [reference for reference in backlinks if reference.source in linking]
     sources = {reference.source for reference in backlinks}
     back += [Reference(source, path, _placeless(path)) for source in linking if source not in sources]
@@ -58,17 +58,19 @@ def unconnected(vault: Vault, question: Literal["orphans", "dead_ends"]) -> tupl
     return answer.value, answer.notice
 
 
-def broken_links(vault: Vault, known: Sequence[Reference]) -> Sequence[Reference]:
+def broken_links(vault: Vault, references: Sequence[Reference]) -> Sequence[Reference]:
     """Return our broken links without those to files that the app finds, and those that only the app knows, without a
     line; without the app all of ours."""
     if (app := _asked_about_links(vault)) is None:
-        return known
+        return references
     listed = {name: _known(vault, sources) for name, sources in app.unresolved().items()}
-    names = [clean(reference.link.path).removesuffix(NOTE_EXTENSION) for reference in known]
-    found = [reference for reference, name in zip(known, names, strict=True) if reference.target or name in listed]
-    others = listed.keys() - set(names)
-    found += [Reference(source, None, _placeless(name)) for name in sorted(others) for source in listed[name]]
-    return found
+    names = [clean(reference.link.path).removesuffix(NOTE_EXTENSION) for reference in references]
+    confirmed = [
+        reference for reference, name in zip(references, names, strict=True) if reference.target or name in listed
+    ]
+    unlisted = listed.keys() - set(names)
+    confirmed += [Reference(source, None, _placeless(name)) for name in sorted(unlisted) for source in listed[name]]
+    return confirmed
 
 
 def _asked_about_links(vault: Vault) -> Obsidian | None:

@@ -72,8 +72,8 @@ class CallSequence:
         """Check that a file which is deleted for good is still as the first draft saw it: an edit is made again from
         the new text, but a deletion would take along what nobody has seen. Raises: StaleEtag."""
         if isinstance(operation, Remove) and operation.permanent:
-            seen = self._removed.setdefault(operation.disk, operation.before)
-            if seen != operation.before:
+            first_bytes = self._removed.setdefault(operation.disk, operation.before)
+            if first_bytes != operation.before:
                 raise changed_meanwhile(operation.disk)
 
 

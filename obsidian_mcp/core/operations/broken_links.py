@@ -29,8 +29,8 @@ _numbers = re.compile(r"\d+").findall
 
 def broken_links(vault: Vault) -> Answer[Sequence[Reference]]:
     """Return the vault's broken links by source and order in it; with the backend `cli`, those of the app."""
-    found = vault.graph.broken_links()
-    return Answer(app_answers.broken_links(vault, found.value), found.freshness, found.cut)
+    answer = vault.graph.broken_links()
+    return Answer(app_answers.broken_links(vault, answer.value), answer.freshness, answer.cut)
 
 
 def missing_part(reference: Reference) -> str:
@@ -92,8 +92,8 @@ def _near_file(vault: Vault, path: str) -> VaultPath | None:
     name = name_key(basename(VaultPath(path)))
     numbers = set(_numbers(name))
 
-    def likeness(other: VaultPath) -> float:
-        key = name_key(basename(other))
+    def likeness(candidate: VaultPath) -> float:
+        key = name_key(basename(candidate))
         return SequenceMatcher(None, name, key).ratio() if numbers.issubset(_numbers(key)) else 0
 
     with vault.lock:

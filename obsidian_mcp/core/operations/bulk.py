@@ -61,13 +61,13 @@ def selected(
         return Selection(list({entry.path: entry for entry in map(vault.find, names)}.values()))
     vault.indexer.complete()  # what is changed must be all that the query finds (INDEX-43)
     dated = with_days(query, lambda: vault.calendar.today)
-    found = vault.search.find(Request(dated, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
-    assert isinstance(found, Hits)  # noqa: S101  an ungrouped search answers with Hits
-    if found.total > MOST_NOTES:
-        raise InvalidArguments(f"The query finds {found.total:,} files, more than {MOST_NOTES:,}. Narrow it.")
-    entries = [entry for hit in found.hits if (entry := vault.catalog.get(hit.path)) and accepts(entry.path)]
+    hits = vault.search.find(Request(dated, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
+    assert isinstance(hits, Hits)  # noqa: S101  an ungrouped search answers with Hits
+    if hits.total > MOST_NOTES:
+        raise InvalidArguments(f"The query finds {hits.total:,} files, more than {MOST_NOTES:,}. Narrow it.")
+    entries = [entry for hit in hits.hits if (entry := vault.catalog.get(hit.path)) and accepts(entry.path)]
     notes = sorted((entry for entry in entries if not (is_read and entry.is_too_large)), key=lambda entry: entry.path)
-    unsearched = (found.incomplete,) if found.incomplete else ()
+    unsearched = (hits.incomplete,) if hits.incomplete else ()
     if not notes:
         from .query_advice import advise  # needed where nothing is found
 
@@ -86,10 +86,10 @@ def rewriting(
 ) -> PlannedChange:
     """Plan to replace the text of notes by `change(text)`, of canvases by `in_canvas(text)`, if given. What stays the
     same is left out. Raises: NotText, OperationTimeout, and what `change` raises, with the path."""
-    found = []
+    rewritten_files = []
     size = 0
-    for done, entry in enumerate(entries):
-        report_progress(done, len(entries), label)
+    for count, entry in enumerate(entries):
+        report_progress(count, len(entries), label)
         is_canvas = in_canvas is not None and extension(entry.path) == CANVAS_EXTENSION
         content = vault.read_text(entry) if is_canvas else vault.read_note(entry)
         try:
@@ -98,10 +98,10 @@ def rewriting(
             message = f"{str(entry.path)!r}: {error.message} Nothing was written."
             raise type(error)(message, path=entry.path, **error.data) from error
         if after != content.text.body:
-            found.append(rewritten(content, after))
-            size += len(found[-1].after.data)
+            rewritten_files.append(rewritten(content, after))
+            size += len(rewritten_files[-1].after.data)
             check_total(size)
-    return PlannedChange(tuple(found))
+    return PlannedChange(tuple(rewritten_files))
 
 
 def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = False, awaits_index: bool = True) -> P:

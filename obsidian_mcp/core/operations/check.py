@@ -62,8 +62,8 @@ class Check(NamedTuple):
 
     def run(self, vault: Vault) -> Findings:
         """Look at the whole vault; the index must be complete."""
-        found = self.find(vault)
-        return found if isinstance(found, Findings) else Findings(list(found))
+        findings = self.find(vault)
+        return findings if isinstance(findings, Findings) else Findings(list(findings))
 
 
 def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
@@ -91,8 +91,8 @@ def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
         if extension(path) == CANVAS_EXTENSION:
             error, line = canvas.read_canvas(body).error, None
         else:
-            found = frontmatter.read(body)
-            error, line = (found.error, found.line) if found else (None, None)
+            block = frontmatter.read(body)
+            error, line = (block.error, block.line) if block else (None, None)
         error = error or next((warning for warning in warnings if warning in UNINDEXED), None)
         if error:
             yield partial(CheckFinding, path, line, error)
@@ -110,20 +110,20 @@ def _find_unused_attachments(vault: Vault) -> Iterator[Callable[[], CheckFinding
 
 
 def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> list[partial[CheckFinding]]:
-    found = []
+    stubs = []
     for path, text in texts:
         own = text[frontmatter.text_start(text) :] if len(text) < 10_000 else text
         marks = list(_headings_and_embeds.finditer(own)) if len(own) < 1_000 else []
         if len(own) < 1_000 and not any(mark[1] for mark in marks):
             words = counts.count(_headings_and_embeds.sub("", own)).words
             if words < STUB_WORDS:
-                found.append((path, words))
-    return [partial(CheckFinding, path, None, write_count(words, "word")) for path, words in sorted(found)]
+                stubs.append((path, words))
+    return [partial(CheckFinding, path, None, write_count(words, "word")) for path, words in sorted(stubs)]
 
 
 def _find_near_duplicates(vault: Vault) -> Findings:
     pairs, is_whole = vault.graph.evaluate_texts(near_duplicates).value
-    findings = [partial(CheckFinding, one, None, f"{same:.0%} the same as {other}") for one, other, same in pairs]
+    findings = [partial(CheckFinding, path, None, f"{same:.0%} the same as {twin}") for path, twin, same in pairs]
     return Findings(findings, None if is_whole else "Only the notes that were changed last were compared.")
 
 
@@ -131,9 +131,12 @@ def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
     uses = {use.tag.lower(): use for use in vault.graph.tags().value}
     for key, use in uses.items():
         forms = [f"{key}{ending}" for ending in PLURALS] + ([f"{key[:-1]}ies"] if key.endswith("y") else [])
-        others = [uses[form] for form in forms if form in uses and len(key.rpartition("/")[2]) > 2]
-        if others or len(use.spellings) > 1:
-            spelled = [f"{' '.join(f'#{form}' for form in one.spellings)} ({one.files})" for one in (use, *others)]
+        alike = [uses[form] for form in forms if form in uses and len(key.rpartition("/")[2]) > 2]
+        if alike or len(use.spellings) > 1:
+            spelled = [
+                f"{' '.join(f'#{form}' for form in alike_use.spellings)} ({alike_use.files})"
+                for alike_use in (use, *alike)
+            ]
             yield partial(CheckFinding, None, None, ", ".join(spelled))
 
 
@@ -152,15 +155,15 @@ def _missing_properties(moment: Moment) -> list[Callable[[], CheckFinding]]:
             kinds.setdefault(f"with #{tag.removeprefix('#')}", []).append(path)
     for path in notes:
         kinds.setdefault(f"in {parent(VaultPath(path)) or 'the root'}", []).append(path)
-    found: dict[tuple[str, str], str] = {}
+    findings: dict[tuple[str, str], str] = {}
     for kind, paths in kinds.items():
         counted = Counter(name for path in paths for name in names[path] if name not in EVERY_NOTE_MAY)
         for name, count in counted.items() if len(paths) >= NOTES_OF_KIND else ():
             if SHARE_OF_KIND <= count / len(paths) < 1:
                 for path in paths:
                     if name not in names[path]:
-                        found.setdefault((path, name), f"no {name}, which {count} of {len(paths)} notes {kind} have")
-    return [partial(CheckFinding, path, None, text) for (path, _), text in sorted(found.items())]
+                        findings.setdefault((path, name), f"no {name}, which {count} of {len(paths)} notes {kind} have")
+    return [partial(CheckFinding, path, None, text) for (path, _), text in sorted(findings.items())]
 
 
 CHECKS: Mapping[str, Check] = {

@@ -62,13 +62,15 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
         body = merge_properties(body, read.values)
     merged = rewritten(before, body)
     warnings = _mistaken(vault, source.path, target.path, body, _inserted(body, before.text.body, text, position))
-    others = tuple(file for file in rewriting.rewritten if file.path not in (source.path, target.path))
+    further_files = tuple(file for file in rewriting.rewritten if file.path not in (source.path, target.path))
     removed = removal(source.disk, vault.settings.trash_option)._replace(before=leaving.data)
-    said = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
-    said += tuple(lost_bookmarks(vault, {source.path}))
+    remarks = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
+    remarks += tuple(lost_bookmarks(vault, {source.path}))
     if left_out:
-        said += (f"Left out, because {str(target.path)!r} has it: {left_out} of its headings, paragraphs and items.",)
-    return PlannedChange((merged, *others), (removed,), said, source.path, target.path)
+        remarks += (
+            f"Left out, because {str(target.path)!r} has it: {left_out} of its headings, paragraphs and items.",
+        )
+    return PlannedChange((merged, *further_files), (removed,), remarks, source.path, target.path)
 
 
 def _before_and_after(vault: Vault, entry: FileEntry, file: Rewritten | None) -> tuple[Content, str]:
@@ -82,17 +84,17 @@ def _before_and_after(vault: Vault, entry: FileEntry, file: Rewritten | None) ->
 def _without_repeats(text: str, there: str, names: Collection[str]) -> tuple[str, int]:
     """Return a text without the blocks and items that a note has to the word, and without headings that say one of some
     names; and how many were left out."""
-    known = {_words(there, span) for span in _pieces(parser.parse(there))}
+    present = {_words(there, span) for span in _pieces(parser.parse(there))}
     note = parser.parse(text)
-    repeated = [span for span in _pieces(note) if _words(text, span) in known]
+    repeated = [span for span in _pieces(note) if _words(text, span) in present]
     repeated += [heading.span for heading in note.outline if heading.text.strip() in names]
     cut = [Edit(_with_blanks(text, span), "") for span in repeated]
     return apply(text, cut), len(cut)
 
 
 def _with_blanks(text: str, span: Span) -> Span:
-    found = _BLANKS.match(text, span.end)
-    return Span(span.start, found.end() if found else span.end)
+    blanks = _BLANKS.match(text, span.end)
+    return Span(span.start, blanks.end() if blanks else span.end)
 
 
 def _pieces(note: parser.Note) -> Iterator[Span]:
@@ -123,11 +125,11 @@ def _mistaken(
     contents, referrers = referrers_of(vault, {source, target, *linking(vault, [source, target])})
     before = {path: parser.parse(contents[path].text.body) for path in (source, target) if path in contents}
     after = parser.parse(merged)
-    found = []
+    mistaken = []
     for referrer in referrers:
         links = [(place.link.path, place.link.subpath, place.link.original) for place in referrer.places]
         links += [(card.path.value, card.subpath.value, "a card") for card in referrer.card_paths if card.subpath]
-        for path, subpath, shown in links:
+        for path, subpath, written in links:
             goal = resolve(vault.catalog, referrer.path, path) if subpath else None
             then = resolve_subpath(before[goal], subpath) if goal in before else None
             if then is None or (goal == source and part and not part.start <= then.span.start < part.end):
@@ -136,9 +138,9 @@ def _mistaken(
             while now is None and (subpath := subpath.lstrip("#").partition("#")[2]):  # headings above a part stay
                 now = resolve_subpath(after, f"#{subpath}")
             if now is not None and (moved.start <= now.span.start < moved.end) != (goal == source):
-                found.append(f"{referrer.path}: {shown}")
+                mistaken.append(f"{referrer.path}: {written}")
     reason = "Both notes have a heading or block of the same name, so these lead to the one of the other note now"
-    return [f"{reason}: {listed(found)}."] if found else []
+    return [f"{reason}: {listed(mistaken)}."] if mistaken else []
 
 
 def extract(
@@ -173,25 +175,25 @@ def extract(
     contents, referrers = referrers_of(vault, files)
     planned = list(extraction.others_edits(referrers))
     if existing is None and vault.catalog.named(target.rpartition("/")[2]):
-        others, displaced, unseen = displaced_links(vault, target)
-        contents, planned = {**contents, **others}, join_by_file([*planned, *displaced])
+        displaced_contents, displaced, unseen = displaced_links(vault, target)
+        contents, planned = {**contents, **displaced_contents}, join_by_file([*planned, *displaced])
         warnings += unseen
     here = {edited.path: edited.edits for edited in planned if edited.path in (source.path, target)}
     stays = here.get(source.path, ())
-    kept = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
+    kept_footnotes = before.text.newline.join(footnotes.cut(body, block, stays).rstrip(" \t") for block in notes.kept)
     link = ""
     if left != "nothing":
         link = generate_link(found_names, target, source.path, settings=vault.settings, embed=left == "embed")
         link = _marker(parsed, span) + link
-    left_edit = _left(body, span, link, kept)
+    left_edit = _left(body, span, link, kept_footnotes)
     rewriting = applied(contents, [edited._replace(edits=()) if edited.path in here else edited for edited in planned])
     gone = footnotes.removals(body, notes.removed)
     remaining = apply(body, order_edits([*stays, left_edit, *gone]))
     left_behind = rewritten(before, remaining)
     own_files, created = [left_behind], []
     if there is None:
-        made = edits.adapt_line_ends(text, body) + ("" if text.endswith("\n") else before.text.newline)
-        created.append(Create(disk, made.encode("utf-8", "surrogateescape")))
+        new_text = edits.adapt_line_ends(text, body) + ("" if text.endswith("\n") else before.text.newline)
+        created.append(Create(disk, new_text.encode("utf-8", "surrogateescape")))
         if not rewriting.warnings and (warning := link_warning(target)):  # else those say so
             warnings.append(warning)
     else:
@@ -201,8 +203,8 @@ def extract(
         if update_links:
             warnings += _mistaken(vault, source.path, target, after, _inserted(after, now, text, position), span)
     warnings += unread_links(vault) if update_links else []
-    said = (*warnings, *rewriting.warnings, *vault.settings.warnings)
-    return PlannedChange((*own_files, *rewriting.rewritten), tuple(created), said, source.path, target)
+    remarks = (*warnings, *rewriting.warnings, *vault.settings.warnings)
+    return PlannedChange((*own_files, *rewriting.rewritten), tuple(created), remarks, source.path, target)
 
 
 def join(body: str, text: str, position: End) -> str:
@@ -228,8 +230,8 @@ def _check_notes(*entries: FileEntry) -> None:
 
 def _moved(body: str, part: Span, changes: Sequence[Edit], notes: footnotes.Division, newline: str) -> str:
     """The text of a part with its footnotes."""
-    left = footnotes.removals(body, notes.left)
-    gone = [Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in left]
+    removals = footnotes.removals(body, notes.left)
+    gone = [Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in removals]
     own = [edit for edit in changes if not any(cut.span.start <= edit.span.start < cut.span.end for cut in gone)]
     text = footnotes.cut(body, part, [*own, *gone, *_quote_marks(body, part)])
     if not notes.carried:
@@ -242,18 +244,18 @@ def _quote_marks(body: str, part: Span) -> list[Edit]:
     line = body.rfind("\n", 0, part.start) + 1
     depth = body.count(">", line, part.start) if _CONTAINERS.fullmatch(body, line, part.start) else 0
     marks = re.compile(rf"\n(?:[ \t]*>[ \t]?){{1,{depth}}}") if depth else None
-    found = marks.finditer(body, part.start, part.end) if marks else ()
-    return [Edit(Span(mark.start() + 1, mark.end()), "") for mark in found]
+    quote_marks = marks.finditer(body, part.start, part.end) if marks else ()
+    return [Edit(Span(mark.start() + 1, mark.end()), "") for mark in quote_marks]
 
 
 def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
     """The part without the blank lines around it, but with the id of its last block, and the text of its heading."""
     body = parsed.body
-    wanted = part.strip()
-    lines = re.fullmatch(r"(?:lines? )?(\d+)-(\d+)", wanted, re.IGNORECASE)
+    part_name = part.strip()
+    lines = re.fullmatch(r"(?:lines? )?(\d+)-(\d+)", part_name, re.IGNORECASE)
     if lines is None:
-        found = sections.find(parsed, wanted)
-        span, heading = board.lane(body, found.span), found.heading.text if found.heading else ""
+        section = sections.find(parsed, part_name)
+        span, heading = board.lane(body, section.span), section.heading.text if section.heading else ""
     else:
         starts = [*Lines(body).starts, len(body)]
         first, last, count = int(lines[1]), int(lines[2]), line_count(body)
@@ -268,7 +270,7 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
         raise InvalidArguments("There is no text in that part of the note.", argument="part")
     blocks = (block for block in parsed.block_ids if inner.start <= block.span.start)
     ids = [id_span(body, block) for block in blocks if block.span.start < inner.end == block.span.end]
-    return Span(inner.start, max([inner.end, *(found.end for found in ids if found)])), heading
+    return Span(inner.start, max([inner.end, *(section.end for section in ids if section)])), heading
 
 
 def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[VaultPath, str, FileEntry | None]:
@@ -321,8 +323,8 @@ def _left(body: str, span: Span, text: str, kept: str) -> Edit:
 def _marker(parsed: parser.Note, span: Span) -> str:
     """The indent and the marker of a list item that a part begins with, unless the part is the whole list."""
     body = parsed.body
-    found = _CONTAINERS.match(body, span.start)
-    at = found.end() if found else span.start
+    containers = _CONTAINERS.match(body, span.start)
+    at = containers.end() if containers else span.start
     item = next((item for item in parsed.list_items if item.span.start <= at < item.content.start), None)
     if item is None or any(section.span.start == at and section.span.end <= span.end for section in parsed.sections):
         return ""
@@ -334,12 +336,12 @@ def _with_template(vault: Vault, content: str, source: VaultPath, target: VaultP
     name = vault.periodic.settings.composer_template
     if not name:
         return content
-    found = resolve(vault.catalog, "", name)
-    if found is None:
+    template_path = resolve(vault.catalog, "", name)
+    if template_path is None:
         if vault.policy.restricts_reading:
             raise vault.policy.refused_setting("the template of the note composer")
         raise NoteNotFound(f'The template of the note composer, "{name}", is not in the vault.', template=name)
-    template = fill(vault.read_text(vault.catalog.entry(found)).text.body, Templates(vault).variables(target))
+    template = fill(vault.read_text(vault.catalog.entry(template_path)).text.body, Templates(vault).variables(target))
     values = {"content": content, "fromtitle": basename(source), "newtitle": basename(target)}
     if not any(variable[1].lower() == "content" for variable in _VARIABLE.finditer(template)):
         template = edits.insert_text(template, "{{content}}")

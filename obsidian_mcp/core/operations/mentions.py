@@ -82,21 +82,21 @@ def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int
         return NamingNotes([])
     query = f"content:({' OR '.join(map(quote_phrase, names))})"
     by_path = Order(Facet("path"), descending=False)  # which stays while notes are changed
-    found = vault.search.find(Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40))
-    entries = [vault.catalog.get(hit.path) for hit in found.hits]
+    hits = vault.search.find(Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40))
+    entries = [vault.catalog.get(hit.path) for hit in hits.hits]
     notes = [other for other in entries if other is not None and other.path != entry.path and is_note(other.path)]
-    return NamingNotes(notes, max(found.total - offset - len(found.hits), 0), found.incomplete)
+    return NamingNotes(notes, max(hits.total - offset - len(hits.hits), 0), hits.incomplete)
 
 
 def unlinked_mentions(vault: Vault, notes: Iterable[FileEntry], names: Sequence[str]) -> Iterator[Mention]:
     """Yield where these notes have one of the names as whole words that could be made a link (LINK-30)."""
-    for other in notes:
+    for note in notes:
         checkpoint()
         try:
-            body = printable(vault.read_text(other).text.body)
+            body = printable(vault.read_text(note).text.body)
         except AppError:  # gone or unreadable since the search
             continue
-        yield from in_note(other.path, parser.parse(body), names)
+        yield from in_note(note.path, parser.parse(body), names)
 
 
 def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
@@ -107,22 +107,22 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
     spans += [tag.span for tag in note.tags]
     definitions = [section.span for section in note.sections if section.kind == "definition"]
     spans += [*definitions, *_references(body, definitions)]
-    spans += [Span(*found.span()) for pattern in (_fixed, _field_keys) for found in pattern(body)]
+    spans += [Span(*occurrence.span()) for pattern in (_fixed, _field_keys) for occurrence in pattern(body)]
     spans += [Span(0, frontmatter.text_start(body)), Span(drawing.text_end(path, body), len(body))]
     for start, end in spans:
         closed[start:end] = b"\1" * (end - start)
-    found = []
+    occurrence = []
     for name in sorted(names, key=len, reverse=True):  # a shorter name inside a longer one is no mention of its own
         for match in phrase(name, match_case=False).finditer(body):
             start, end = match.span()
             if closed.find(1, start, end) < 0:
                 closed[start:end] = b"\1" * (end - start)
-                found.append(match)
+                occurrence.append(match)
     tasks = {item.line for item in note.tasks}
     contexts: dict[int, str] = {}
     fields: dict[int, list[Span]] = {}
     mentions = []
-    for match in sorted(found, key=lambda match: match.start()):
+    for match in sorted(occurrence, key=lambda match: match.start()):
         line = note.lines.line(match.start())
         start = note.lines.starts[line]
         if line not in contexts:
@@ -137,14 +137,14 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
 
 def _references(body: str, definitions: Sequence[Span]) -> Iterator[Span]:
     """Yield where the label of a definition stands alone in brackets, which makes it a link."""
-    labels = {_label(found) for span in definitions if (found := _bracketed.match(body, span.start))}
-    for found in _bracketed.finditer(body) if labels else ():
-        if _label(found) in labels:
-            yield Span(*found.span())
+    labels = {_label(match) for span in definitions if (match := _bracketed.match(body, span.start))}
+    for match in _bracketed.finditer(body) if labels else ():
+        if _label(match) in labels:
+            yield Span(*match.span())
 
 
-def _label(found: re.Match[str]) -> str:
-    return " ".join(found[1].casefold().split())
+def _label(match: re.Match[str]) -> str:
+    return " ".join(match[1].casefold().split())
 
 
 ATTEMPTS = 3
@@ -174,36 +174,36 @@ def linked(
     leads = cache(lambda link: resolve(vault.catalog, path, link) == target)
     spellings = [list(written(mention.span.slice(body))) for mention in mentions]
     for _ in range(ATTEMPTS):
-        chosen = [(mention, left) for mention, left in zip(mentions, spellings, strict=True) if left]
-        after = apply(body, [Edit(mention.span, left[0]) for mention, left in chosen])
+        chosen = [(mention, spelling) for mention, spelling in zip(mentions, spellings, strict=True) if spelling]
+        after = apply(body, [Edit(mention.span, spelling[0]) for mention, spelling in chosen])
         note = parser.parse(printable(after))
-        growth = accumulate((len(left[0]) - len(mention.text) for mention, left in chosen), initial=0)
+        growth = accumulate((len(spelling[0]) - len(mention.text) for mention, spelling in chosen), initial=0)
         places = [mention.span.start + grown for (mention, _), grown in zip(chosen, growth, strict=False)]
         links = {link.span: link for link in note.links}
         outlines = zip(before.outline, note.outline, strict=False)
         renamed = {old.line for old, new in outlines if heading_key(old.text) != heading_key(new.text)}
         failed = []
-        for (mention, left), place in zip(chosen, places, strict=True):
-            link = links.pop(Span(place, place + len(left[0])), None)
+        for (mention, spelling), place in zip(chosen, places, strict=True):
+            link = links.pop(Span(place, place + len(spelling[0])), None)
             is_read = link is not None and not link.embed and link.display_text == mention.text and leads(link.path)
             if not is_read or mention.line in renamed:
-                failed.append(left)
+                failed.append(spelling)
         if not failed:
             if (*before.links,) != (*links.values(),) or _elements(before) != _elements(note):  # it says something else
                 break
-            stay = [mention for mention, left in zip(mentions, spellings, strict=True) if not left]
+            stay = [mention for mention, spelling in zip(mentions, spellings, strict=True) if not spelling]
             return Linked(after, len(chosen), stay)
-        for left in failed:
-            del left[0]
+        for spelling in failed:
+            del spelling[0]
     return Linked(body, 0, mentions)
 
 
 def _spellings(names: Names, settings: AppSettings, target: VaultPath, path: VaultPath, text: str) -> list[str]:
     """The links that show a text, by how they are tried: for text, and for the cell of a table."""
-    found = (
+    occurrences = (
         generate_link(names, target, path, settings=settings, display=text, in_table=cell) for cell in (False, True)
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(occurrences))
 
 
 def _elements(note: Note) -> tuple[object, ...]:

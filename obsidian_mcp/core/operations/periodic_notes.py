@@ -78,33 +78,33 @@ class Templates:
     def listed(self) -> list[FileEntry]:
         """Return the notes below the folders of templates, by path; none where no folder is set."""
         below = tuple(name_key(folder) + "/" for folder in self.folders)
-        known = (entry for entry in self._vault.entries() if is_note(entry.path))
-        return [entry for entry in known if below and name_key(entry.path).startswith(below)]
+        notes_of_vault = (entry for entry in self._vault.entries() if is_note(entry.path))
+        return [entry for entry in notes_of_vault if below and name_key(entry.path).startswith(below)]
 
     def find(self, name: str) -> FileEntry:
         """Return the template of a name in the folders of templates, or of a path; `.md` and case do not matter.
         Raises: NoteNotFound with the templates there are."""
-        wanted = name_key(name.strip().strip("/"))
-        wanted = wanted if wanted.endswith(".md") else f"{wanted}.md"
-        known = self.listed()
-        direct = [f"{name_key(folder)}/{wanted}" for folder in self.folders]
-        for entry in known:
+        key = name_key(name.strip().strip("/"))
+        key = key if key.endswith(".md") else f"{key}.md"
+        templates = self.listed()
+        direct = [f"{name_key(folder)}/{key}" for folder in self.folders]
+        for entry in templates:
             if name_key(entry.path) in direct:
                 return entry
-        deeper = [entry for entry in known if name_key(entry.path).endswith(f"/{wanted}")]
+        deeper = [entry for entry in templates if name_key(entry.path).endswith(f"/{key}")]
         if len(deeper) == 1:
             return deeper[0]
-        path = self._vault.catalog.at(VaultPath(wanted))
+        path = self._vault.catalog.at(VaultPath(key))
         if path is not None:
             return self._vault.catalog.entry(path)
-        shown = [str(entry.path) for entry in known]
-        if shown:
-            advice = f"Templates there are: {', '.join(map(repr, shown[:SHOWN]))}."
+        named = [str(entry.path) for entry in templates]
+        if named:
+            advice = f"Templates there are: {', '.join(map(repr, named[:SHOWN]))}."
         elif self.folders:
             advice = f"The templates folder {self.folders[0]!r} is empty."
         else:
             advice = "No templates folder is set in Obsidian; give the path of a note."
-        raise NoteNotFound(f"There is no template {name!r}. {advice}", template=name, templates=shown[:SHOWN])
+        raise NoteNotFound(f"There is no template {name!r}. {advice}", template=name, templates=named[:SHOWN])
 
     def find_for_folder(self, folder: str) -> FileEntry | None:
         """Return the template that Templater has for new notes of a folder; None where it has none."""
@@ -160,11 +160,11 @@ class Templates:
 
     def _included(self, link: str) -> str | None:
         linkpath, mark, subpath = link.partition("#")
-        found = resolve(self._vault.catalog, "", linkpath)
-        if found is None:
+        included_path = resolve(self._vault.catalog, "", linkpath)
+        if included_path is None:
             return None
         try:
-            body = Text.decode(self._vault.read(self._vault.catalog.entry(found)).data).body
+            body = Text.decode(self._vault.read(self._vault.catalog.entry(included_path)).data).body
             return sections.locate(body, subpath).whole.slice(body) if mark else body
         except AppError:
             return None
@@ -306,6 +306,6 @@ class PeriodicNotes:
         self._vault.folders.configured(folder, f"the folder of {notes.adjective_of(rule.period)} notes")
         with self._vault.lock:
             _, disk = self._vault.catalog.existing_folder(parse(folder))
-            known = self._vault.catalog.folders.find(folder) is not None
-        if not known and not self._vault.files.exists(disk):
+            is_there = self._vault.catalog.folders.find(folder) is not None
+        if not is_there and not self._vault.files.exists(disk):
             raise NoteNotFound(f'{failure}Folder "{folder}" not found.', folder=folder)

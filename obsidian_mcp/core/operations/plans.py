@@ -64,7 +64,11 @@ class FileChange(NamedTuple):
 
         def heading(hunk: Hunk) -> str:
             first = (hunk.old if before else hunk.new) - 1
-            above = [found.text for found in note.outline if found.span.start <= starts[min(first, len(starts) - 1)]]
+            above = [
+                above_heading.text
+                for above_heading in note.outline
+                if above_heading.span.start <= starts[min(first, len(starts) - 1)]
+            ]
             return above[-1] if above else ""
 
         return [(hunk, heading(hunk)) for hunk in hunks(before, after)]
@@ -97,8 +101,8 @@ class Plan:
 
     @property
     def size(self) -> int:
-        texts = (one for one in self.change.operations if isinstance(one, Write | Create))
-        return sum(len(one.before) + len(one.after) for one in texts)
+        texts = (operation for operation in self.change.operations if isinstance(operation, Write | Create))
+        return sum(len(operation.before) + len(operation.after) for operation in texts)
 
     @cached_property
     def moves(self) -> Moves:
@@ -108,31 +112,31 @@ class Plan:
     @cached_property
     def by_path(self) -> dict[str, list[Operation]]:
         """Return the operations of every file, by path; moves last among them, as they are made."""
-        found: dict[str, list[Operation]] = {self.paths[move.disk]: [] for move in self.moves}
+        operations_by_path: dict[str, list[Operation]] = {self.paths[move.disk]: [] for move in self.moves}
         for operation in self.change.operations:
             if not isinstance(operation, RemoveFolder | MakeFolder):
-                found.setdefault(self.paths[operation.disk], []).append(operation)
-        return found
+                operations_by_path.setdefault(self.paths[operation.disk], []).append(operation)
+        return operations_by_path
 
 
 def changed_files(recorded: Recorded, path_of: Callable[[str], str]) -> list[FileChange]:
     """Return what a change that was made did to every file; `path_of` as in `Catalog`."""
-    found: dict[str, FileChange] = {}
+    changes_by_path: dict[str, FileChange] = {}
     for step in recorded.steps:
         disk, path = step.disk, path_of(step.disk)
         match step.kind:
             case "folder":
                 continue
             case "move":
-                known = found.get(disk, FileChange(path, "move"))
-                found[disk] = known._replace(kind="move", to=path_of(step.target or ""))
+                earlier = changes_by_path.get(disk, FileChange(path, "move"))
+                changes_by_path[disk] = earlier._replace(kind="move", to=path_of(step.target or ""))
             case "create":
-                found[disk] = FileChange(path, "create", None, step.after)
+                changes_by_path[disk] = FileChange(path, "create", None, step.after)
             case "remove":
-                found[disk] = FileChange(path, "delete", step.before, None)
+                changes_by_path[disk] = FileChange(path, "delete", step.before, None)
             case "write":
-                found[disk] = FileChange(path, "modify", step.before, step.after)
-    return list(found.values())
+                changes_by_path[disk] = FileChange(path, "modify", step.before, step.after)
+    return list(changes_by_path.values())
 
 
 class Plans:
@@ -149,9 +153,9 @@ class Plans:
         if (planned := _planned(make)) is None:
             return None
         files = self._vault.files
-        leaving = (one for one in planned.change.operations if isinstance(one, Move | Remove))
-        base = {one.disk: files.stat(one.disk) for one in leaving}
-        paths = {one.disk: self._vault.catalog.path_of(one.disk) for one in planned.change.operations}
+        leaving = (operation for operation in planned.change.operations if isinstance(operation, Move | Remove))
+        base = {operation.disk: files.stat(operation.disk) for operation in leaving}
+        paths = {operation.disk: self._vault.catalog.path_of(operation.disk) for operation in planned.change.operations}
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
         plan = Plan(number, planned.tool, planned.change, paths, base, expires, make)
         with self._lock:
@@ -161,12 +165,12 @@ class Plans:
 
     def _drop_old(self, latest: Plan) -> None:
         now, room = self._clock(), MOST_BYTES
-        kept: list[Plan] = []
+        valid_plans: list[Plan] = []
         for plan in reversed(self._plans.values()):
             room -= plan.size
-            if plan is latest or (plan.expires > now and len(kept) < MOST_PLANS and room >= 0):
-                kept.append(plan)
-        self._plans = {plan.id: plan for plan in reversed(kept)}
+            if plan is latest or (plan.expires > now and len(valid_plans) < MOST_PLANS and room >= 0):
+                valid_plans.append(plan)
+        self._plans = {plan.id: plan for plan in reversed(valid_plans)}
 
     def get(self, plan_id: str) -> Plan:
         """Raises: ChangeNotFound for a plan that has ended."""
@@ -206,8 +210,8 @@ class Plans:
 
     def state(self, plan: Plan, path: str) -> State:
         """Whether a file is as the plan found it, as the plan would leave it, or neither."""
-        found = {self._state_of(plan, operation) for operation in plan.by_path[path]}
-        return found.pop() if len(found) == 1 else "stale"
+        states = {self._state_of(plan, operation) for operation in plan.by_path[path]}
+        return states.pop() if len(states) == 1 else "stale"
 
     def _state_of(self, plan: Plan, operation: Operation) -> State:
         files = self._vault.files
@@ -233,7 +237,7 @@ class Plans:
 
     def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
         """Whether a file that is moved or removed is as it was; its text is compared where the plan changes it, too."""
-        if any(isinstance(other, Write) for other in plan.by_path[plan.paths[operation.disk]]):
+        if any(isinstance(operation_of_file, Write) for operation_of_file in plan.by_path[plan.paths[operation.disk]]):
             return True
         return plan.base[operation.disk] == self._vault.files.stat(operation.disk)
 
@@ -265,7 +269,7 @@ class Plans:
                 )
             states = {path: self.state(plan, path) for path in paths or by_path}
             chosen = self._chosen(plan, states, whole=not paths)
-            wanted = {id(operation) for path in chosen for operation in by_path[path]}
+            chosen_operations = {id(operation) for path in chosen for operation in by_path[path]}
             is_whole = len(chosen) == len(by_path)
             if is_whole and plan.change.undoes is None and (len(chosen) > 1 or len(plan.moves) > 0):
                 _check_covers(plan)
@@ -274,7 +278,7 @@ class Plans:
                 if isinstance(operation, Write)
                 else operation
                 for operation in plan.change.operations
-                if isinstance(operation, RemoveFolder | MakeFolder) or id(operation) in wanted
+                if isinstance(operation, RemoveFolder | MakeFolder) or id(operation) in chosen_operations
             ]
             return self._vault.commit(plan.tool, operations, plan.change.undoes if is_whole else None)
 

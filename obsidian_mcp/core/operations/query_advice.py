@@ -34,27 +34,39 @@ def advise(vault: Vault, query: str) -> str:
     """Return what is likely wrong with a query that finds nothing: names of no operator or property; "" for none."""
     node = parser.parse(query)
     words = [part.text for part in walk(node) if isinstance(part, Word)]
-    operators = dict.fromkeys(found.groups() for word in words if (found := _name_and_value(word)))
+    operators = dict.fromkeys(match.groups() for word in words if (match := _name_and_value(word)))
     properties = dict.fromkeys(property_names(node))
     if not operators and not properties:
         return ""
     used = vault.graph.properties()  # of all notes: 5 µs a note
-    known = {fold(use.name): use.name for use in used.value}
-    said = [*_name_unknown_operators(operators, known)]
-    return " ".join(said if used.freshness.pending else [*said, *_name_unknown_properties(properties, known)])
+    names_by_key = {fold(use.name): use.name for use in used.value}
+    remarks = [*_name_unknown_operators(operators, names_by_key)]
+    return " ".join(
+        remarks if used.freshness.pending else [*remarks, *_name_unknown_properties(properties, names_by_key)]
+    )
 
 
-def _name_unknown_operators(operators: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[str]:
+def _name_unknown_operators(operators: Iterable[Sequence[str]], names_by_key: Mapping[str, str]) -> Iterator[str]:
     for name, value in operators:
         near = get_close_matches(name.lower(), OPERATORS, 1, LIKENESS)
         meant = _OTHER_NAMES.get(name.lower()) or next(iter(near), "")
-        instead = f"[{known[fold(name)]}:{value or '…'}]" if fold(name) in known else f"{meant}:" if meant else ""
+        instead = (
+            f"[{names_by_key[fold(name)]}:{value or '…'}]"
+            if fold(name) in names_by_key
+            else f"{meant}:"
+            if meant
+            else ""
+        )
         yield f"There is no operator {name}:; " + (f"{instead} is meant." if instead else "it is searched for as text.")
 
 
-def _name_unknown_properties(properties: Iterable[str], known: Mapping[str, str]) -> Iterator[str]:
-    unknown = [name for name in properties if fold(name) not in known]
+def _name_unknown_properties(properties: Iterable[str], names_by_key: Mapping[str, str]) -> Iterator[str]:
+    unknown = [name for name in properties if fold(name) not in names_by_key]
     if unknown:
-        near = [known[name] for wanted in unknown for name in nearest(fold(wanted), known, NEAR_SHOWN)]
+        near = [
+            names_by_key[name]
+            for unknown_name in unknown
+            for name in nearest(fold(unknown_name), names_by_key, NEAR_SHOWN)
+        ]
         advice = f"Did you mean {' or '.join(map(repr, near))}?" if near else "obsidian_get_properties lists all names."
         yield f"No note has the property {' or '.join(map(repr, unknown))}. {advice}"

@@ -46,8 +46,8 @@ def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
 def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
     renamed, binary = [], []
     files = vault.graph.files_tagged(old)
-    for done, path in enumerate(files):
-        report_progress(done, len(files), "Renaming the tag")
+    for count, path in enumerate(files):
+        report_progress(count, len(files), "Renaming the tag")
         content = _content(vault, path)
         if content is not None and not content.is_text:
             binary.append(path)
@@ -79,10 +79,10 @@ def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
     """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
     content = _content(vault, path)
     body = content.text.body if content is not None and content.is_text else ""
-    found = frontmatter.read(body)
-    if found is None or not found.error:
+    block = frontmatter.read(body)
+    if block is None or not block.error:
         return False
-    return any(covers(tag, word) for word in _WORD.findall(found.block.yaml_span.slice(body)))
+    return any(covers(tag, word) for word in _WORD.findall(block.block.yaml_span.slice(body)))
 
 
 def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
@@ -91,8 +91,8 @@ def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
     starts = [f"{fence}{word}" for fence in ("```", "~~~") for word in LANGUAGES]
     starts += [f"`{blank}{mark}" for blank in ("", " ") for mark in (prefix, "$=")]
     query = f'content:"{tag}" content:({" OR ".join(map(quote_phrase, starts))})'
-    found = vault.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
-    notes = sorted(hit.path for hit in found.hits if is_note(hit.path))
+    hits = vault.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
+    notes = sorted(hit.path for hit in hits.hits if is_note(hit.path))
     for path in (*(entry.path for entry in vault.entries() if extension(entry.path) == ".base"), *notes):
         checkpoint()
         entry = vault.catalog.get(path)
@@ -116,12 +116,12 @@ def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
 
 def _checked(name: str) -> str:
     """Return a tag's name without `#`. Raises: InvalidName for a name that is no tag (semantics 3.1)."""
-    found = name.strip().removeprefix("#").rstrip("/")
-    bad = _NOT_IN_A_TAG.search(found)
-    if not found or bad or found.isdigit() or found.startswith("/") or "//" in found:
+    tag = name.strip().removeprefix("#").rstrip("/")
+    bad = _NOT_IN_A_TAG.search(tag)
+    if not tag or bad or tag.isdigit() or tag.startswith("/") or "//" in tag:
         reason = f"{bad.group()!r} cannot stand in a tag" if bad else "a tag needs a character that is not a digit"
         raise InvalidName(f"{name!r} is not a tag: {reason}.", tag=name)
-    return found
+    return tag
 
 
 def in_note(body: str, old: str, new: str) -> str:

@@ -117,18 +117,18 @@ def add_task(
             return source.write(located.entry, apply, etag=etag, dry_run=dry_run)
     from .periodic_notes import PeriodicNotes  # loaded when it is needed
 
-    made: list[UpdatedNote] = []
+    updated: list[UpdatedNote] = []
 
     def apply_to_new(body: str) -> str:
-        made.append(apply(body))
-        return made[-1].body
+        updated.append(apply(body))
+        return updated[-1].body
 
     if dry_run:
         _, creation = PeriodicNotes(vault).plan(located, apply_to_new)
         vault.check(TOOL, [creation])
-        return source.answer(str(located.path), made[-1], "")
+        return source.answer(str(located.path), updated[-1], "")
     opened = PeriodicNotes(vault).open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
-    return source.answer(str(located.path), made[-1], opened.content.etag)
+    return source.answer(str(located.path), updated[-1], opened.content.etag)
 
 
 def _moved(updated: UpdatedNote, body: str) -> UpdatedNote:
@@ -170,7 +170,7 @@ class _VaultTasks:
         ]
         answer = self._vault.graph.tasks(days, without)
         self._notice = answer.notice
-        found: list[Task] = []
+        tasks: list[Task] = []
         on_path = [part.path for part in filters if part.path is not None]
         for path, facts in groupby(answer.value, key=itemgetter(0)):
             checkpoint()
@@ -180,9 +180,9 @@ class _VaultTasks:
                     place = TaskPlace(path, fact.line + 1, fact.heading)
                     task = read_task(fact.text, place, self.settings, self._file_date(path))
                     if task is not None:
-                        found.append(task)
-        self._dependencies = Dependencies.collect(task for task in found if task.id or task.depends_on)
-        return found
+                        tasks.append(task)
+        self._dependencies = Dependencies.collect(task for task in tasks if task.id or task.depends_on)
+        return tasks
 
     def dependencies(self) -> Dependencies:
         """Return who waits for whom in the vault."""
@@ -197,14 +197,14 @@ class _VaultTasks:
         from obsidian_mcp.core.tasks.find import list_checkboxes
 
         note = parse(body)
-        found: dict[int, Task] = {}
+        tasks_by_line: dict[int, Task] = {}
         for box in list_checkboxes(path, note):
             line = read_line(box.text, self.settings.notation) if box.line in lines else None
             if line is not None:
                 above = (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1)
                 place = TaskPlace(path, box.line, next(above, None))
-                found[box.line] = parse_line(line, place, self.settings, self._file_date(path))
-        return found
+                tasks_by_line[box.line] = parse_line(line, place, self.settings, self._file_date(path))
+        return tasks_by_line
 
     def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
         """The days of which a task must have one in its line, not from its note's name; None for no such range."""
@@ -224,14 +224,14 @@ class _VaultTasks:
         return self._vault.find(find_named(boxes, wanted, self.settings).path)
 
     def write(self, entry: FileEntry, apply: Callable[[str], UpdatedNote], *, etag: str, dry_run: bool) -> UpdatedTask:
-        made: list[UpdatedNote] = []
+        updated_notes: list[UpdatedNote] = []
 
         def change(body: str) -> str:
-            made.append(apply(body))
-            return made[-1].body
+            updated_notes.append(apply(body))
+            return updated_notes[-1].body
 
         edited = self._vault.edit(TOOL, entry, change, etag, dry_run=dry_run)
-        updated = made[-1]
+        updated = updated_notes[-1]
         if edited.merged:
             updated = _moved(updated, edited.after.text.body)
         answer = self.answer(str(entry.path), updated, edited.after.etag)
@@ -273,7 +273,7 @@ def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
         return None
     name = path.rpartition("/")[2].rpartition(".")[0]
     if settings.filename_date_format:
-        found = parse_moment(name, settings.filename_date_format, today=today)
-        if found is not None:
-            return found.date()
+        day = parse_moment(name, settings.filename_date_format, today=today)
+        if day is not None:
+            return day.date()
     return calendar_day(next(find_days(name), ""))

@@ -35,8 +35,8 @@ def history(
     """Return a page of changes, the latest first, without those of hidden files (POL-01), and their total number."""
     if not vault.policy.restricts_reading:
         return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
-    shown = list(_visible_changes(vault, disk, anywhere=anywhere))
-    return shown[offset : offset + limit], len(shown)
+    visible_changes = list(_visible_changes(vault, disk, anywhere=anywhere))
+    return visible_changes[offset : offset + limit], len(visible_changes)
 
 
 def _visible_changes(vault: Vault, disk: str | None = None, *, anywhere: bool = False) -> Iterator[Recorded]:
@@ -50,12 +50,12 @@ def _visible_changes(vault: Vault, disk: str | None = None, *, anywhere: bool = 
 
 def recall(vault: Vault, number: int) -> Recorded:
     """Return a change with its bytes. Raises: ChangeNotFound."""
-    found = vault.journal.change(number)
-    if found is None or not _visible(vault, found):
+    recorded = vault.journal.change(number)
+    if recorded is None or not _visible(vault, recorded):
         raise ChangeNotFound(
             f"The journal has no change {number}. obsidian_history lists the changes there are.", change=number
         )
-    return found
+    return recorded
 
 
 def _visible(vault: Vault, recorded: Recorded) -> bool:
@@ -66,19 +66,19 @@ def _visible(vault: Vault, recorded: Recorded) -> bool:
 def last(vault: Vault) -> Recorded:
     """Return the caller's latest change , not undone and no undo (SAFE-20). Raises: ChangeNotFound, naming others."""
     own = vault.journal.author()
-    other: Recorded | None = None
+    foreign: Recorded | None = None
     for recorded in _visible_changes(vault):
         if recorded.undoes is None and recorded.undone_by is None:
             if recorded.author.is_same(own):
                 return recall(vault, recorded.number)
-            other = other or recorded
-    if other is None:
+            foreign = foreign or recorded
+    if foreign is None:
         raise ChangeNotFound("There is no change to undo.", change=None)
     raise ChangeNotFound(
         "This client has made no change that could be undone since it was started. The latest change is number "
-        f"{other.number} ({other.tool}) by {made_by(vault, other)}; give its number to take it back.",
+        f"{foreign.number} ({foreign.tool}) by {made_by(vault, foreign)}; give its number to take it back.",
         change=None,
-        latest=other.number,
+        latest=foreign.number,
     )
 
 
@@ -97,21 +97,21 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
     steps whose files were left as they are. Where no file needs a change, an empty change is noted, so that the next
     undo takes the next one. Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed."""
     with vault.changing():
-        found = last(vault) if number is None else recall(vault, number)
-        if found.undone_by is not None:
+        recorded = last(vault) if number is None else recall(vault, number)
+        if recorded.undone_by is not None:
             raise UndoConflict(
-                f"Change {found.number} has been undone already, by change {found.undone_by}. "
-                f"Undo change {found.undone_by} to have it back.",
-                change=found.number,
-                undone_by=found.undone_by,
+                f"Change {recorded.number} has been undone already, by change {recorded.undone_by}. "
+                f"Undo change {recorded.undone_by} to have it back.",
+                change=recorded.number,
+                undone_by=recorded.undone_by,
             )
-        change, left = plan(vault, found, wins)
-        return found, vault.commit(TOOL, change.operations, change.undoes), left
+        change, untouched = plan(vault, recorded, wins)
+        return recorded, vault.commit(TOOL, change.operations, change.undoes), untouched
 
 
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedChange, list[Step]]:
     """Return the change that takes another one back, and the steps that `current` leaves. Raises: UndoConflict."""
-    left: list[Step] = []
+    untouched: list[Step] = []
     free: set[str] = set()
     """Places that are taken now, and not any more once the operations planned so far are made."""
 
@@ -131,13 +131,13 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
             except UndoConflict:
                 if wins != "current":
                     raise
-                left.append(step)
+                untouched.append(step)
                 continue
             if operation is not None:
                 yield operation
 
-    made = list(restored("create"))
-    free |= {operation.disk for operation in made if isinstance(operation, Remove)}
+    removals = list(restored("create"))
+    free |= {operation.disk for operation in removals if isinstance(operation, Remove)}
     places = _PlacesBack(vault, free)
     for step in reversed(recorded.steps):
         if step.kind == "folder":
@@ -145,13 +145,13 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
         elif step.target is not None and not places.move(step.target, step.disk):
             if wins != "current":
                 raise _not_back(step.disk, step.target)
-            left.append(step)
+            untouched.append(step)
     if len(moves) and not len(places.moves):  # no old name is back, so the links stay too
-        left += [step for step in reversed(recorded.steps) if step.kind == "write"]
+        untouched += [step for step in reversed(recorded.steps) if step.kind == "write"]
     else:
-        made = [*restored("write"), *made]
-    steps = (*made, *places.operations, *restored("remove"))
-    return changes.PlannedChange(steps=steps, undoes=recorded.number), left
+        removals = [*restored("write"), *removals]
+    steps = (*removals, *places.operations, *restored("remove"))
+    return changes.PlannedChange(steps=steps, undoes=recorded.number), untouched
 
 
 class _PlacesBack:
@@ -210,18 +210,18 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
         )
     if now == step.before:
         return None
-    wanted = step.before
+    restored = step.before
     if now != step.after:
         if wins == "both" and now is not None:
             merged = merge(_body(step.after), _body(step.before), _body(now))
             if merged is None:
                 raise _conflict(disk, step, now, unmerged=True)
-            wanted = Text(merged, Text.decode(now).bom).encode()
+            restored = Text(merged, Text.decode(now).bom).encode()
         elif wins != "undo":
             raise _conflict(disk, step, now)
-    if wanted is None:
+    if restored is None:
         return Remove(disk, permanent=vault.policy.permanent_delete, before=now)
-    return Create(disk, wanted) if now is None else Write(disk, now, wanted)
+    return Create(disk, restored) if now is None else Write(disk, now, restored)
 
 
 def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:
@@ -232,7 +232,12 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     if vault.files.exists(disk):
         return
     later = sorted(vault.journal.since(recorded.number), key=attrgetter("number"))
-    moves = Moves(Move(one.disk, one.target) for change in later for one in change.steps if one.target is not None)
+    moves = Moves(
+        Move(moved_step.disk, moved_step.target)
+        for change in later
+        for moved_step in change.steps
+        if moved_step.target is not None
+    )
     place = moves.after(disk)
     if place == disk or not vault.files.exists(place):
         paths = vault.catalog.named(normal_form(disk.rpartition("/")[2]))

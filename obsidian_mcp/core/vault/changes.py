@@ -121,10 +121,10 @@ def edited(
     now = before.text.body
     if not etag or etag == before.etag:
         return rewritten(before, change(now))
-    known = version(etag)
-    if known is None:
+    old_version = version(etag)
+    if old_version is None:
         raise stale(before, etag, "Read it again and repeat the edit.")
-    base = Text.decode(known).body
+    base = Text.decode(old_version).body
     ours = change(base)
     merged = merge(base, ours, now)
     if merged is None:
@@ -174,8 +174,8 @@ class Committed:
 
 def keep_in_call(change: Committed) -> None:
     """Observe a change for the current call, whose answer says its number and its lines."""
-    if (made := current_call.get().made) is not None:
-        made.append(change)
+    if (committed := current_call.get().made) is not None:
+        committed.append(change)
 
 
 class Done(NamedTuple):
@@ -253,7 +253,7 @@ class Changes:
         When the outermost holder lets go, the observers are told of the changes that were made meanwhile, also where
         an error ends it.
         """
-        told: list[Committed] = []
+        committed: list[Committed] = []
         try:
             with self._journal.exclusive():
                 self._writers += 1
@@ -265,9 +265,9 @@ class Changes:
                 finally:
                     self._writers -= 1
                     if not self._writers:
-                        told, self._committed = self._committed, []
+                        committed, self._committed = self._committed, []
         finally:
-            for change in told:
+            for change in committed:
                 self._observers.notify(change)
 
     def place_of(self, disk: str) -> str:
@@ -287,10 +287,10 @@ class Changes:
     def _keep_old_texts(self, tool: str, mixed: Sequence[Step]) -> int | None:
         """Keep the old bytes of files that could not be taken back in a change of their own, which a person can undo;
         return its number."""
-        kept = [step for step in mixed if step.before is not None]
-        if not kept:
+        old_texts = [step for step in mixed if step.before is not None]
+        if not old_texts:
             return None
-        number = self._journal.begin(tool, kept)
+        number = self._journal.begin(tool, old_texts)
         self._journal.finish(number)
         return number
 
@@ -319,12 +319,18 @@ class Changes:
             folders = self._folders_made(operations)
             if (ending := current_call.get().limit) is not None:
                 ending.begin_commit()
-            recorded = [one for made, step in zip(folders, steps, strict=True) for one in (*made, step)]
+            recorded = [
+                recorded_step
+                for folder_steps, step in zip(folders, steps, strict=True)
+                for recorded_step in (*folder_steps, step)
+            ]
             number = self._journal.begin(tool, recorded, undoes)
             self._moving = Moves(operation for operation in operations if isinstance(operation, Move))
             try:
                 with self._listing.frozen(steps):
-                    location = self._make(tool, number, operations, recorded, [len(made) + 1 for made in folders])
+                    location = self._make(
+                        tool, number, operations, recorded, [len(folder_steps) + 1 for folder_steps in folders]
+                    )
             finally:
                 self._moving = Moves()
             self._caught_up = number
@@ -367,32 +373,32 @@ class Changes:
         lost, mixed = take_back(self._files, steps)
         reason = error.message if isinstance(error, AppError) else "The change was interrupted."
         if lost:
-            shown = ", ".join(repr(normal_form(disk)) for disk in lost)
+            named = ", ".join(repr(normal_form(disk)) for disk in lost)
             raise StorageFailed(
-                f"{reason} {shown} could not be brought back yet, because the disk refused. The old text is kept, and "
+                f"{reason} {named} could not be brought back yet, because the disk refused. The old text is kept, and "
                 "the next change brings it back first.",
                 paths=[normal_form(disk) for disk in lost],
             ) from error
         with suppress(StorageFailed):  # the next change finds it, and nothing to take back
             self._journal.discard(number)
         if mixed:
-            kept = self._keep_old_texts(tool, mixed)
-            raise _mixed_up(reason, mixed, kept) from error
+            number_of_old_texts = self._keep_old_texts(tool, mixed)
+            raise _mixed_up(reason, mixed, number_of_old_texts) from error
 
     def _folders_made(self, operations: Sequence[Operation]) -> list[list[Step]]:
         """Return for each operation the folders that it makes on the way, outermost first, so that taking it back
         removes them before what had their place comes back."""
         steps: list[list[Step]] = []
-        made: set[str] = set()
+        new_folders: set[str] = set()
         moves = Moves()
         for operation in operations:
             target = operation.disk if isinstance(operation, Create | MakeFolder) else getattr(operation, "target", "")
             folder, missing = parent(target), []
-            # looked for in `made` first: thousands of files may go into one new folder
-            while folder and folder not in made and not self._was_there(folder, moves):
+            # looked for in `new_folders` first: thousands of files may go into one new folder
+            while folder and folder not in new_folders and not self._was_there(folder, moves):
                 missing.append(folder)
                 folder = parent(folder)
-            made.update(missing)
+            new_folders.update(missing)
             steps.append([Step("folder", folder) for folder in reversed(missing)])
             if isinstance(operation, Move):
                 moves.append(operation)

@@ -38,7 +38,9 @@ class _DraftChanges(Changes):
         location = None
         for operation in operations:
             location = self._perform(operation, self._files) or location
-        self._listing.look_at_all([Step("write", one.disk, getattr(one, "target", None)) for one in operations])
+        self._listing.look_at_all(
+            [Step("write", changed.disk, getattr(changed, "target", None)) for changed in operations]
+        )
         return Done(0, location)
 
 

@@ -111,9 +111,9 @@ class DraftFiles:
         return self._folders.subfolders(disk, self._drafted)
 
     def spelled(self, disks: Iterable[str]) -> set[str]:
-        asked = set(disks)
-        drafted = asked & self._drafted.keys()
-        return drafted | self._base.spelled(asked - drafted - self._left.keys())
+        sought = set(disks)
+        drafted = sought & self._drafted.keys()
+        return drafted | self._base.spelled(sought - drafted - self._left.keys())
 
     def config(self, name: str) -> bytes | None:
         drafted = self._drafted.get(f"{SETTINGS_FOLDER}/{name}")
@@ -237,15 +237,17 @@ class DraftFiles:
         made. A file that is deleted and made again is written, so that it keeps its permissions.
         """
         origins = {disk: drafted.origin for disk, drafted in self._drafted.items() if drafted.origin is not None}
-        made = {disk: drafted.data or b"" for disk, drafted in self._drafted.items() if drafted.origin is None}
-        kept = set(origins.values())
-        removed = [removal for removal in self._left.values() if removal is not None and removal.disk not in kept]
+        new_files = {disk: drafted.data or b"" for disk, drafted in self._drafted.items() if drafted.origin is None}
+        placed_origins = set(origins.values())
+        removed = [
+            removal for removal in self._left.values() if removal is not None and removal.disk not in placed_origins
+        ]
         after = {origin: data for disk, origin in origins.items() if (data := self._drafted[disk].data) is not None}
         places = {self._folders.place_after_moves(origin): disk for disk, origin in origins.items()}
         moves = {place: disk for place, disk in places.items() if place != disk}
         self._exchange(moves, origins, after)
-        for removal in [removal for removal in removed if removal.disk in made]:  # deleted, and made again
-            after[removal.disk] = made.pop(removal.disk)
+        for removal in [removal for removal in removed if removal.disk in new_files]:  # deleted, and made again
+            after[removal.disk] = new_files.pop(removal.disk)
             removed.remove(removal)
         written = {disk: (self._first_bytes(disk), data) for disk, data in after.items()}
         return [
@@ -253,7 +255,7 @@ class DraftFiles:
             *removed,
             *self._folders.moves,
             *(Move(source, target) for source, target in _in_order(moves)),
-            *(Create(disk, data) for disk, data in made.items()),
+            *(Create(disk, data) for disk, data in new_files.items()),
             *(MakeFolder(disk) for disk in self._folders.made_empty(self._drafted)),
             *(RemoveFolder(disk) for disk in self._folders.removed()),
         ]

@@ -86,8 +86,10 @@ class DraftFolders:
     def made_empty(self, places: Iterable[str]) -> list[str]:
         """Return the folders that stay empty, where `places` are those of all files of the draft."""
         needed = {folder for place in places for folder in ancestors(place)}
-        made = [folder for folder in self._made if folder not in needed]
-        return [folder for folder in made if not any(other.startswith(f"{folder}/") for other in made)]
+        empty_folders = [folder for folder in self._made if folder not in needed]
+        return [
+            folder for folder in empty_folders if not any(inner.startswith(f"{folder}/") for inner in empty_folders)
+        ]
 
     def removed(self) -> list[str]:
         """Return the folders that are removed where they are empty, the inner ones first."""

@@ -50,8 +50,8 @@ class Moves:
         while True:
             places = list(_with_folders(disk))
             arrived = max((_last(self._by_target.get(place, ()), end) for place in places), default=-1)
-            left = max((_last(self._by_source.get(place, ()), end) for place in places), default=-1)
-            if left > arrived:
+            departed = max((_last(self._by_source.get(place, ()), end) for place in places), default=-1)
+            if departed > arrived:
                 return None
             if arrived < 0:
                 return disk

@@ -58,7 +58,7 @@ def _take_back_step(files: Files, step: Step) -> bytes | None:
         with suppress(NoteExists, NoteNotFound):  # the move was not made, or another file has the old name since
             files.move(step.target, step.disk)
         return None
-    for left in reversed(range(ATTEMPTS)):
+    for attempts_left in reversed(range(ATTEMPTS)):
         now: bytes | None = None
         with suppress(NoteNotFound):  # also where a folder has the name
             now = files.read(step.disk, sys.maxsize)
@@ -75,7 +75,7 @@ def _take_back_step(files: Files, step: Step) -> bytes | None:
             else:
                 files.write(step.disk, restored, now)
         except (StaleEtag, NoteExists):  # another program wrote in the last moment
-            if not left:
+            if not attempts_left:
                 raise
         else:
             return None

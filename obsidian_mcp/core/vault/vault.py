@@ -201,8 +201,8 @@ class Vault:
 
     def kept(self, kind: Callable[[Vault], Kept]) -> Kept:
         """Return the `kind` of this vault that is kept between calls, made at its first use."""
-        made = self._kept.get(kind)
-        return cast("Kept", self._kept.setdefault(kind, kind(self)) if made is None else made)
+        companion = self._kept.get(kind)
+        return cast("Kept", self._kept.setdefault(kind, kind(self)) if companion is None else companion)
 
     def close(self) -> None:
         """Close the files after the running change."""
@@ -280,7 +280,7 @@ class Vault:
             if unnoticed is not None:
                 return unnoticed, None
         answer = self.graph.by_alias(raw)
-        aliased = [entry for found in answer.value if (entry := self.catalog.get(found)) is not None]
+        aliased = [entry for alias_path in answer.value if (entry := self.catalog.get(alias_path)) is not None]
         if len(aliased) > 1:
             raise ambiguous(raw, [entry.path for entry in aliased])
         if aliased:
@@ -314,11 +314,11 @@ class Vault:
     def at(self, path: VaultPath) -> FileEntry | None:
         """Return the file at this path, in any case and normal form."""
         with self.lock:
-            known = self.catalog.at(path)
-            if known is not None:  # it may have been deleted a moment ago
-                self._listing.look_at(self.catalog.entry(known).disk)
-                known = self.catalog.at(path)
-            return None if known is None else self.catalog.entry(known)
+            path_of_entry = self.catalog.at(path)
+            if path_of_entry is not None:  # it may have been deleted a moment ago
+                self._listing.look_at(self.catalog.entry(path_of_entry).disk)
+                path_of_entry = self.catalog.at(path)
+            return None if path_of_entry is None else self.catalog.entry(path_of_entry)
 
     def look_for(self, disk: str) -> FileEntry | None:
         """Return a file that the watcher may not have reported yet. Raises: PermissionDenied, StorageFailed."""
@@ -455,11 +455,13 @@ class Vault:
         attempts = ATTEMPTS
         while True:
             with self.changing():
-                made = edited(self.read_note(entry), change, etag, version)
+                edited_note = edited(self.read_note(entry), change, etag, version)
                 try:
-                    if made.after.data != made.before.data:
-                        self.commit(tool, [made.operation])
-                    return made._replace(after=made.after._replace(entry=self.catalog.get(entry.path) or entry))
+                    if edited_note.after.data != edited_note.before.data:
+                        self.commit(tool, [edited_note.operation])
+                    return edited_note._replace(
+                        after=edited_note.after._replace(entry=self.catalog.get(entry.path) or entry)
+                    )
                 except StaleEtag:  # another program wrote in the last moment: both changes are kept (SAFE-22)
                     attempts -= 1
                     if not attempts:
