@@ -44,8 +44,8 @@ def relocate(
     else:
         files = {source: target}
         vault.check_target(target_disk)
-    other = vault.at(target)
-    occupied = (other is not None and other.path != source) or (
+    occupant = vault.at(target)
+    occupied = (occupant is not None and occupant.path != source) or (
         vault.files.exists(target_disk) and name_key(source) != name_key(target)
     )
     if occupied or (target == source and disk == target_disk):
@@ -58,7 +58,10 @@ def relocate(
     if is_folder:
         leaving = vault.folders.movable(disk)
         spelled = (disks[path] for path in files)
-        apart = [*(leaving or ()), *(found for found in spelled if not found.startswith(f"{disk}/"))]
+        apart = [
+            *(leaving or ()),
+            *(spelled_path for spelled_path in spelled if not spelled_path.startswith(f"{disk}/")),
+        ]
         depth = source.count("/") + 1
         moves = [Move(disk, target_disk)] if leaving is None else []
         moves += [Move(inner, f"{target_disk}/{inner.split('/', depth)[depth]}") for inner in apart]
@@ -70,9 +73,9 @@ def _check_apart(files: Mapping[VaultPath, VaultPath]) -> None:
     NoteExists."""
     sources: dict[VaultPath, VaultPath] = {}
     for source, target in files.items():
-        if (other := sources.setdefault(target, source)) != source:
+        if (rival := sources.setdefault(target, source)) != source:
             raise NoteExists(
-                f"{printable(other)!r} and {printable(source)!r} cannot both be moved to {str(target)!r}: the disk has "
+                f"{printable(rival)!r} and {printable(source)!r} cannot both be moved to {str(target)!r}: the disk has "
                 "the folder in two normal forms, with a file of this name in each. Rename or move one of the two "
                 "first, by its exact path. Nothing moved.",
                 path=str(target),
@@ -121,11 +124,13 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
     parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
-        found = rename_part.plan_heading(vault.catalog, entry.path, parsed, place.heading, text, referrers=referrers)
+        file_edits = rename_part.plan_heading(
+            vault.catalog, entry.path, parsed, place.heading, text, referrers=referrers
+        )
     else:
         old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
-        found = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers=referrers)
-    links = applied(contents, found)
+        file_edits = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers=referrers)
+    links = applied(contents, file_edits)
     after = next((file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body)
     bookmarks = _lost_part_bookmarks(vault, entry.path, parsed, after)
     return replace(links, warnings=(*links.warnings, *unread_links(vault), *bookmarks))
@@ -149,16 +154,18 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
             raise
         return folder
     if folder is not None:
-        found = [str(entry.path), f"{folder[0]}/"]
-        raise AmbiguousName(f"{name!r} is a file and a folder. Give {found[0]!r} or {found[1]!r}.", candidates=found)
+        candidates = [str(entry.path), f"{folder[0]}/"]
+        raise AmbiguousName(
+            f"{name!r} is a file and a folder. Give {candidates[0]!r} or {candidates[1]!r}.", candidates=candidates
+        )
     return entry.path, entry.disk, False
 
 
 def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -> tuple[VaultPath, str]:
     """Return the target: a new path, a place in an existing folder, or a new name beside the old one (MOVE-01)."""
-    wanted = to.strip()
-    into = wanted.endswith("/")
-    if wanted.strip("/") == "":
+    written = to.strip()
+    into = written.endswith("/")
+    if written.strip("/") == "":
         if not into:
             raise InvalidName("The target is empty. Give a new path, a folder, or a new name.", to=to)
         return _placed(vault, VaultPath(source.rpartition("/")[2]), source)
@@ -168,7 +175,7 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
         return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"), source)
     if keep_extension and extension(path) != extension(source):
         path = VaultPath(path + (extension(source) or ""))
-    if "/" not in wanted and parent(source):
+    if "/" not in written and parent(source):
         path = VaultPath(f"{parent(source)}/{path}")
     return _placed(vault, path, source)
 
@@ -182,9 +189,9 @@ def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath
 def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()) -> PlannedChange:
     """Plan the rewriting of links to files that get other paths, and of relative links in them, and add `warnings`."""
     contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
-    found = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
-    of_settings = vault.settings.warnings if found.rewritten else ()
-    return replace(found, warnings=(*found.warnings, *unread_links(vault), *of_settings, *warnings))
+    planned = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
+    of_settings = vault.settings.warnings if planned.rewritten else ()
+    return replace(planned, warnings=(*planned.warnings, *unread_links(vault), *of_settings, *warnings))
 
 
 MOST_REFERRERS = 3_000
@@ -194,14 +201,16 @@ MOST_REFERRERS = 3_000
 def displaced(vault: Vault, created: VaultPath) -> PlannedChange:
     """Plan the rewriting of links that would lead to a new file, no longer to another one of its name (RENAME-04)."""
     contents, planned, unseen = displaced_links(vault, created)
-    found = applied(contents, planned)
-    changed, kept = allowed(vault, found.rewritten)
-    warnings = [*unseen, *found.warnings, *unread_links(vault)]
+    rewritten_links = applied(contents, planned)
+    changed, refused = allowed(vault, rewritten_links.rewritten)
+    warnings = [*unseen, *rewritten_links.warnings, *unread_links(vault)]
     if changed:
         paths = [file.path for file in changed]
         warnings.append(f"Links to the other file of this name have its path now, in {listed(paths)}.")
-    if kept:
-        warnings.append(f"Links lead to the new note now in {listed(kept)}, which the user's policy keeps as they are.")
+    if refused:
+        warnings.append(
+            f"Links lead to the new note now in {listed(refused)}, which the user's policy keeps as they are."
+        )
     return PlannedChange(tuple(changed), warnings=tuple(warnings))
 
 
@@ -220,15 +229,15 @@ def create_file(vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes
 
 def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], list[VaultPath]]:
     """Return the files that the policy allows to be written, and the paths of the others."""
-    changed, kept = [], []
+    changed, refused = [], []
     for file in files:
         try:
             vault.policy.check_write(file.path, len(file.after.data))
         except (PermissionDenied, errors.StorageFailed):
-            kept.append(file.path)
+            refused.append(file.path)
         else:
             changed.append(file)
-    return changed, kept
+    return changed, refused
 
 
 def displaced_links(
@@ -238,11 +247,11 @@ def displaced_links(
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
     if vault.indexer.is_behind:
         reason = "the index does not know all files yet"
-    elif len(found := linking(vault, [created])) > MOST_REFERRERS:
-        reason = f"{len(found)} files have links to this name, too many to look at"
+    elif len(referring := linking(vault, [created])) > MOST_REFERRERS:
+        reason = f"{len(referring)} files have links to this name, too many to look at"
     if reason:
         return {}, (), (f"Links to other files of this name may lead to the new one now: {reason}.",)
-    contents, referrers = referrers_of(vault, found)
+    contents, referrers = referrers_of(vault, referring)
     return contents, rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created]), ()
 
 
@@ -255,8 +264,8 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
     """Return the content of these files, and the places of their links; what is no text has none (RENAME-14)."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
-    for done, path in enumerate(sorted(files)):
-        report_progress(done, len(files), "Rewriting links")
+    for count, path in enumerate(sorted(files)):
+        report_progress(count, len(files), "Rewriting links")
         entry = vault.catalog.get(path)
         if entry is None or entry.is_too_large:
             continue
@@ -281,18 +290,18 @@ def unread_links(vault: Vault) -> list[str]:
 def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> PlannedChange:
     binary = [path for path, content in contents.items() if not content.is_text]
     warnings = [f"Files that are not text keep their links as they are: {listed(binary)}."] if binary else []
-    found = []
+    rewritten_files = []
     for edits in planned:
         content = contents[edits.path]
         body = content.text.body
         if changes := [edit for edit in edits.edits if edit.span.slice(body) != edit.text]:
             lines = Lines(body)
             changed = sorted({lines.line(edit.span.start) + 1 for edit in changes})
-            found.append(Rewritten(content, content.with_body(apply(body, changes)), tuple(changed)))
+            rewritten_files.append(Rewritten(content, content.with_body(apply(body, changes)), tuple(changed)))
         warnings += [
             f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
         ]
-    return PlannedChange(tuple(found), warnings=tuple(warnings))
+    return PlannedChange(tuple(rewritten_files), warnings=tuple(warnings))
 
 
 SHOWN = 10
@@ -316,9 +325,9 @@ def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPa
                 places.append(f"{entry.path} line {line} ({literal!r})")
     marked = _bookmarked(vault, files, folder)
     return [
-        f"{kind} are not changed by a move, and these name what moves: {listed(found)}."
-        for kind, found in {"Bases": places, "Bookmarks": marked}.items()
-        if found
+        f"{kind} are not changed by a move, and these name what moves: {listed(named)}."
+        for kind, named in {"Bases": places, "Bookmarks": marked}.items()
+        if named
     ]
 
 
@@ -329,8 +338,8 @@ def listed(places: Sequence[str]) -> str:
 
 def lost_bookmarks(vault: Vault, files: Container[VaultPath]) -> list[str]:
     """Return a warning with the bookmarks of files that are removed; nothing where there are none (BOOK-5)."""
-    found = _bookmarked(vault, files, None)
-    return [f"Bookmarks stay as they are, and these name what is removed: {listed(found)}."] if found else []
+    bookmarked = _bookmarked(vault, files, None)
+    return [f"Bookmarks stay as they are, and these name what is removed: {listed(bookmarked)}."] if bookmarked else []
 
 
 def _lost_part_bookmarks(vault: Vault, path: VaultPath, before: parser.Note, after: str) -> list[str]:
@@ -348,7 +357,9 @@ def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | N
         from obsidian_mcp.core.files import bookmarks  # many vaults have none
 
         with suppress(InvalidArguments):  # a broken file, which the app does not read either
-            return [one.target for one in bookmarks.visible(data, vault.policy) if one.is_of(files, folder)]
+            return [
+                bookmark.target for bookmark in bookmarks.visible(data, vault.policy) if bookmark.is_of(files, folder)
+            ]
     return []
 
 
@@ -358,8 +369,10 @@ def _is_lost(
     """Whether a text that names a moved file or folder does so no more."""
     if folder is not None and name_key(literal.strip("/") + "/").startswith(name_key(folder + "/")):
         return True
-    found = wikilink(literal)
-    path = split_subpath(split_wikilink(found[1])[0] if found and found.end() == len(literal) else literal)[0].strip()
+    link_match = wikilink(literal)
+    path = split_subpath(
+        split_wikilink(link_match[1])[0] if link_match and link_match.end() == len(literal) else literal
+    )[0].strip()
     target = resolve(vault.catalog, base, path) if path else None
     if target is None or target not in files:
         return False

@@ -140,21 +140,21 @@ class Listing:
             self.refresh()
 
     def _listed(self) -> list[DiskFile]:
-        found: list[DiskFile] = []
+        listed: list[DiskFile] = []
         files = self._files.scan("", self.visible if self._policy.restricts_reading else None)
         while some := list(islice(files, 1000)):
             checkpoint()
-            found += some
-        return found
+            listed += some
+        return listed
 
-    def _take(self, found: Sequence[DiskFile]) -> Iterable[Change]:
+    def _take(self, listed: Sequence[DiskFile]) -> Iterable[Change]:
         now, last = time.time_ns(), self._scanned_ns
         if last is not None:
-            found = [*found, *self._overlooked({file.disk for file in found})]
-        changes = self.catalog.replace(found)
+            listed = [*listed, *self._overlooked({file.disk for file in listed})]
+        changes = self.catalog.replace(listed)
         if last is not None:
             recent = range(last - COARSEST_TICK_NS, now + COARSEST_TICK_NS)
-            changes = chain(changes, *(self._again(file) for file in found if file.mtime_ns in recent))
+            changes = chain(changes, *(self._again(file) for file in listed if file.mtime_ns in recent))
         self._scanned_ns = now
         self._dirty.scanned()
         self._misses.scanned()
@@ -179,7 +179,7 @@ class Listing:
         with self.lock:
             self._newer = set()
         try:
-            found = self._listed()
+            listed = self._listed()
         except AppError:
             self.scanned = False
             raise
@@ -188,9 +188,9 @@ class Listing:
                 self._is_scan_due = True
             elif (newer := self._newer) is not None:
                 if newer:
-                    known = [DiskFile(*entry[1:]) for entry in self.catalog if _is_at_or_below(entry.disk, newer)]
-                    found = [file for file in found if not _is_at_or_below(file.disk, newer)] + known
-                changes = list(self._take(found))
+                    looked_at = [DiskFile(*entry[1:]) for entry in self.catalog if _is_at_or_below(entry.disk, newer)]
+                    listed = [file for file in listed if not _is_at_or_below(file.disk, newer)] + looked_at
+                changes = list(self._take(listed))
                 self._note(changes)
                 self._dirty.missed([change.path for change in changes])
             self._newer = None
@@ -253,7 +253,7 @@ class Listing:
 
     def _compare(self, disks: Sequence[str], changes: list[Change]) -> None:
         """Take paths into the catalog as they are on disk; add what changed to `changes`."""
-        others: set[str] = set()
+        unlisted: set[str] = set()
         unknown = [disk for disk in disks if self.catalog.on_disk(disk) is None]
         # a symbolic link that took the place of a file or folder is not part of the vault
         for disk in disks:
@@ -266,9 +266,9 @@ class Listing:
             elif self.catalog.on_disk(disk) is not None:
                 changes += self.catalog.drop(disk)
             else:
-                others.add(disk)
-        if others:
-            self._look_below({disk for disk in others if not _is_below(disk, others)}, changes)
+                unlisted.add(disk)
+        if unlisted:
+            self._look_below({disk for disk in unlisted if not _is_below(disk, unlisted)}, changes)
             unknown += [entry.disk for change in changes if (entry := self.catalog.get(change.path)) is not None]
         if unknown:
             self._respelled(unknown, changes)
@@ -285,17 +285,22 @@ class Listing:
 
     def _again(self, file: DiskFile) -> list[Change]:
         """Return a file that seems unchanged as changed if it may have been saved again within one tick (INDEX-03)."""
-        known = self.catalog.on_disk(file.disk) if may_repeat(file.mtime_ns) else None
-        return [] if known is None else [Change(known.path)]
+        entry = self.catalog.on_disk(file.disk) if may_repeat(file.mtime_ns) else None
+        return [] if entry is None else [Change(entry.path)]
 
     def _look_below(self, folders: AbstractSet[str], changes: list[Change]) -> None:
         """Look at folders, none below another, that came, changed or are gone."""
-        below = {found.disk for folder in folders for found in self._files.scan(folder) if self.visible(found.disk)}
-        known = [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
-        for found in below:
-            if (there := self._files.stat(found)) is not None:
+        below = {
+            file_below.disk
+            for folder in folders
+            for file_below in self._files.scan(folder)
+            if self.visible(file_below.disk)
+        }
+        listed = [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
+        for file_below in below:
+            if (there := self._files.stat(file_below)) is not None:
                 changes += self.catalog.put(there)
-        for lost in known:
+        for lost in listed:
             if lost not in below:
                 changes += self.catalog.drop(lost)
 
@@ -346,8 +351,10 @@ class Folders:
         above = ""
         for folder in accumulate(path.split("/"), "{}/{}".format):
             with self._listing.lock:
-                known = (self._listing.catalog.folders.find(folder) or ("", ""))[0]
-            if known != folder and folder not in map(normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()):
+                listed_name = (self._listing.catalog.folders.find(folder) or ("", ""))[0]
+            if listed_name != folder and folder not in map(
+                normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()
+            ):
                 return False
             above = folder
         return True
@@ -359,23 +366,23 @@ class Folders:
 
     def below(self, disk: str) -> list[str] | None:
         """Return the folders directly below one, as the disk spells them; None if there is no such folder."""
-        found = self._files.subfolders(disk)
-        if found is None or not self._policy.restricts_reading:
-            return found
-        shown = [folder for folder in found if self._is_visible(folder)]
-        return shown if shown or not disk or self._is_visible(disk) else None
+        folders = self._files.subfolders(disk)
+        if folders is None or not self._policy.restricts_reading:
+            return folders
+        visible_folders = [folder for folder in folders if self._is_visible(folder)]
+        return visible_folders if visible_folders or not disk or self._is_visible(disk) else None
 
     def movable(self, disk: str) -> tuple[str, ...] | None:
         """Return what can leave the hidden files of a folder: files and folders; None where it has no such files."""
         if not self._policy.restricts_reading:
             return None
-        found = [file.disk for file in self._files.scan(disk)]
-        shown = [file for file in found if self._listing.visible(file)]
-        if len(shown) == len(found):
+        inside = [file.disk for file in self._files.scan(disk)]
+        visible_files = [file for file in inside if self._listing.visible(file)]
+        if len(visible_files) == len(inside):
             return None
-        hidden = set(found) - set(shown)
+        hidden = set(inside) - set(visible_files)
         staying = {file[:at] for file in hidden for at in range(len(disk), len(file)) if file[at] == "/"}
-        files = [file for file in shown if file.rpartition("/")[0] in staying]
+        files = [file for file in visible_files if file.rpartition("/")[0] in staying]
         folders = [below for folder in staying for below in self.below(folder) or () if below not in staying]
         return tuple(sorted([*files, *folders]))
 
@@ -404,8 +411,8 @@ class Folders:
     def for_notes(self, settings: AppSettings, current: str = "") -> str:
         """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's.
         Raises: PermissionDenied."""
-        known = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
-        return self.configured(known.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES)
+        folder_by_location = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
+        return self.configured(folder_by_location.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES)
 
     def _is_visible(self, disk: str) -> bool:
         """Whether a folder holds a visible file, or is empty and matches no pattern."""
