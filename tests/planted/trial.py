@@ -6,6 +6,7 @@ tests of this repository catch it by themselves.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -13,45 +14,39 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+
+from coverage import CoverageData
 
 from .faults import Fault
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", ".bench", "node_modules", "__pycache__")
+TESTS = ("tests/core", "tests/tools", "tests/cli")
+"""Tests that may see a fault in the core, the nearest first."""
 MEMORY_BYTES = 8 * 2**30
 """Address space of a run of the tests: a fault may let a loop collect things for ever."""
 PATIENCE = 3
-"""A run that takes this many times as long as without a fault, and a minute, counts as a failure."""
-EXTRA_SECONDS = 60
+"""A run that computes this many times as long as all tests without a fault counts as a failure.
+Processor time is counted, so that a busy machine is not taken for a loop that does not end."""
+WAITING_SECONDS = 1_800
+"""A run that takes so long without computing waits for something that will not come."""
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+(?: [^-].*?)?)(?: - .*)?$", re.MULTILINE)
-NOTHING_COLLECTED = 5
-"""What pytest returns when there is no test."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Tests that are run together; the stages of a fault are run until one of them catches it."""
-
-    name: str
-    paths: tuple[str, ...]
-    ignored: tuple[str, ...] = ()
-
-
-TOOLS = Stage("tools", ("tests/tools",))
-CLI = Stage("cli", ("tests/cli",))
+ALL_PASSED, SOME_FAILED, NO_TESTS = 0, 1, 5
+"""What pytest returns; other numbers mean that it could not go on."""
 
 
 @dataclass(frozen=True)
 class Run:
     """What a run of tests came to."""
 
-    failures: tuple[str, ...]
-    seconds: float
-    problem: str = ""
-    """Why the tests did not come to their end: they took too long, or could not be loaded."""
+    failures: list[str]
+    processor_seconds: float
+    problem: str
+    """Why the tests did not come to their end: they computed too long, or could not be loaded."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +54,8 @@ class Outcome:
     fault: Fault
     caught_by: str
     """The test that failed, or how else the fault was noticed; "" if it survived."""
+    files: int
+    """How many files of tests run the line."""
     seconds: float
 
 
@@ -68,42 +65,52 @@ class Copy:
     def __init__(self, root: Path, folder: Path) -> None:
         self.root = folder / "repository"
         shutil.copytree(root, self.root, ignore=LEFT_OUT)
-        self._usual_seconds: dict[Stage, float] = {}
+        self._data_file = folder / "lines"
         self._failing: list[str] = []
+        self._limit_seconds = math.inf
 
-    def stages(self, file: str) -> Iterator[Stage]:
-        """Yield the tests that may see a fault in a file of the core, the nearest first."""
-        package = f"tests/core/{Path(file).parts[2]}"
-        has_own = (self.root / package).is_dir()
-        if has_own:
-            yield Stage(f"core/{Path(package).name}", (package,))
-        yield Stage("core", ("tests/core",), (package,) if has_own else ())
-        yield TOOLS
-        yield CLI
+    def record(self) -> list[str]:
+        """Run the tests without a fault, and note which files of tests run which lines.
 
-    def measure(self) -> list[str]:
-        """Run all stages without a fault; return the tests that fail, which are left out later.
-
-        Every package of the core gets the time of all of them: the runs differ by seconds.
+        Return the tests that fail all the same; they are left out later.
         """
-        for stage in (Stage("core", ("tests/core",)), TOOLS, CLI):
-            run = self.run(stage, to_the_end=True)
-            if run.problem:
-                sys.exit(f"The tests of {stage.name} do not run without a fault: {run.problem}")
-            self._usual_seconds[stage] = run.seconds
-            self._failing += [name.partition("[")[0] for name in run.failures]
+        coverage = ["coverage", "run", f"--data-file={self._data_file}", "--source=obsidian_mcp/core"]
+        run = self._run([*coverage, "-m", "pytest", "-p", "tests.planted.recorder"], TESTS)
+        if run.problem:
+            sys.exit(f"The tests do not run without a fault: {run.problem}")
+        self._failing = [name.partition("[")[0] for name in run.failures]
+        self._limit_seconds = PATIENCE * run.processor_seconds
+        self._lines = CoverageData(str(self._data_file))
+        self._lines.read()
         return self._failing
 
     def try_fault(self, fault: Fault) -> Outcome:
+        """Run the tests that run the line of a fault, up to the first that fails."""
         started = time.monotonic()
+        files = self.files_that_run(fault)
         caught_by = ""
-        with self.planted(fault):
-            for stage in self.stages(fault.file):
-                run = self.run(stage)
-                caught_by = run.failures[0] if run.failures else run.problem
-                if caught_by:
-                    break
-        return Outcome(fault, caught_by, time.monotonic() - started)
+        if files:
+            with self.planted(fault):
+                run = self._run(["pytest", "--exitfirst"], files)
+            caught_by = run.failures[0] if run.failures else run.problem
+        return Outcome(fault, caught_by, len(files), time.monotonic() - started)
+
+    def files_that_run(self, fault: Fault) -> list[str]:
+        """Return the files of tests that run a line, those of its own package first.
+
+        A line that runs when its file is imported is tested by all that run anything of the file.
+        """
+        by_line = self._lines.contexts_by_lineno(str(self.root / fault.file))
+        files = set(filter(None, by_line.get(fault.line, ())))
+        if not files:
+            files = set(filter(None, chain.from_iterable(by_line.values())))
+        own_package = f"tests/core/{Path(fault.file).parts[2]}/"
+        distances = {path: number for number, path in enumerate(TESTS)}
+
+        def distance(file: str) -> tuple[bool, int, str]:
+            return not file.startswith(own_package), distances["/".join(file.split("/")[:2])], file
+
+        return sorted(files, key=distance)
 
     @contextmanager
     def planted(self, fault: Fault) -> Iterator[None]:
@@ -120,18 +127,14 @@ class Copy:
             path.write_bytes(original)
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    def run(self, stage: Stage, *, to_the_end: bool = False) -> Run:
-        """Run the tests of a stage up to the first that fails, or all of them."""
-        limit = PATIENCE * self._usual_seconds.get(stage, EXTRA_SECONDS) + EXTRA_SECONDS
-        command = [sys.executable, "-m", "pytest", "--quiet", "--tb=no", "-m", "not timing"]
-        command += [*stage.paths, *(f"--ignore={path}" for path in stage.ignored)]
-        command += [f"--deselect={name}" for name in self._failing]
-        if not to_the_end:
-            command.append("--exitfirst")
+    def _run(self, module: Sequence[str], tests: Sequence[str]) -> Run:
+        """Run tests by a module of Python."""
+        command = [sys.executable, "-m", *module, "--quiet", "--tb=no", "-m", "not timing"]
+        command += [*tests, *(f"--deselect={name}" for name in self._failing)]
         environment = {**os.environ, "PYTHONPATH": str(self.root)}
-        if not to_the_end:  # the compiled file of a fault could be taken for the original's
+        if self._limit_seconds < math.inf:  # a fault's compiled file could be taken for the original's
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        started = time.monotonic()
+        before = _children_seconds()
         process = subprocess.Popen(
             command,
             cwd=self.root,
@@ -142,25 +145,34 @@ class Copy:
             errors="replace",
             start_new_session=True,
         )
-        _bound_memory(process.pid)
+        _bound(process.pid, self._limit_seconds)
         try:
-            output, _ = process.communicate(timeout=limit)
+            output, _ = process.communicate(timeout=WAITING_SECONDS)
         except subprocess.TimeoutExpired:
             _kill(process)
-            return Run((), time.monotonic() - started, f"{stage.name} took over {limit:.0f} s")
-        failures = tuple(FAILED.findall(output))
-        ended_well = process.returncode in (0, NOTHING_COLLECTED) or failures
-        last_line = (output.strip().splitlines() or [""])[-1]
-        problem = "" if ended_well else f"{stage.name} ended with {process.returncode}: {last_line}"
-        return Run(failures, time.monotonic() - started, problem)
+            return Run([], 0.0, f"it took over {WAITING_SECONDS} s")
+        seconds = _children_seconds() - before
+        problem = ""
+        if process.returncode not in (ALL_PASSED, SOME_FAILED, NO_TESTS):
+            last_line = (output.strip().splitlines() or [""])[-1]
+            problem = f"pytest ended with {process.returncode} after {seconds:.0f} s: {last_line}"
+        return Run(FAILED.findall(output), seconds, problem)
 
 
-def _bound_memory(pid: int) -> None:
-    """Bound the memory of a run and of the processes that it starts, where the system can."""
+def _children_seconds() -> float:
+    """Return the processor time of all processes that have ended and were waited for."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _bound(pid: int, processor_seconds: float) -> None:
+    """Bound the time and memory of a run and of the processes that it starts, where the system can."""
     with suppress(ImportError, ProcessLookupError):
-        from resource import RLIMIT_AS, prlimit
+        from resource import RLIMIT_AS, RLIMIT_CPU, prlimit
 
         prlimit(pid, RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        if processor_seconds < math.inf:
+            prlimit(pid, RLIMIT_CPU, (int(processor_seconds), int(processor_seconds)))
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
