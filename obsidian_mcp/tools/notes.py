@@ -36,7 +36,7 @@ from .registry import TOOLS, DocumentAnswer, plain, tool
 if TYPE_CHECKING:
     from obsidian_mcp.core.note.parser import Note
     from obsidian_mcp.core.operations.periodic_notes import Filled
-    from obsidian_mcp.core.periodic.notes import Located
+    from obsidian_mcp.core.periodic.names import LocatedNote
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ def create_note(
 
     opened = app.vaults.get(vault)
     with opened.changing():
-        located = opened.periodic.named(name) if ":" in name else None
+        located = opened.periodic.find_by_name(name) if ":" in name else None
         if located is not None and located.entry is None and not template:
             _read_date(opened, date, template)
             return _periodic(opened, located, content, properties)
@@ -186,7 +186,7 @@ def _fill_template(
     return filled._replace(text=text, cursor=(line, column) if filled.cursor else None)
 
 
-def _periodic(vault: Vault, located: Located, content: str, properties: Mapping[str, Any]) -> Created:
+def _periodic(vault: Vault, located: LocatedNote, content: str, properties: Mapping[str, Any]) -> Created:
     """A periodic note is made as the vault makes it."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits

@@ -16,7 +16,7 @@ from .words import DropInRefused
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.catalog import FileEntry
-    from obsidian_mcp.core.periodic.notes import Located
+    from obsidian_mcp.core.periodic.names import LocatedNote
 
 
 def _adjective(call: DropInCall) -> str:
@@ -28,7 +28,7 @@ def _period(call: DropInCall) -> Period:
     return ADJECTIVES[_adjective(call)]
 
 
-def _locate(call: DropInCall) -> Located:
+def _locate(call: DropInCall) -> LocatedNote:
     return call.vault.periodic.locate(_period(call), call.text("date") or "today")
 
 

@@ -280,7 +280,7 @@ def _target(vault: Vault, source: FileEntry, to: str, heading: str) -> tuple[Vau
         try:
             entry = vault.find(name)
         except NoteNotFound:
-            if vault.periodic.named(name):
+            if vault.periodic.find_by_name(name):
                 raise
         else:
             _check_notes(entry)

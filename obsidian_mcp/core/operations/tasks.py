@@ -109,7 +109,7 @@ def add_task(
     def apply(body: str) -> UpdatedNote:
         return task_changes.add_task(body, change, heading, source.settings, source.today)
 
-    located = vault.periodic.locate("day") if daily else vault.periodic.named(name)
+    located = vault.periodic.locate("day") if daily else vault.periodic.find_by_name(name)
     if located is None:
         return source.write(vault.find(name), apply, etag=etag, dry_run=dry_run)
     if located.entry is not None:

@@ -1,4 +1,8 @@
-"""What the settings of a vault say of notes made by rule (PERIODIC-1, PERIODIC-5)."""
+"""The vault's settings for notes made by rule (PERIODIC-1, PERIODIC-5).
+
+A missing file, a missing key and a value that the app could not have written all mean the app's
+default. Nothing is ever written back.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from obsidian_mcp.core.calendar.periods import ADJECTIVES, PERIODS, Period
 from obsidian_mcp.core.files.settings import Members
 
 ReadSetting = Callable[[str], str | None]
-"""Gives the text of a file below the vault's configuration folder; None where it is absent."""
+"""Returns the text of a file below the vault's configuration folder; None where it is absent."""
 
-Source = Literal["core", "periodic-notes", "calendar", "default"]
+RuleSource = Literal["core", "periodic-notes", "calendar", "default"]
 
 DEFAULT_FORMATS: Mapping[Period, str] = {
     "day": "YYYY-MM-DD",
@@ -23,19 +27,19 @@ DEFAULT_FORMATS: Mapping[Period, str] = {
     "quarter": "YYYY-[Q]Q",
     "year": "YYYY",
 }
-_PERIODIC_NOTES: Source = "periodic-notes"
+_PERIODIC_NOTES: RuleSource = "periodic-notes"
 _CALENDAR = "calendar"
 TEMPLATER = "templater-obsidian"
 
 
 class PeriodRule(NamedTuple):
-    """Where the notes of one period are and what they are made from."""
+    """Where the notes of one period are, and from which template they are made."""
 
     period: Period
     folder: str
     format: str
     template: str
-    source: Source
+    source: RuleSource
     configured: bool
     """Whether something in the app makes notes of this period."""
 
@@ -61,14 +65,16 @@ class UniqueNotes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TemplaterSettings:
-    """Templater's own: its folder of templates, and the template for new notes of a folder."""
+    """The settings of Templater: its folder of templates, and templates for new notes by folder."""
 
     folder: str = ""
     folder_templates: Mapping[str, str] = field(default_factory=dict)
 
     def template_for(self, folder: str) -> str:
-        """Return the template of the deepest rule that a folder is in, `/` is the rest; "" without
-        one."""
+        """Return the template of the deepest rule whose folder contains a folder; "" without one.
+
+        The rule for `/` is for all other folders.
+        """
         while folder:
             if folder in self.folder_templates:
                 return self.folder_templates[folder]
@@ -77,7 +83,7 @@ class TemplaterSettings:
 
 
 class PeriodicSettings(NamedTuple):
-    """Everything the vault says of notes made by rule."""
+    """All settings of a vault for notes made by rule."""
 
     rules: PeriodRules
     locale: Locale
@@ -90,18 +96,18 @@ class PeriodicSettings(NamedTuple):
 
 
 def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -> PeriodicSettings:
-    """Return the settings in force. `language` and `week_start` (a weekday) go before those of the
-    vault."""
+    """Return the settings in force.
+
+    `language` and `week_start` (a weekday) go before those of the vault.
+    """
     warnings: list[str] = []
 
     def load(name: str) -> object:
         text = read(name)
+        if not text or not text.strip("\ufeff \t\r\n"):
+            return None
         try:
-            return (
-                json.loads(text.removeprefix("\ufeff"))
-                if text and text.strip("\ufeff \t\r\n")
-                else None
-            )
+            return json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
             warnings.append(f"{name}: it is not readable as JSON ({error}); the default is used.")
             return None
@@ -119,9 +125,8 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             continue
         if period == "day":
             daily = Members(load("daily-notes.json"))
-            rules[period] = _rule(
-                period, daily, "core", configured=_core_plugin(load("core-plugins.json"))
-            )
+            is_on = _has_daily_notes(load("core-plugins.json"))
+            rules[period] = _rule(period, daily, "core", configured=is_on)
         elif period == "week" and calendar is not None:
             rules[period] = _rule(
                 period,
@@ -156,18 +161,23 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
 
 
 def _periodic_notes(values: Members) -> dict[Period, PeriodRule]:
-    """The periods that Periodic Notes makes notes of, by the settings of either of its versions."""
+    """Return the rules of the periods of which Periodic Notes makes notes.
+
+    The settings may be those of either of its versions.
+    """
     sets = [entry for entry in values.entries("calendarSets") if isinstance(entry, dict)]
     if sets:
         active = values.value("activeCalendarSet", "")
         chosen = next((entry for entry in sets if entry.get("id") == active), sets[0])
-        found = {period: chosen.get(period) for period in PERIODS}
+        by_period = {period: chosen.get(period) for period in PERIODS}
     else:
-        found = {period: values.value(adjective, {}) for adjective, period in ADJECTIVES.items()}
+        by_period = {
+            period: values.value(adjective, {}) for adjective, period in ADJECTIVES.items()
+        }
     keys = ("folder", "format", "templatePath" if sets else "template")
     enabled = {
         period: Members(rule)
-        for period, rule in found.items()
+        for period, rule in by_period.items()
         if Members(rule).value("enabled", False)
     }
     return {period: _rule(period, rule, _PERIODIC_NOTES, keys) for period, rule in enabled.items()}
@@ -188,7 +198,7 @@ def _templater(values: Members) -> TemplaterSettings:
 def _rule(
     period: Period,
     values: Members,
-    source: Source,
+    source: RuleSource,
     keys: tuple[str, str, str] = ("folder", "format", "template"),
     *,
     configured: bool = True,
@@ -197,8 +207,9 @@ def _rule(
     return PeriodRule(period, folder, form or DEFAULT_FORMATS[period], template, source, configured)
 
 
-def _core_plugin(document: object) -> bool:
-    """Whether the core plugin for daily notes is on; it is where nothing says otherwise."""
+def _has_daily_notes(document: object) -> bool:
+    """Return whether the core plugin for daily notes is on, as it is unless the settings say
+    otherwise."""
     if isinstance(document, list):
         return "daily-notes" in document
     return not isinstance(document, dict) or document.get("daily-notes", True) is True

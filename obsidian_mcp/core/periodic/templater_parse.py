@@ -1,4 +1,4 @@
-"""Commands of Templater's language, as far as they need no JavaScript (PERIODIC-12)."""
+"""Read the commands of Templater's language that need no JavaScript (PERIODIC-12)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.errors import TemplateFailed
 
+SOURCE_SHOWN = 200
+"""Code points of a command in a message."""
 MAX_DEPTH = 50
-"""Calls inside each other in one command."""
+"""Maximum depth of calls inside each other in one command."""
 _TOKEN = re.compile(
     r"""\s*(?:(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
     r"""|(?P<number>-?\d+(?:\.\d+)?)(?![\w.])"""
@@ -19,27 +22,30 @@ _TOKEN = re.compile(
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
 
 
-class Call(NamedTuple):
+class TemplateCall(NamedTuple):
     name: str
-    arguments: tuple[Value, ...] | None
-    """None: it is not called."""
+    arguments: tuple[TemplateValue, ...] | None
+    """None for a name that is used without a call."""
 
 
-Value = str | float | bool | Call
+TemplateValue = str | float | bool | TemplateCall
 
 
-class Command(NamedTuple):
+class TemplateCommand(NamedTuple):
     line: int
     source: str
-    values: tuple[Value, ...]
+    values: tuple[TemplateValue, ...]
 
 
-IsKnown = Callable[[Call], bool]
+IsKnown = Callable[[TemplateCall], bool]
 
 
-def read(text: str, template: str, is_known: IsKnown) -> Iterator[str | Command]:
-    """Yield the literal parts, cut as commands ask, and the commands of a template. Raises:
-    TemplateFailed."""
+def read_template(text: str, template: str, is_known: IsKnown) -> Iterator[str | TemplateCommand]:
+    """Yield the literal parts and the commands of a template.
+
+    The white space that commands ask to cut is cut. Raises: TemplateFailed for a command that is
+    none, or that calls a function that is not known.
+    """
     position = counted = 0
     line = 1
     cut = ""
@@ -69,7 +75,7 @@ def _cut_end(text: str, mark: str) -> str:
 
 def _read_command(
     text: str, start: int, line: int, template: str, is_known: IsKnown
-) -> tuple[Command, int, str]:
+) -> tuple[TemplateCommand, int, str]:
     body = start + 2 + (text[start + 2 : start + 3] in ("_", "-"))
     reader = _Reader(text, body, is_known)
     try:
@@ -77,17 +83,17 @@ def _read_command(
     except _NotReadable:
         end = text.find("%>", body)
         source = " ".join(text[body : end if end >= 0 else len(text)].strip(" \t\r\n_-").split())
-        shown = source if len(source) <= 200 else source[:200] + "…"
-        problem = f"uses {shown}" if end >= 0 else "has a command without %>"
+        excerpt = cut_text(source, SOURCE_SHOWN)
+        problem = f"uses {excerpt}" if end >= 0 else "has a command without %>"
         raise TemplateFailed(
             f'Template "{template}" line {line} {problem}: only Templater in the app can run that. '
             "Nothing was written.",
             template=template,
             line=line,
-            command=shown,
+            command=excerpt,
         ) from None
     source = text[body : reader.position].removesuffix("%>").strip(" \t\r\n_-")
-    return Command(line, source, values), reader.position, reader.ending
+    return TemplateCommand(line, source, values), reader.position, reader.ending
 
 
 class _NotReadable(Exception):
@@ -104,7 +110,7 @@ class _Reader:
         self.ending = ""
         self._depth = 0
 
-    def command(self) -> tuple[Value, ...]:
+    def command(self) -> tuple[TemplateValue, ...]:
         kind, word = self._next()
         if (kind, word) == ("name", "await"):
             kind, word = self._next()
@@ -120,14 +126,14 @@ class _Reader:
                 raise _NotReadable
 
     def _next(self) -> tuple[str, str]:
-        found = _TOKEN.match(self.text, self.position)
-        if found is None:
+        token = _TOKEN.match(self.text, self.position)
+        if token is None:
             raise _NotReadable
-        self.position = found.end()
-        kind = str(found.lastgroup)
-        return kind, found[kind]
+        self.position = token.end()
+        kind = str(token.lastgroup)
+        return kind, token[kind]
 
-    def _value(self, kind: str, word: str) -> Value:
+    def _value(self, kind: str, word: str) -> TemplateValue:
         match kind:
             case "string":
                 return _unquote(word)
@@ -139,26 +145,26 @@ class _Reader:
                 return self._call(word)
         raise _NotReadable
 
-    def _call(self, name: str) -> Call:
+    def _call(self, name: str) -> TemplateCall:
         if name == "tp.frontmatter":
             (_, opening), (kind, word), (_, closing) = self._next(), self._next(), self._next()
             if (opening, kind, closing) != ("[", "string", "]"):
                 raise _NotReadable
             name = f"tp.frontmatter.{_unquote(word)}"
-        call = Call(name, self._arguments())
+        call = TemplateCall(name, self._arguments())
         if not self.is_known(call):
             raise _NotReadable
         return call
 
-    def _arguments(self) -> tuple[Value, ...] | None:
-        found = _TOKEN.match(self.text, self.position)
-        if found is None or found["mark"] != "(":
+    def _arguments(self) -> tuple[TemplateValue, ...] | None:
+        opening = _TOKEN.match(self.text, self.position)
+        if opening is None or opening["mark"] != "(":
             return None
-        self.position = found.end()
+        self.position = opening.end()
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise _NotReadable
-        arguments: list[Value] = []
+        arguments: list[TemplateValue] = []
         kind, word = self._next()
         while word != ")" or kind != "mark":
             arguments.append(self._value(kind, word))
@@ -172,9 +178,9 @@ class _Reader:
 
 
 def _unquote(word: str) -> str:
-    def escape(found: re.Match[str]) -> str:
-        if found[1] not in _ESCAPES:
+    def escape(match: re.Match[str]) -> str:
+        if match[1] not in _ESCAPES:
             raise _NotReadable
-        return _ESCAPES[found[1]]
+        return _ESCAPES[match[1]]
 
     return re.sub(r"\\(.)", escape, word[1:-1])

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
     from obsidian_mcp.core.index.rows import FileNumbers
-    from obsidian_mcp.core.periodic.notes import PeriodicNames
+    from obsidian_mcp.core.periodic.names import PeriodicNames
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
@@ -192,7 +192,7 @@ class Vault:
     @cached_property
     def periodic(self) -> PeriodicNames:
         """The names of daily to yearly notes; what they need is loaded when they are first asked for."""
-        from obsidian_mcp.core.periodic.notes import PeriodicNames
+        from obsidian_mcp.core.periodic.names import PeriodicNames
 
         def look_up(path: VaultPath) -> FileEntry | None:
             return self.at(path) or self.look_for(self.catalog.spelled(path)[1])
@@ -270,9 +270,9 @@ class Vault:
                 return self._exactly(raw, entry) if is_path and raw not in entry[:2] else entry, None
         if (target := link_target(raw)) is not None:
             return self.resolve(target)
-        if ":" in raw and (located := self.periodic.named(raw)) is not None:
+        if ":" in raw and (located := self.periodic.find_by_name(raw)) is not None:
             if located.entry is None:
-                raise self.periodic.missing(located)
+                raise self.periodic.describe_missing(located)
             return located.entry, None
         with self.lock:
             path, disk = self.catalog.spelled(self.catalog.parse(raw))

@@ -141,7 +141,7 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
         vault = app.vaults.get()
         today = vault.periodic.locate("day")
         if today.entry is None:
-            raise vault.periodic.missing(today)
+            raise vault.periodic.describe_missing(today)
         entry = today.entry
     else:
         vault, entry = find(app, address)

@@ -16,8 +16,9 @@ from obsidian_mcp.core.calendar.periods import Period, start_of
 from obsidian_mcp.core.calendar.weeks import week_of, week_start
 from obsidian_mcp.core.dataview.literals import parse_date_as
 from obsidian_mcp.core.expressions.values import ExpressionError
-from obsidian_mcp.core.periodic.notes import note_day, note_path, read_date
+from obsidian_mcp.core.periodic.notes import note_day, note_path
 from obsidian_mcp.core.periodic.settings import read_settings
+from obsidian_mcp.core.periodic.spoken import read_date
 from tests.core.cases import check_cases
 from tests.core.expressions.time_zones import time_zone
 

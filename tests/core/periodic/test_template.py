@@ -9,24 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.calendar.locale import ENGLISH
-from obsidian_mcp.core.periodic.settings import PeriodRule, Source
-from obsidian_mcp.core.periodic.template import (
-    Surroundings,
-    Target,
-    Variables,
-    fill,
-    fill_periodic,
-    render,
-    take_cursor,
-)
+from obsidian_mcp.core.periodic.settings import PeriodRule, RuleSource
+from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
+from obsidian_mcp.core.periodic.templater import Surroundings, TemplateTarget, render, take_cursor
 from obsidian_mcp.errors import TemplateFailed
 
 NOW = datetime.fromisoformat("2026-11-22T09:05")
 VARIABLES = Variables("The note", NOW)
-TARGET = Target("A/B/2026-11-20.md", NOW, NOW, NOW, system_path="/v/A/B/2026-11-20.md")
+TARGET = TemplateTarget("A/B/2026-11-20.md", NOW, NOW, NOW, system_path="/v/A/B/2026-11-20.md")
 
 
-def _rule(source: Source = "periodic-notes") -> PeriodRule:
+def _rule(source: RuleSource = "periodic-notes") -> PeriodRule:
     return PeriodRule("day", "", "YYYY-MM-DD", "t", source, configured=True)
 
 
@@ -68,7 +61,7 @@ def test_the_bare_date_is_the_name_of_a_plugins_note() -> None:
     assert fill_periodic("{{date}}", VARIABLES, _rule("core"), date(2026, 1, 31)) == "2026-01-31"
 
 
-def _run(template: str, surroundings: Surroundings | None = None, target: Target = TARGET) -> str:
+def _run(template: str, surroundings: Surroundings | None = None, target: TemplateTarget = TARGET) -> str:
     return render("T", template, target, surroundings or Surroundings()).text
 
 
@@ -182,7 +175,7 @@ def test_an_included_template_runs_and_is_refused_as_a_whole() -> None:
 
 def test_properties_come_from_the_note_before() -> None:
     """PERIODIC-12"""
-    target = Target("n.md", NOW, NOW, NOW, properties={"a b": [1, "x"], "ok": True}, tags=("#a", "#b"))
+    target = TemplateTarget("n.md", NOW, NOW, NOW, properties={"a b": [1, "x"], "ok": True}, tags=("#a", "#b"))
     rendered = render(
         "T", '<% tp.frontmatter["a b"] %> <% tp.frontmatter.ok %> <% tp.frontmatter.no %>', target, Surroundings()
     )
