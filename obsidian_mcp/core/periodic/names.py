@@ -9,10 +9,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import Calendar
-from obsidian_mcp.core.calendar.locale import (
-    ADJECTIVES,
-    Period,
-)
+from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
 from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files

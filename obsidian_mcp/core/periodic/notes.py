@@ -8,19 +8,10 @@ from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 
-from obsidian_mcp.core.calendar.locale import (
-    Locale,
-    Period,
-    start_of,
-)
-from obsidian_mcp.core.calendar.moment import (
-    format_moment,
-    has_token,
-    parse_fields,
-    parts,
-    pieces,
-    resolve_fields,
-)
+from obsidian_mcp.core.calendar.locale import Locale
+from obsidian_mcp.core.calendar.moment import format_moment, has_token, pieces, split_parts
+from obsidian_mcp.core.calendar.moment_parse import parse_fields, resolve_fields
+from obsidian_mcp.core.calendar.periods import Period, start_of
 
 from .settings import PeriodRule
 
@@ -123,7 +114,7 @@ def format_segments(pattern: str) -> tuple[str, ...]:
 def _is_whole(period: Period, pattern: str, locale: Locale) -> bool:
     """Return whether a part of a format names a period of this length without the parts before
     it."""
-    tokens = {text for text, is_token in parts(pattern, locale) if is_token}
+    tokens = {text for text, is_token in split_parts(pattern, locale) if is_token}
     letters = {token[0] for token in tokens}
     if letters & set("xX"):
         return True

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from obsidian_mcp.core.calendar.days import Ways, read_days
-from obsidian_mcp.core.calendar.locale import (
-    PERIODS,
-    SHIFT_UNITS,
-    Locale,
-    Period,
-)
+from obsidian_mcp.core.calendar.days import DayRules, read_days
+from obsidian_mcp.core.calendar.locale import Locale
+from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period
 from obsidian_mcp.errors import InvalidArguments
 
 from .notes import note_day, weeks_of
@@ -29,8 +25,8 @@ def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, tod
     if rules[period].configured and (own := note_day(rules[period], text.strip(), locale, today)):
         return own
     weeks = weeks_of(rules["week"], locale)
-    numbered = (weeks.first_day, weeks.doy) if rules["week"].configured else Ways().numbered
-    days = read_days(text, today, Ways(weeks=weeks, numbered=numbered))
+    numbered = (weeks.first_day, weeks.doy) if rules["week"].configured else DayRules().numbered
+    days = read_days(text, today, DayRules(weeks=weeks, numbered=numbered))
     if days is None:
         raise InvalidArguments(
             f'Cannot read the date "{text}". Try 2026-11-22, yesterday, last monday or 2026-W47.',

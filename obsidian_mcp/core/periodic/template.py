@@ -8,8 +8,9 @@ from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import shift
-from obsidian_mcp.core.calendar.locale import ENGLISH, PERIODS, WEEKDAYS, Locale, Period, start_of
+from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale
 from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.periods import PERIODS, Period, start_of
 from obsidian_mcp.core.text.call import checkpoint
 
 from .notes import weeks_of

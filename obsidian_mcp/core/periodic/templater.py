@@ -17,8 +17,10 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.calendar.clock import shift
-from obsidian_mcp.core.calendar.locale import ENGLISH, Locale, start_of
-from obsidian_mcp.core.calendar.moment import format_moment, parse_moment, search_moment
+from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
+from obsidian_mcp.core.calendar.moment import format_moment
+from obsidian_mcp.core.calendar.moment_parse import parse_moment, search_moment
+from obsidian_mcp.core.calendar.periods import start_of
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.text.call import checkpoint

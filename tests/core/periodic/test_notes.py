@@ -10,8 +10,9 @@ import pytest
 
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.periods import PERIODS, Period
-from obsidian_mcp.core.periodic.notes import find_elsewhere, format_segments, note_day, note_path, read_date
+from obsidian_mcp.core.periodic.notes import find_elsewhere, format_segments, note_day, note_path
 from obsidian_mcp.core.periodic.settings import PeriodicSettings, read_settings
+from obsidian_mcp.core.periodic.spoken import read_date
 from obsidian_mcp.errors import InvalidArguments
 
 SUNDAY = date(2026, 11, 22)
