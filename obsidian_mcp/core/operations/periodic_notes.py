@@ -17,18 +17,11 @@ from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
 from obsidian_mcp.core.note.edits import Position, insert_text
-from obsidian_mcp.core.periodic import notes
+from obsidian_mcp.core.periodic import notes, unique_notes
+from obsidian_mcp.core.periodic.names import LocatedNote, adjective_of, can_be_made, not_set_up
 from obsidian_mcp.core.periodic.settings import PeriodRule
-from obsidian_mcp.core.periodic.template import (
-    Surroundings,
-    Target,
-    Variables,
-    fill,
-    fill_periodic,
-    has_commands,
-    render,
-    take_cursor,
-)
+from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
+from obsidian_mcp.core.periodic.templater import Surroundings, TemplateTarget, has_commands, render, take_cursor
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, name_key, parse
 from obsidian_mcp.core.vault.operation import Create
@@ -140,7 +133,7 @@ class Templates:
         body = vault.read_text(target).text.body if target else ""
         parsed = parser.parse(body)
         modified = local_time(target.mtime_ns) if target else now
-        about = Target(
+        about = TemplateTarget(
             path,
             now,
             created=modified,
@@ -189,7 +182,7 @@ def insert_template(body: str, template: str, position: Position = "append", hea
 class Opened(NamedTuple):
     """A periodic note after it was opened, made or added to."""
 
-    located: notes.Located
+    located: LocatedNote
     content: Content
     created: bool
     changed: bool
@@ -236,14 +229,14 @@ class PeriodicNotes:
             vault.commit(tool, [creation])
             entry = vault.look_for(creation.disk)
             if entry is None:
-                raise self._names.missing(located)
+                raise self._names.describe_missing(located)
             return Opened(
                 located, vault.read(entry), created=True, changed=True, cursor=filled.cursor, warnings=filled.warnings
             )
 
-    def _missing(self, located: notes.Located) -> NoteNotFound:
+    def _missing(self, located: LocatedNote) -> NoteNotFound:
         """Return the error for a note that is not there, with the headings that its template would give it."""
-        error = self._names.missing(located)
+        error = self._names.describe_missing(located)
         with suppress(AppError):
             headings = [heading.text for heading in parser.parse(self._fill(located).text).outline]
             if headings:
@@ -259,28 +252,28 @@ class PeriodicNotes:
         def is_taken(path: str) -> bool:
             return self._vault.at(parse(path)) is not None
 
-        path = notes.unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
+        path = unique_notes.unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
         if path is not None and settings.unique.folder.strip("/ "):
             self._vault.folders.check_new(parse(path), FOLDER_OF_UNIQUE_NOTES)
         if path is None:
-            raise NoteExists(f"The names of the next {notes.TRIES} minutes are taken. Give a name of your own.")
+            raise NoteExists(f"The names of the next {unique_notes.TRIES} minutes are taken. Give a name of your own.")
         if not template and (named := settings.unique.template):
             template = str(Templates(self._vault).configured(named, "the template of unique notes").path)
         return path, template
 
-    def plan(self, located: notes.Located, change: Callable[[str], str] | None) -> tuple[Filled, Create]:
+    def plan(self, located: LocatedNote, change: Callable[[str], str] | None) -> tuple[Filled, Create]:
         """Return what fills a missing note, and its creation with `change` made to that text. Raises: as `open`."""
         filled = self._fill(located)
         body = filled.text if change is None else change(filled.text)
         disk = self._vault.catalog.spelled(located.path)[1]
         return filled, Create(disk, body.encode("utf-8", "surrogateescape"))
 
-    def _fill(self, located: notes.Located) -> Filled:
+    def _fill(self, located: LocatedNote) -> Filled:
         """Return what a missing note would be made with. Raises: NoteNotFound, TemplateFailed, InvalidName."""
         rule = located.rule
-        adjective = notes.adjective_of(rule.period)
-        if not notes.can_be_made(rule):
-            raise NoteNotFound(notes.not_set_up(rule), period=rule.period)
+        adjective = adjective_of(rule.period)
+        if not can_be_made(rule):
+            raise NoteNotFound(not_set_up(rule), period=rule.period)
         check_creatable(located.path)
         failure = f"Failed to create {adjective} note."
         if rule.source not in ("periodic-notes", "calendar"):  # which make their folders
@@ -303,7 +296,7 @@ class PeriodicNotes:
         folder = rule.folder.strip("/ ")
         if not folder:
             return
-        self._vault.folders.configured(folder, f"the folder of {notes.adjective_of(rule.period)} notes")
+        self._vault.folders.configured(folder, f"the folder of {adjective_of(rule.period)} notes")
         with self._vault.lock:
             _, disk = self._vault.catalog.existing_folder(parse(folder))
             is_there = self._vault.catalog.folders.find(folder) is not None
