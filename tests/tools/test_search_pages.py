@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.search.hit_size import fitted, hit_size
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit, Snippet
-from obsidian_mcp.core.search.render import HEADING_CHARACTERS, LINE_CHARACTERS, fitted, hit_size
+from obsidian_mcp.core.search.snippets import HEADING_CHARACTERS, LINE_CHARACTERS
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.tools.registry import Outcome, call, plain
 from tests.conftest import app_on

@@ -18,18 +18,21 @@ from obsidian_mcp.core.query.nodes import QueryNode, has_scope
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
+from .found_files import Found
 from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request, inside, wanted
-from .plan import PlanAlternative, SearchPlan, exact_plan, read_groups, smart_plan
+from .lexicon import Lexicon
+from .plan import SearchPlan, exact_plan
 from .rank import Ranked, WideQuestion, fuse, rank, rank_wide
-from .render import Found, render_page
+from .reading import PlanAlternative, read_groups
+from .render import render_page
 from .retrieve import retrieve
 from .search_pdfs import describe_unread, finds_pages, may_find_pages
 from .signals import Item, Signals
+from .smart_plan import smart_plan
 from .snapshot import Snapshot
 from .state import SearchState, SearchStates
 from .unsearched import note_unsearched
-from .vocabulary import Lexicon
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near

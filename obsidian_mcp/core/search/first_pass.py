@@ -12,10 +12,10 @@ from obsidian_mcp.core.index.search_document import FIELDS
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text import analysis
 
+from .bounds import path_contains
 from .plan import SearchPlan
-from .retrieve import path_contains
 from .snapshot import Snapshot
-from .vocabulary import Term
+from .term import Term
 from .weights import Weighted, count_files
 
 FIELD_WEIGHTS = {"body": 1.0, "name": 10.0, "alias": 9.0, "heading": 4.0, "tag": 4.0, "folder": 1.5}

@@ -9,9 +9,12 @@ from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import InvalidArguments
 
+from .found_files import Found
+from .hit_size import as_json, fitted, hit_size, room_for
 from .hits import Facet, Group, Grouped, Hit, Request
 from .plan import shorten
-from .render import Found, Renderer, as_json, fitted, hit_size, remark_of, room_for
+from .remarks import remark_of
+from .render import Renderer
 from .signals import Item
 from .snapshot import Snapshot
 from .sort import check, facet_of, in_one_line, tags_of

@@ -11,7 +11,7 @@ from obsidian_mcp.core.text import analysis
 
 from .plan import SearchPlan
 from .snapshot import Snapshot
-from .vocabulary import without_gaps
+from .term import without_gaps
 from .weights import Weighted, weigh_terms
 
 ASKING_WEIGHT = 0.3

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .hits import Request, wanted
-from .plan import Choice, PlanAlternative, bare, read_groups
+from .reading import Choice, PlanAlternative, bare, read_groups
 
 _ACCENTS = re.compile(b"[\xc3-\xd4]")
 """Begins letters that are written with two bytes: accented ones, Greek and Cyrillic, which have

@@ -10,7 +10,7 @@ from obsidian_mcp.core.query.nodes import And, Not, Or, QueryNode, ScopedQuery
 from obsidian_mcp.core.text.text import too_large
 from obsidian_mcp.core.text.vault_path import VaultPath, is_pdf
 
-from .retrieve import flagged
+from .bounds import flagged
 from .snapshot import Snapshot
 
 MOST_PROBLEMS = 5

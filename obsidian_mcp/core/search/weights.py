@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .snapshot import Snapshot
-from .vocabulary import Term
+from .term import Term
 
 OTHER_WORD = 0.9
 """Weight of a word that says the same, beside that of the word itself."""

@@ -14,9 +14,10 @@ from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Hits, Request
-from obsidian_mcp.core.search.plan import is_smart
+from obsidian_mcp.core.search.lexicon import Lexicon
+from obsidian_mcp.core.search.reading import is_smart
 from obsidian_mcp.core.search.search import Search
-from obsidian_mcp.core.search.vocabulary import Lexicon, Vocabulary
+from obsidian_mcp.core.search.vocabulary import Vocabulary
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import QueryInvalid
 from tests.examples import examples

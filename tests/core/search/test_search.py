@@ -19,8 +19,8 @@ from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
+from obsidian_mcp.core.search.bounds import Bounds, bounds
 from obsidian_mcp.core.search.hits import Match, Request
-from obsidian_mcp.core.search.retrieve import Bounds, bounds
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.signals import Signals
 from obsidian_mcp.core.search.snapshot import Snapshot, table_of

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.search.vocabulary import MAX_VARIANTS, Lexicon, Vocabulary, one_mistake
+from obsidian_mcp.core.search.lexicon import MAX_VARIANTS, Lexicon, one_mistake
+from obsidian_mcp.core.search.vocabulary import Vocabulary
 from obsidian_mcp.core.text import analysis
 
 from .test_search import indexed, search_of

@@ -1,0 +1,30 @@
+"""The files that a search has found, before they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .hits import Order
+from .plan import SearchPlan
+from .second_pass import Fields
+from .signals import Item
+from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    pass
+
+
+class Found(NamedTuple):
+    """Files in their order, and how to show them."""
+
+    snapshot: Snapshot
+    items: Sequence[Item]
+    """From the first file on, to the end of the page or of the result."""
+    total: int
+    order: Order | None
+    """What the files were sorted by; None if they are ranked."""
+    plan: SearchPlan
+    fields: dict[int, Fields]
+    """Files that were read already."""
+    note: str | None = None

@@ -1,0 +1,75 @@
+"""How the files of a search were found, in words, and what to try (SEARCH-51)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from obsidian_mcp.core.text.analysis import fold, plain
+from obsidian_mcp.core.text.fit import cut_text
+
+from .found_files import Found
+
+if TYPE_CHECKING:
+    pass
+
+
+REMARK_CHARACTERS = 500
+"""Most of a remark on how the files were found."""
+RETRY = "Retry with 1 to 3 distinctive words or synonyms."
+WEAK = "No file has all the words; these have some, or words like them."
+NEAR_LETTERS = 4
+"""With how many letters at least, and two thirds of its own, a word begins that is near another
+one."""
+MISSPELLED_LETTERS = 6
+"""A shorter word that differs in one letter is mostly another one: `cost` and `post`."""
+NEAR_WORDS = 3
+"""Near words that are named for a missing one, and tags of the first files."""
+LOOKED_UP, TAGGED_FILES = 20, 10
+"""Near words of which is looked up whether they name something; files whose tags are counted."""
+
+
+def remark_of(result: Found) -> str | None:
+    """Return how the search was widened, which words no note has, and what to try (SEARCH-51)."""
+    plan = result.plan
+    # Where the index is not whole, what the files that are left have is not known
+    if not plan.is_wide or 0 < result.total <= plan.found or not result.snapshot.is_whole:
+        return None
+    if plan.found:
+        sentences = [
+            f"Files with all the words: {plan.found}; the others have some, or words like them."
+        ]
+    else:
+        sentences = [f"{WEAK} {RETRY}" if result.total else RETRY]
+    if plan.missing:
+        sentences.append(f"No note has {', '.join(plan.missing)}.")
+    if not plan.found and (near := _near_words(result)):
+        sentences.append(f"Words of this vault: {', '.join(near)}.")
+    remark = " ".join(sentences)
+    return cut_text(remark, REMARK_CHARACTERS)
+
+
+def _near_words(result: Found) -> list[str]:
+    """Words of names, headings, tags and aliases that are near those that no note has, and tags of
+    the first files."""
+    snapshot, near = result.snapshot, dict[str, None]()
+    for word in result.plan.missing:
+        bare = plain(fold(word))
+        beginning = bare[: max(NEAR_LETTERS, len(bare) * 2 // 3)]
+        alike = (
+            snapshot.vocabulary.plainly_containing(beginning, to_end=False)
+            if len(bare) >= NEAR_LETTERS
+            else []
+        )
+        used = [
+            variant
+            for term in result.plan.terms
+            if fold(word) in {term.text, *term.instead_of.split()}
+            for variant in term.variants
+            if term.instead_of or len(bare) >= MISSPELLED_LETTERS or bare in plain(variant)
+        ]
+        if looked_up := [*used, *alike][:LOOKED_UP]:
+            telling = snapshot.rows.full_text.find_used(looked_up, "{name alias heading tag} : ")
+            near |= dict.fromkeys(telling[:NEAR_WORDS])
+    files = [item.number for item in result.items[:TAGGED_FILES] if item.number is not None]
+    tags = snapshot.rows.file_sets.most_common_tags(files, NEAR_WORDS)
+    return [*near, *(f"#{tag.removeprefix('#')}" for tag in tags)]
