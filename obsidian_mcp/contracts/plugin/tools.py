@@ -316,7 +316,7 @@ def _edit(app: App, tool: str, path: str, change: Callable[[str], str], *, creat
 
 def _properties(body: str) -> dict[str, Any]:
     """Return a note's properties. Raises: PropertiesUnreadable."""
-    read = frontmatter.read(body)
+    read = frontmatter.read_frontmatter(body)
     if read is not None and read.error:
         raise PropertiesUnreadable(f"The note's properties cannot be read: {read.error}", line=read.line)
     return dict(read.values or {}) if read is not None else {}

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from obsidian_mcp.core.frontmatter import yaml12
+from obsidian_mcp.core.frontmatter.yaml_problems import InvalidYaml, NoValue
 from obsidian_mcp.core.note.query_blocks import BASE_KEYS
 from obsidian_mcp.errors import QueryInvalid
 
@@ -81,9 +82,9 @@ def _load(text: str) -> dict[str, Any]:
     """
     try:
         return yaml12.load(text.replace("\t", "  ") if "\t" in text else text)
-    except yaml12.NoValue:
+    except NoValue:
         return {}
-    except yaml12.InvalidYaml as error:
+    except InvalidYaml as error:
         lines = text.splitlines()[error.line - 1 : error.line] if error.line else []
         quote = f" {_QUOTE}" if _TAGGED.search("".join(lines)) else ""
         raise QueryInvalid(

@@ -14,7 +14,7 @@ from obsidian_mcp.core.expressions.syntax import (
     Name,
     Node,
 )
-from obsidian_mcp.core.frontmatter import yaml12
+from obsidian_mcp.core.frontmatter.yaml_values import YamlValue
 
 from .base_file import Base, BaseFilter, FilterStatement, Junction, View
 from .parser import parse_or_problem
@@ -26,7 +26,7 @@ class NewItem:
 
     folder: str = ""
     """Empty: where the vault's new notes go."""
-    properties: dict[str, yaml12.Value] = field(default_factory=dict)
+    properties: dict[str, YamlValue] = field(default_factory=dict)
 
 
 def describe_new_item(base: Base, view: View) -> NewItem:
@@ -36,7 +36,7 @@ def describe_new_item(base: Base, view: View) -> NewItem:
     `tags.contains("a")`, `file.inFolder("b")`.
     """
     item, tags = NewItem(base.new_item_folder), list[str]()
-    links: dict[str, list[yaml12.Value]] = {}
+    links: dict[str, list[YamlValue]] = {}
     for statement in (*_list_required(base.filters), *_list_required(view.filters)):
         match parse_or_problem(statement.text):
             case Binary("==", left, right):

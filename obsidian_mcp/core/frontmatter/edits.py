@@ -1,87 +1,87 @@
-"""Edits of one property that keep all other bytes (semantics 4.4, FM-60 to FM-72): pure functions
-from body to body, whose result is read back; where it would say anything else the next way of
-writing is tried, or the edit refused."""
+"""Edits of one property of a note that keep all other bytes (FM-60 to FM-72).
+
+Every function is pure: body in, body out. Each text that is made is read back before it is
+returned; where it would say anything but the request, the next way of writing it is tried, and in
+the end the edit is refused. (semantics 4.4)
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from itertools import chain
-from typing import NamedTuple
 
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.line_matcher import LineMatcher
-from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import PropertiesUnreadable
 
 from . import parser, yaml_style
-from .parser import Block
-from .yaml12 import Entry, InvalidYaml, NoValue, Outline, Value
+from .editable_note import EditableNote, is_same_value
+from .yaml_values import YamlValue
 
 _NULLS = ("", "~", "null", "Null", "NULL")
 _LISTS = ("tags", "aliases")
 """Properties whose text counts as a list of one where properties are merged."""
-_DIFFED_ITEMS = 1000
-"""Longest list, in items, that is compared item by item; longer lists are rewritten as a whole."""
-_LITERAL_HEADER = re.compile(r"(?:[&!][^ \t]*[ \t]+)*[|>][-+0-9]*")
-_COLON = re.compile(r"[ \t]*:")
-_INDENTED = re.compile(r"(?:[ \t]+#[^\n]*\n|[ \t]*\r?\n)*")
-_SEPARATOR = re.compile(r"\s*:\s*\Z")
-_BLANKS = re.compile(r"[ \t]*")
-_COMMA_OR_COMMENT = re.compile(r",|(?<=\s)#[^\n]*|^#[^\n]*", re.MULTILINE)
 
 
-def set_property(body: str, key: str, value: Value) -> str:
-    """Return the body with one property set, a new one last; the same body if it has that value.
-    Raises: PropertiesUnreadable, InvalidArguments for a value that no property can hold."""
-    key, value = yaml_style.joined(key), yaml_style.checked(value)
-    note = _Note.read(body)
+def set_property(body: str, key: str, value: YamlValue) -> str:
+    """Return the body with one property set; the same body if it has that value already.
+
+    A new property goes last, the first one makes the block. New lines end as those of the note.
+    Raises: PropertiesUnreadable, InvalidArguments for a value that no property can have.
+    """
+    key, value = yaml_style.join_surrogates(key), yaml_style.check_value(value)
+    note = EditableNote.from_body(body)
     name = parser.key_of(note.values, key)
     if name is None:
         return note.settle({**note.values, key: value}, note.with_new(key, value), key)
     entry = note.entry(name)
-    if _same(entry.value, value) and (value is not None or entry.value_span.slice(body) in _NULLS):
+    if is_same_value(entry.value, value) and (
+        value is not None or entry.value_span.slice(body) in _NULLS
+    ):
         return body
     return note.settle({**note.values, name: value}, note.with_value(entry, value), key)
 
 
-def set_properties(body: str, values: Mapping[str, Value], *, joins_lists: bool = False) -> str:
-    """Return the body with properties set, and those removed whose value is None; with
-    `joins_lists`, a list gets the items that it lacks. Raises: PropertiesUnreadable,
-    InvalidArguments."""
+def set_properties(body: str, values: Mapping[str, YamlValue], *, joins_lists: bool = False) -> str:
+    """Return the body with properties set, and those removed whose value is None.
+
+    With `joins_lists`, a list gets the items that it lacks. Raises: PropertiesUnreadable,
+    InvalidArguments.
+    """
     for key, value in values.items():
         checkpoint()  # each property takes longer the more there are
         if value is None:
             body = remove_property(body, key)
+        elif joins_lists and isinstance(value, list):
+            body = merge_properties(body, {key: value})
         else:
-            is_joined = joins_lists and isinstance(value, list)
-            body = (
-                merge_properties(body, {key: value})
-                if is_joined
-                else set_property(body, key, value)
-            )
+            body = set_property(body, key, value)
     return body
 
 
 def remove_property(body: str, key: str) -> str:
-    """The body without a property; with the last goes the block, comments aside. Raises:
-    PropertiesUnreadable."""
-    note = _Note.read(body)
+    """Return the body without a property; the same body if it has none of that name.
+
+    With the last property goes the whole block, unless comments stand in it. Raises:
+    PropertiesUnreadable.
+    """
+    note = EditableNote.from_body(body)
     name = parser.key_of(note.values, key)
     if name is None or note.block is None:
         return body
-    left = {other: value for other, value in note.values.items() if other != name}
-    return note.settle(left, note.without(note.block, note.entry(name)), key)
+    remaining = {written: value for written, value in note.values.items() if written != name}
+    return note.settle(remaining, note.without(note.block, note.entry(name)), key)
 
 
 def replace_tag(body: str, old: str, new: str) -> str:
-    """Return the body with a tag of its `tags` property, and those nested below it, renamed; each
-    item keeps its quotes, and an unreadable frontmatter stays. Raises: PropertiesUnreadable where
-    an item cannot change alone."""
+    """Return the body with a tag of its `tags` property renamed, and the tags nested below it.
+
+    `old` and `new` are tags, with or without `#`. Only the items that match change, each in the
+    quotes that it has. A note whose frontmatter cannot be read has no tags and stays as it is.
+    Raises: PropertiesUnreadable where an item cannot be changed on its own.
+    """
     try:
-        note = _Note.read(body)
+        note = EditableNote.from_body(body)
     except PropertiesUnreadable:
         return body
     name = parser.key_of(note.values, "tags")
@@ -95,23 +95,27 @@ def replace_tag(body: str, old: str, new: str) -> str:
     value = renamed if isinstance(entry.value, list) else renamed[0]
     spans = entry.items if isinstance(entry.value, list) else (entry.value_span,)
     candidates = note.with_value(entry, value)
-    if len(spans) == len(items):  # else the list stands elsewhere, behind an alias
+    if len(spans) == len(items):  # otherwise the list stands elsewhere, behind an alias
         changed = body
         for span, before, after in reversed(list(zip(spans, items, renamed, strict=True))):
             if before != after:
-                written = yaml_style.like(span.slice(body), after)
+                written = yaml_style.write_like(span.slice(body), after)
                 changed = changed[: span.start] + written + changed[span.end :]
         candidates = chain([changed], candidates)
     return note.settle({**note.values, name: value}, candidates, name)
 
 
-def merge_properties(body: str, values: Mapping[str, Value]) -> str:
-    """Return a note with other properties merged in, as the app does for templates (PERIODIC-17):
-    new ones last, lists with the items that they lack, and no value replaced but an empty one.
-    Raises: PropertiesUnreadable."""
+def merge_properties(body: str, values: Mapping[str, YamlValue]) -> str:
+    """Return a note with other properties merged in, as the app does for templates and merged
+    notes.
+
+    Nothing else of it changes. A property that the note lacks is added last. Lists get the items
+    that they lack, behind their own. An empty value is replaced, any other stays (PERIODIC-17).
+    Raises: PropertiesUnreadable where the note's own properties cannot be read.
+    """
     for key, value in values.items():
-        read = parser.read(body)
-        own = (read.values or {}) if read is not None else {}
+        properties = parser.read_frontmatter(body)
+        own = (properties.values or {}) if properties is not None else {}
         name = parser.key_of(own, key)
         merged = value if name is None else _merge(name, own[name], value)
         if name is None or merged != own[name]:
@@ -119,305 +123,30 @@ def merge_properties(body: str, values: Mapping[str, Value]) -> str:
     return body
 
 
-def _merge(name: str, own: Value, other: Value) -> Value:
+def _merge(name: str, own: YamlValue, merged: YamlValue) -> YamlValue:
     if own is None or own == "" or own == []:
-        return other
+        return merged
     as_lists = name.lower() in _LISTS
-    if not as_lists and not (isinstance(own, list) and isinstance(other, list)):
+    if not as_lists and not (isinstance(own, list) and isinstance(merged, list)):
         return own
-    mine, new = (
-        value if isinstance(value, list) else [] if value in (None, "") else [value]
-        for value in (own, other)
-    )
-    known = {_item_key(item) for item in mine}
-    added = [item for item in new if _item_key(item) not in known]
-    return [*mine, *added] if added else own
+    own_items = _list_items(own)
+    own_keys = {_item_key(item) for item in own_items}
+    added = [item for item in _list_items(merged) if _item_key(item) not in own_keys]
+    return [*own_items, *added] if added else own
 
 
-def _item_key(item: Value) -> str:
-    """What two items of a list have in common that are the same: tags are, with `#` and in any
-    case."""
+def _list_items(value: YamlValue) -> list[YamlValue]:
+    if isinstance(value, list):
+        return value
+    return [] if value in (None, "") else [value]
+
+
+def _item_key(item: YamlValue) -> str:
+    """Return a text that is the same for items that count as one.
+
+    Tags do, with `#` and in any case.
+    """
     return str(item).removeprefix("#").lower() if isinstance(item, str) else repr(item)
-
-
-class _Note(NamedTuple):
-    """A body with readable frontmatter; `block` is None without one. Edits yield texts, the best
-    one first."""
-
-    body: str
-    block: Block | None
-    outline: Outline
-
-    @classmethod
-    def read(cls, body: str) -> _Note:
-        """Raises: PropertiesUnreadable."""
-        block = parser.locate(body)
-        if block is None:
-            return cls(body, None, Outline())
-        try:
-            return cls(body, block, parser.outline(body, block))
-        except NoValue:
-            return cls(body, block, Outline())
-        except InvalidYaml as e:
-            line = e.line + 1
-            raise PropertiesUnreadable(
-                "The note's properties cannot be changed because its frontmatter is broken: line "
-                f"{line}: {e.problem}. Correct that line as text first.",
-                line=line,
-            ) from e
-
-    @property
-    def values(self) -> dict[str, Value]:
-        return {entry.key: entry.value for entry in self.outline.entries}
-
-    @property
-    def rest(self) -> str:
-        """The text below the frontmatter."""
-        return self.body[self.block.body_start :] if self.block else self.body
-
-    @property
-    def newline(self) -> str:
-        return Text(self.body).newline
-
-    def entry(self, name: str) -> Entry:
-        # the last one counts where two keys (`1` and `"1"`) are the same text
-        return next(entry for entry in reversed(self.outline.entries) if entry.key == name)
-
-    def settle(self, expected: Mapping[str, Value], candidates: Iterable[str], key: str) -> str:
-        """Return the first candidate that reads back exactly as expected and leaves the rest of the
-        note unchanged."""
-        wanted = list(expected.items())
-        for candidate in candidates:
-            with suppress(PropertiesUnreadable):
-                read = _Note.read(candidate)
-                if read.rest == self.rest and _same(list(read.values.items()), wanted):
-                    return candidate
-        raise PropertiesUnreadable(
-            f"The property {key!r} cannot be changed without touching others: the frontmatter "
-            "repeats values through anchors, or is written in an unusual way. Edit it as text.",
-            line=1,
-        )
-
-    # -- properties on lines of their own
-    # ------------------------------------------------------------------------
-
-    def with_new(self, key: str, value: Value) -> Iterator[str]:
-        """Yield the body with a property added after all others, before blank lines at the end of
-        the block."""
-        body, newline, entries = self.body, self.newline, self.outline.entries
-        if self.block is None:
-            written, below = yaml_style.lines(value, "")
-            lines = ["---", _opening(yaml_style.key(key) + ":", written, ""), *below, "---"]
-            yield newline.join(lines) + newline + body
-            return
-        if self.outline.flow is not None:
-            yield self._with_new_in_braces(self.outline.flow, key, value)
-            return
-        indent = self._indent(entries[0]) if entries else ""
-        text = self.block.yaml_span.slice(body)
-        content = text.rstrip()
-        before_blanks = self.block.yaml_span.start + (
-            text.index("\n", len(content)) + 1 if content else 0
-        )
-        places = [
-            before_blanks,
-            self.block.yaml_span.end,
-            *(entry.span.end for entry in entries[-1:]),
-        ]
-        for place in dict.fromkeys(places):
-            for literal in (True, False):
-                written, below = yaml_style.lines(value, indent, literal=literal)
-                lines = [_opening(f"{indent}{yaml_style.key(key)}:", written, ""), *below]
-                yield body[:place] + "".join(line + newline for line in lines) + body[place:]
-
-    def with_value(self, entry: Entry, value: Value) -> Iterator[str]:
-        """Yield the body with a new value for a property; in a block list, only the items that
-        differ change."""
-        body = self.body
-        if self.outline.flow is not None:
-            between = body[entry.key_span.end : entry.value_span.start]
-            separator = (
-                between
-                if _SEPARATOR.match(between) and entry.value_span.start < entry.value_span.end
-                else ": "
-            )
-            written = yaml_style.flow(value, as_json=self._as_json)
-            yield body[: entry.key_span.end] + separator + written + body[entry.value_span.end :]
-            return
-        is_block_list = entry.items and body[entry.value_span.start] == "-"
-        if (
-            isinstance(value, list)
-            and value
-            and is_block_list
-            and max(len(value), len(entry.items)) <= _DIFFED_ITEMS
-        ):
-            yield self._with_items(entry, value, literal=True)
-            yield self._with_items(entry, value, literal=False)
-        indent = self._indent(entry)
-        explicit = body[entry.span.start : entry.key_span.start].strip() != ""  # `? key`
-        head = (
-            indent + yaml_style.key(entry.key)
-            if explicit
-            else body[entry.span.start : entry.key_span.end]
-        )
-        end = "\r\n" if body[: entry.span.end].endswith("\r\n") else "\n"
-        for literal in (True, False):
-            written, below = yaml_style.lines(value, indent, literal=literal)
-            lines = [_opening(head + ":", written, _comment(body, entry)), *below]
-            yield body[: entry.span.start] + self.newline.join(lines) + end + body[entry.span.end :]
-
-    def without(self, block: Block, entry: Entry) -> Iterator[str]:
-        """Yield the body without a property; without the only one the block goes too, unless it
-        contains comments."""
-        body = self.body
-        if len(self.outline.entries) == 1:
-            before = body[block.yaml_span.start : entry.span.start]
-            if "#" in before + body[entry.span.end : block.yaml_span.end]:
-                yield body[: entry.span.start] + body[entry.span.end :]
-            yield self.rest
-            # without an empty block in front, the next lines would become the frontmatter
-            yield f"---{self.newline}---{self.newline}{self.rest}"
-        elif self.outline.flow is not None:
-            yield self._without_in_braces(self.outline.flow, entry)
-        else:
-            yield body[: entry.span.start] + body[entry.span.end :]
-            # indented comments and blank lines left behind could become part of a text block (`|`)
-            # above them
-            if comments := _INDENTED.match(body, entry.span.end, block.yaml_span.end):
-                yield body[: entry.span.start] + body[comments.end() :]
-
-    def _with_items(self, entry: Entry, value: list[Value], *, literal: bool) -> str:
-        """Return the body with the changed items of a block list; other items and comments keep
-        their lines."""
-        body = self.body
-        column = entry.value_span.start - _line_start(body, entry.value_span.start)
-        ranges = [_item_lines(body, item.start, item.end, column) for item in entry.items]
-        before, after = [repr(item) for item in entry.value], [repr(item) for item in value]
-        parts = []
-        done = entry.span.start
-        opcodes = LineMatcher(before, after).get_opcodes()
-        for operation, first, last, new_first, new_last in opcodes:
-            if operation == "equal":
-                continue
-            place = ranges[first][0] if first < len(ranges) else ranges[-1][1]
-            parts.append(body[done:place])
-            lines = yaml_style.list_lines(value[new_first:new_last], " " * column, literal=literal)
-            parts.extend(line + self.newline for line in lines)
-            done = place
-            for start, end in ranges[first:last]:
-                parts.append(body[done:start])
-                done = end
-        return body[: entry.span.start] + "".join(parts) + body[done:]
-
-    def _indent(self, entry: Entry) -> str:
-        line = self.body[entry.span.start : entry.key_span.start]
-        return line[: len(line) - len(line.lstrip(" "))]
-
-    # -- properties inside braces, as JSON has them
-    # --------------------------------------------------------------
-
-    @property
-    def _as_json(self) -> bool:
-        return all(self.body[entry.key_span.start] == '"' for entry in self.outline.entries)
-
-    def _with_new_in_braces(self, flow: Span, key: str, value: Value) -> str:
-        """Return the body with a property added last, on a separate line if the present last
-        property has one."""
-        body, entries, as_json = self.body, self.outline.entries, self._as_json
-        written = (
-            yaml_style.key(key, in_flow=True, as_json=as_json)
-            + ": "
-            + yaml_style.flow(value, as_json=as_json)
-        )
-        if not entries:
-            return body[: flow.start + 1] + written + body[flow.start + 1 :]
-        end = entries[-1].value_span.end
-        line = _line_start(body, entries[-1].key_span.start)
-        indent = body[line : entries[-1].key_span.start]
-        if line <= flow.start or indent.strip():
-            return body[:end] + ", " + written + body[end:]
-        line_end = body.index("\n", end) + 1
-        if line_end > flow.end:
-            return body[:end] + "," + self.newline + indent + written + body[end:]
-        comma, trailing = (",", "") if _comma(body, end, line_end) is None else ("", ",")
-        return (
-            body[:end]
-            + comma
-            + body[end:line_end]
-            + indent
-            + written
-            + trailing
-            + self.newline
-            + body[line_end:]
-        )
-
-    def _without_in_braces(self, flow: Span, entry: Entry) -> str:
-        """Return the body without a property and one comma; comments stay, and a line left empty is
-        removed."""
-        body, entries = self.body, self.outline.entries
-        at = next(number for number, other in enumerate(entries) if other is entry)
-        start, end = entry.key_span.start, entry.value_span.end
-        before = None if at == 0 else _comma(body, entries[at - 1].value_span.end, start)
-        after = _comma(
-            body, end, entries[at + 1].key_span.start if at + 1 < len(entries) else flow.end - 1
-        )
-        if after is not None and not body[end:after].strip():
-            end = after + 1
-            before = None
-        line, line_end = _line_start(body, start), body.find("\n", end)
-        if (
-            line > flow.start
-            and line_end < flow.end
-            and not (body[line:start] + body[end:line_end]).strip()
-        ):
-            start, end = line, line_end + 1
-        elif before is not None and not body[before + 1 : start].strip():
-            start, before = before, None
-        else:
-            blanks = _BLANKS.match(body, end)
-            end = blanks.end() if blanks and body[blanks.end()] != "#" else end
-        changed = body[:start] + body[end:]
-        return changed if before is None else changed[:before] + changed[before + 1 :]
-
-
-def _item_lines(body: str, start: int, end: int, column: int) -> tuple[int, int]:
-    """Return the span of the whole lines of a list item whose dash is in a given column."""
-    line = _line_start(body, start)
-    while body[line + column : line + column + 1] != "-" or body[line : line + column].strip(" "):
-        line = _line_start(body, line - 1)
-    return line, body.index("\n", max(end - 1, start)) + 1
-
-
-def _line_start(body: str, offset: int) -> int:
-    return body.rfind("\n", 0, offset) + 1
-
-
-def _opening(head: str, written: str, comment: str) -> str:
-    return f"{head} {written}{comment}" if written else head + comment
-
-
-def _comment(body: str, entry: Entry) -> str:
-    """Return the comment on a property's first line or after its value, with the space before it;
-    "" without one."""
-    start, end = entry.value_span.start, entry.value_span.end
-    line_end = body.index("\n", entry.key_span.end)
-    if end <= line_end:
-        comment = body[end:line_end]
-    elif start > line_end:
-        colon = _COLON.match(body, entry.key_span.end)
-        comment = body[colon.end() : line_end] if colon else ""
-    elif header := _LITERAL_HEADER.match(body, start):
-        comment = body[header.end() : line_end]
-    else:
-        comment = body[end : body.index("\n", end)]
-    comment = comment.rstrip()
-    return comment if comment.lstrip().startswith("#") else ""
-
-
-def _comma(body: str, start: int, end: int) -> int | None:
-    return next(
-        (m.start() for m in _COMMA_OR_COMMENT.finditer(body, start, end) if m.group() == ","), None
-    )
 
 
 def _rename_tag(item: str, old: str, new: str) -> str:
@@ -428,13 +157,3 @@ def _rename_tag(item: str, old: str, new: str) -> str:
     mark = "#" if tag.startswith("#") else ""
     below = tag.removeprefix("#").removeprefix(tags.part(old, tag))
     return item.replace(tag, mark + new.removeprefix("#") + below)
-
-
-def _same(a: Value, b: Value) -> bool:
-    """Return whether two values are equal in YAML: `true` is not 1; the order of a mapping's keys
-    does not matter."""
-    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same(value, b[key]) for key, value in a.items())
-    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)

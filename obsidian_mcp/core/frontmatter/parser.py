@@ -1,5 +1,7 @@
-"""The YAML block at the start of a note: its position and its content (semantics 4,
-specs/frontmatter.md)."""
+"""The YAML block at the start of a note: its position and its content (specs/frontmatter.md).
+
+Not here: editing (`edits`), YAML itself (`yaml12`). (semantics 4)
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from obsidian_mcp.core.text.text import Span, printable
 
 from . import yaml12
 from .property_types import TYPES_FIXED
-from .yaml12 import InvalidYaml, NoValue, Outline, Value
+from .yaml12 import Outline
+from .yaml_problems import InvalidYaml, NoValue
+from .yaml_values import YamlValue
 
 _OPENING = ("---\n", "---\r\n")
 _CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
@@ -23,8 +27,12 @@ _SPACE = re.compile(r"\s")
 
 
 class Block(NamedTuple):
-    """The position of a note's frontmatter, in code points of the body: `span` from the first dash
-    to the last, `yaml_span` between the lines of dashes, `body_start` behind the closing line."""
+    """The position of a note's frontmatter, in code points of the body.
+
+    `span` runs from the first dash to the last dash (the app's `frontmatterPosition`), `yaml_span`
+    is the text between the two lines of dashes, `body_start` the first character after the closing
+    line.
+    """
 
     span: Span
     yaml_span: Span
@@ -33,12 +41,15 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """The content of a frontmatter block. `values` is None for an empty block, and for a broken
-    one, of which `error` says why in one sentence and `line` where, from 1. `spans` of properties,
-    name to value, count in the body."""
+    """The content of a frontmatter block.
+
+    `values` is None when the app shows no properties: the block is empty, or it is broken and
+    `error` says why in one sentence; `line` is then the line of the note, counted from 1. `spans`
+    are those of the properties, from name to end of value, in code points of the body.
+    """
 
     block: Block
-    values: dict[str, Value] | None
+    values: dict[str, YamlValue] | None
     spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
     error: str | None = None
     line: int | None = None
@@ -64,20 +75,21 @@ def text_start(body: str) -> int:
 
 def has_property(body: str, name: str) -> bool:
     """Return whether the properties of a note can be read and have this name, as written."""
-    found = read(body) if name in body else None  # most notes have it nowhere
-    return found is not None and found.values is not None and name in found.values
+    if name not in body:  # as in most notes, which are then not parsed
+        return False
+    properties = read_frontmatter(body)
+    return properties is not None and properties.values is not None and name in properties.values
 
 
-def read(body: str) -> Frontmatter | None:
+def read_frontmatter(body: str) -> Frontmatter | None:
     """Return the properties of a note as the app reads them; None without a frontmatter block."""
     block = locate(body)
     if block is None:
         return None
-    found = Outline(block.yaml_span.start)
+    places = Outline(block.yaml_span.start)
+    handler = _Handler(block.yaml_span.slice(body), places)
     try:
-        values, _ = frontmatter.parse(
-            block.span.slice(body), handler=_Handler(block.yaml_span.slice(body), found)
-        )
+        values, _ = frontmatter.parse(block.span.slice(body), handler=handler)
     except NoValue:
         return Frontmatter(block, None)
     except InvalidYaml as e:
@@ -85,55 +97,63 @@ def read(body: str) -> Frontmatter | None:
         problem = f"The frontmatter is not readable: line {line}: {e.problem}."
         return Frontmatter(block, None, error=problem, line=line)
     spans = {}
-    for entry in found.entries:
+    for entry in places.entries:
         has_value = entry.value_span.start < entry.value_span.end
         spans[entry.key] = entry.span if has_value else entry.key_span
     return Frontmatter(block, values, spans)
 
 
 def outline(body: str, block: Block) -> Outline:
-    """Return the top-level properties of a block with their positions in the body; without braces,
-    a `span` is whole lines. Raises: NoValue for an empty block, InvalidYaml for a broken one."""
-    found = Outline(block.yaml_span.start)
-    yaml12.load(block.yaml_span.slice(body), found)
-    if found.flow is None:
-        for number, entry in enumerate(found.entries):
+    """Return the top-level properties of a block with their positions, in code points of the body.
+
+    Where the mapping has no braces, the `span` of a property is its whole lines with the last line
+    end. Raises: NoValue for an empty block, InvalidYaml for a broken one.
+    """
+    places = Outline(block.yaml_span.start)
+    yaml12.load(block.yaml_span.slice(body), places)
+    if places.flow is None:
+        for number, entry in enumerate(places.entries):
             start = body.rfind("\n", 0, entry.span.start) + 1
             end = body.index("\n", max(entry.span.end - 1, start)) + 1
-            found.entries[number] = replace(entry, span=Span(start, end))
-    return found
+            places.entries[number] = replace(entry, span=Span(start, end))
+    return places
 
 
-def tags(values: Mapping[str, Value]) -> list[str] | None:
-    """Return the tags of a note's properties with their `#`, as the app's `parseFrontMatterTags`: a
-    text is one tag, and none with white space or of digits alone; None without the property or with
-    an empty one (FM-30)."""
+def tags(values: Mapping[str, YamlValue]) -> list[str] | None:
+    """Return the tags of a note's properties with their `#`; None without them (FM-30).
+
+    As the app's `parseFrontMatterTags`: text is one tag and never split; a text with white space, a
+    number, and a text of digits alone are no tags. An empty property is none.
+    """
     items = _texts(values, "tags")
     if items is None:
         return None
-    found = []
+    hash_tags = []
     for item in items:
         name = item.removeprefix("#")
         if name and not _SPACE.search(name) and not (name.isascii() and name.isdigit()):
-            found.append("#" + name)
-    return found
+            hash_tags.append("#" + name)
+    return hash_tags
 
 
-def aliases(values: Mapping[str, Value]) -> list[str] | None:
+def aliases(values: Mapping[str, YamlValue]) -> list[str] | None:
     """Return the aliases of a note; None without the property or with an empty one (FM-31)."""
     return _texts(values, "aliases")
 
 
-def key_of(values: Mapping[str, Value], name: str) -> str | None:
-    """Return the key of a property as written: exactly so, else in any case; `tags`, `aliases` and
-    `cssclasses` are the first that agrees in any case, as in the app (FM-32)."""
+def key_of(values: Mapping[str, YamlValue], name: str) -> str | None:
+    """Return the key of a property as written in the note (FM-32).
+
+    `tags`, `aliases` and `cssclasses` are the first key that agrees in any case, as in the app.
+    Every other name is looked for exactly first and then in any case.
+    """
     folded = name.lower()
     if folded not in TYPES_FIXED and name in values:
         return name
     return next((key for key in values if printable(key).lower() == folded), None)
 
 
-def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
+def _texts(values: Mapping[str, YamlValue], name: str) -> list[str] | None:
     key = key_of(values, name)
     value = None if key is None else values[key]
     if value is None:
@@ -143,17 +163,19 @@ def _texts(values: Mapping[str, Value], name: str) -> list[str] | None:
 
 
 class _Handler(YAMLHandler):
-    """python-frontmatter's YAML handler with the app's idea of the block. It takes the text of the
-    block as it stands in the note: the library changes line ends before it splits, and `outline`
-    would find other places."""
+    """python-frontmatter's YAML handler with the app's idea of the block and of its values.
 
-    def __init__(self, text: str, found: Outline) -> None:
+    It gets the text of a block as it stands in the note: the library changes line ends before it
+    splits, so the values would not be those of which `outline` finds the places.
+    """
+
+    def __init__(self, text: str, places: Outline) -> None:
         super().__init__()
         self._text = text
-        self._found = found
+        self._places = places
 
     def split(self, _: str) -> tuple[str, str]:
         return self._text, ""
 
-    def load(self, fm: str, **_: object) -> dict[str, Value]:
-        return yaml12.load(fm, self._found)
+    def load(self, fm: str, **_: object) -> dict[str, YamlValue]:
+        return yaml12.load(fm, self._places)

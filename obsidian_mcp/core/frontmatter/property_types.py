@@ -16,7 +16,7 @@ TYPES_FIXED: Mapping[str, PropertyType] = {
     "aliases": "aliases",
     "cssclasses": "multitext",
 }
-"""Types no assignment changes (semantics 4.3)."""
+"""Types that no assignment changes (semantics 4.3)."""
 
 
 def infer_type(value: Any) -> PropertyType:
@@ -27,10 +27,9 @@ def infer_type(value: Any) -> PropertyType:
         case int() | float():
             return "number"
         case str():
-            written = iso.read_iso(value) if value[:1].isdigit() else None
-            return (
-                "date" if written is not None and not written.hour else "text"
-            )  # measured: a time is text
+            # Measured: a date with a time is text.
+            time = iso.read_iso(value) if value[:1].isdigit() else None
+            return "date" if time is not None and not time.hour else "text"
         case list():
             return "multitext" if all(isinstance(item, str) for item in value) else "unknown"
         case None:

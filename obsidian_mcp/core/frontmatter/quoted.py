@@ -1,5 +1,8 @@
-"""A JSON string or YAML scalar with the offset of each character, so that a part is replaced and
-all else stays."""
+"""Quoted text in a file: a JSON string or a YAML scalar, read with the offset of each character.
+
+So a part of it can be replaced while every other character of the file, and every other escape,
+stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _ESCAPE = re.compile(
     r"((?<=x)[0-9a-fA-F]{2}|(?<=u)[0-9a-fA-F]{4}|(?<=U)[0-9a-fA-F]{8})|(.))",
     re.DOTALL,
 )
-"""Of YAML's double quotes, and so of JSON, which has some of them."""
+"""An escape in YAML's double quotes, and so in JSON, which has some of these escapes."""
 _SINGLE_ESCAPE = re.compile(r"''")
 _NAMED = {
     "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
@@ -31,8 +34,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A text and its position. `span` covers the source with its quotes, in code points of the
-    file's body."""
+    """A text and its position.
+
+    `span` covers the source with its quotes, in code points of the file's body.
+    """
 
     value: str
     quote: Quote
@@ -56,7 +61,7 @@ class Quoted:
                 return json.dumps(text, ensure_ascii=self.ascii_only)[1:-1]
             case "double":
                 escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-                return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", escaped)
+                return _CONTROL.sub(lambda control: f"\\x{ord(control[0]):02x}", escaped)
             case "single":
                 return text.replace("'", "''")
             case "none":
@@ -81,19 +86,19 @@ def _read(body: str, span: Span, quote: Quote, *, ascii_only: bool = False) -> Q
     value: list[str] = []
     starts: list[int] = []
     at = start
-    for found in (_SINGLE_ESCAPE if quote == "single" else _ESCAPE).finditer(body, start, end):
-        value.append(body[at : found.start()])
-        starts += range(at, found.start())
-        value.append("'" if quote == "single" else _meaning(found))
-        starts.append(found.start())
-        at = found.end()
+    for escape in (_SINGLE_ESCAPE if quote == "single" else _ESCAPE).finditer(body, start, end):
+        value.append(body[at : escape.start()])
+        starts += range(at, escape.start())
+        value.append("'" if quote == "single" else _meaning(escape))
+        starts.append(escape.start())
+        at = escape.end()
     value.append(body[at:end])
     starts += range(at, end + 1)
     return Quoted("".join(value), quote, span, ascii_only, tuple(starts))
 
 
-def _meaning(found: re.Match[str]) -> str:
-    high, low, code, name = found.groups()
+def _meaning(escape: re.Match[str]) -> str:
+    high, low, code, name = escape.groups()
     if high:
         return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
     return chr(int(code, 16)) if code else _NAMED.get(name, name)

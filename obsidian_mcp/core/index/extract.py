@@ -17,7 +17,7 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.links.resolve import link_key
 from obsidian_mcp.core.note import canvas, drawing, parser
-from obsidian_mcp.core.note.elements import ListItem, Tag
+from obsidian_mcp.core.note.elements import ListItem, TextTag
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.query.document import structure_of, structure_of_pages
 from obsidian_mcp.core.text import tags
@@ -209,7 +209,7 @@ def _task(parsed: parser.Note, item: ListItem) -> facts.TaskFact:
     return facts.TaskFact(item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text))
 
 
-def _tag(tag: Tag, at: str, lines: Lines) -> facts.TagFact:
+def _tag(tag: TextTag, at: str, lines: Lines) -> facts.TagFact:
     return facts.TagFact(tags.key(tag.name), tag.name, at, lines.line(tag.span.start), *tag.span)
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_yaml
-from obsidian_mcp.core.frontmatter.yaml12 import Entry, Outline, Value
+from obsidian_mcp.core.frontmatter.yaml12 import Outline, PropertyEntry
+from obsidian_mcp.core.frontmatter.yaml_values import YamlValue
 from obsidian_mcp.core.note import canvas, parser
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link, decode
@@ -159,7 +160,7 @@ class _Sources:
     def __init__(self, body: str, outline: Outline) -> None:
         self._body = body
         self._exact: dict[str, Span] = {}
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, PropertyEntry] = {}
         self._used: set[int] = set()
         for entry in outline.entries:
             self._entries[entry.key] = entry
@@ -185,7 +186,7 @@ class _Sources:
         )
         return self._take_nested(owner, link.original) if owner is not None else None
 
-    def _take_nested(self, entry: Entry, original: str) -> Quoted | None:
+    def _take_nested(self, entry: PropertyEntry, original: str) -> Quoted | None:
         """Return the next source in a value with lists or mappings inside.
 
         Return None unless each of its links has a source, because the sources are then not told
@@ -216,7 +217,7 @@ class _Sources:
         return [quoted for quoted in texts if quoted.value == original]
 
 
-def _count(value: Value, text: str) -> int:
+def _count(value: YamlValue, text: str) -> int:
     """Return how often a list or mapping contains a text, at any depth."""
     if isinstance(value, list | dict):
         items = value.values() if isinstance(value, dict) else value

@@ -98,7 +98,7 @@ class NamedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Tag:
+class TextTag:
     """A tag in the text; `name` has no `#`."""
 
     name: str

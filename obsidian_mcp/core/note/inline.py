@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from .blocks import Region
-from .elements import Area, AreaKind, NamedPart, Tag
+from .elements import Area, AreaKind, NamedPart, TextTag
 from .links import (
     Link,
     Style,
@@ -60,7 +60,7 @@ class Inlines:
     """All inline elements of a note, in document order."""
 
     links: list[Link] = field(default_factory=list)
-    tags: list[Tag] = field(default_factory=list)
+    tags: list[TextTag] = field(default_factory=list)
     footnote_refs: list[NamedPart] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
     external_links: list[Span] = field(default_factory=list)
@@ -88,7 +88,7 @@ class _Bracket:
 
     at: int
     image: bool
-    tag: Tag | None = None
+    tag: TextTag | None = None
     """A tag directly after the `[`; it counts only if the bracket becomes a link (TAG-06)."""
 
 
@@ -214,7 +214,7 @@ class _Scanner:
         if not name:
             return stop
         stop = at + 1 + len(name)
-        tag = Tag(name, self._span(at, stop))
+        tag = TextTag(name, self._span(at, stop))
         if bracket:
             bracket.tag = tag
         else:

@@ -15,7 +15,7 @@ from obsidian_mcp.core.frontmatter.parser import Frontmatter
 from obsidian_mcp.core.text.text import Lines, Span
 
 from . import blocks, inline
-from .elements import Area, Heading, ListItem, NamedPart, Section, Tag
+from .elements import Area, Heading, ListItem, NamedPart, Section, TextTag
 from .links import Link, read_property
 
 
@@ -41,7 +41,7 @@ class Note:
 
     @cached_property
     def frontmatter(self) -> Frontmatter | None:
-        return frontmatter.read(self.body)
+        return frontmatter.read_frontmatter(self.body)
 
     @cached_property
     def _inline(self) -> inline.Inlines:
@@ -59,7 +59,7 @@ class Note:
         )
 
     @property
-    def tags(self) -> Sequence[Tag]:
+    def tags(self) -> Sequence[TextTag]:
         """Return the tags of the text; `all_tags` includes those of the properties."""
         return self._inline.tags
 

@@ -91,7 +91,7 @@ def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
         if extension(path) == CANVAS_EXTENSION:
             error, line = canvas.read_canvas(body).error, None
         else:
-            block = frontmatter.read(body)
+            block = frontmatter.read_frontmatter(body)
             error, line = (block.error, block.line) if block else (None, None)
         error = error or next((warning for warning in warnings if warning in UNINDEXED), None)
         if error:

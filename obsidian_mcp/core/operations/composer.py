@@ -49,7 +49,7 @@ def merge(vault: Vault, source: FileEntry, target: FileEntry, position: End = "a
     files = {file.path: file for file in rewriting.rewritten}
     leaving, own = _before_and_after(vault, source, files.get(source.path))
     before, there = _before_and_after(vault, target, files.get(target.path))
-    read = frontmatter.read(own)
+    read = frontmatter.read_frontmatter(own)
     if read is not None and read.error:
         raise PropertiesUnreadable(f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written.")
     text = footnotes.rename_clashing_ids(own[frontmatter.text_start(own) :].strip("\r\n"), there)

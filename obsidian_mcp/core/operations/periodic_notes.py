@@ -166,7 +166,7 @@ class Templates:
 def insert_template(body: str, template: str, position: Position = "append", heading: str = "") -> str:
     """Return a note with a filled template's text at a place, and its properties merged in. Raises: SectionNotFound,
     PropertiesUnreadable, TemplateFailed."""
-    read = frontmatter.read(template)
+    read = frontmatter.read_frontmatter(template)
     if read is not None and read.error:
         raise TemplateFailed(f"The properties of the template cannot be read. {read.error} Nothing was written.")
     text = template[frontmatter.text_start(template) :]

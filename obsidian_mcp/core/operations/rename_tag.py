@@ -79,7 +79,7 @@ def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
     """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
     content = _content(vault, path)
     body = content.text.body if content is not None and content.is_text else ""
-    block = frontmatter.read(body)
+    block = frontmatter.read_frontmatter(body)
     if block is None or not block.error:
         return False
     return any(covers(tag, word) for word in _WORD.findall(block.block.yaml_span.slice(body)))

@@ -147,9 +147,9 @@ def render(
 def _with_properties(text: str, block: str, run: _Run) -> str:
     """Return the text with the properties of an included note, as they are written where it has
     none."""
-    if frontmatter.read(text) is None:
+    if frontmatter.read_frontmatter(text) is None:
         return block + ("\n" if text and not block.endswith("\n") else "") + text
-    read = frontmatter.read(block)
+    read = frontmatter.read_frontmatter(block)
     try:
         return merge_properties(text, read.values or {} if read else {})
     except PropertiesUnreadable as error:
@@ -312,7 +312,7 @@ def _include(run: _Run, link: _Result) -> str:
         raise run.failure(f"{written}, which it includes, is not in the vault.")
     inner = replace(run, template=target, including=(*run.including, target), command=None)
     rendered = _render(text, inner)
-    properties = frontmatter.read(rendered)
+    properties = frontmatter.read_frontmatter(rendered)
     if properties is not None and properties.error:
         raise run.failure(f"the properties of {written} cannot be read. {properties.error}")
     start = frontmatter.text_start(rendered)

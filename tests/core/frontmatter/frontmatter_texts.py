@@ -90,7 +90,7 @@ def notes(draw: st.DrawFn) -> str:
     newline = draw(st.sampled_from(["\n", "\r\n"]))
     rest = draw(st.sampled_from(["", "Text", "Text\n", "\n# T\n\n---\nb: 2\n---\n"]))
     body = newline.join(["---", *lines, "---", rest.replace("\n", newline)])
-    found = parser.read(body)
+    found = parser.read_frontmatter(body)
     assert found is not None, body
     assert found.values is not None, (body, found.error)
     return body

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import edits, parser
-from obsidian_mcp.core.frontmatter.yaml12 import Entry, Outline
+from obsidian_mcp.core.frontmatter.yaml12 import Outline, PropertyEntry
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable
 from tests.examples import examples
 
@@ -57,7 +57,7 @@ def outline_of(body: str) -> Outline:
 
 
 def says(body: str) -> dict[str, Any]:
-    found = parser.read(body)
+    found = parser.read_frontmatter(body)
     if found is None:
         return {}
     assert found.error is None
@@ -74,7 +74,7 @@ def newline_of(body: str) -> str:
     return "\r\n" if body.startswith("---\r\n") else "\n"
 
 
-def a_property(data: st.DataObject, body: str) -> Entry:
+def a_property(data: st.DataObject, body: str) -> PropertyEntry:
     return data.draw(st.sampled_from(outline_of(body).entries), label="property")
 
 

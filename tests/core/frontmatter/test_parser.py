@@ -33,7 +33,7 @@ def test_the_recordings_of_the_app_agree_on_properties_and_tags() -> None:
     for file in recordings:
         recording = json.loads(file.read_text(encoding="utf-8"))
         cached = recording["cachedMetadata"]
-        found = parser.read(recording["fileContents"])
+        found = parser.read_frontmatter(recording["fileContents"])
         values = found.values if found else None
         assert values == cached.get("frontmatter"), file.name
         assert parser.tags(values or {}) == recording["parseFrontMatterTags"], file.name
@@ -44,7 +44,7 @@ def test_the_recordings_of_the_app_agree_on_properties_and_tags() -> None:
 
 @pytest.mark.parametrize("row", VECTORS, ids=identify)
 def test_a_note_has_the_properties_of_the_table(row: dict[str, Any]) -> None:
-    found = parser.read(row["note"])
+    found = parser.read_frontmatter(row["note"])
 
     if not row.get("block", True):
         assert found is None
@@ -64,7 +64,7 @@ def test_a_note_has_the_properties_of_the_table(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", [row for row in VECTORS if "\t" not in row["note"]], ids=identify)
 def test_the_table_holds_without_the_c_library(row: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    found = parser.read(row["note"])
+    found = parser.read_frontmatter(row["note"])
 
     assert (found.values if found else None) == row["values"]
 
@@ -78,7 +78,7 @@ def types(value: Any) -> Any:
 
 def test_a_byte_order_mark_is_no_character_in_front_of_the_block() -> None:
     # table 4.5 row 5
-    found = parser.read(Text.decode(b"\xef\xbb\xbf---\na: 1\n---").body)
+    found = parser.read_frontmatter(Text.decode(b"\xef\xbb\xbf---\na: 1\n---").body)
 
     assert found is not None
     assert found.values == {"a": 1}
@@ -97,7 +97,7 @@ def test_the_block_ends_with_its_dashes_and_the_text_starts_on_the_next_line() -
 
 def test_bytes_that_are_not_utf8_stay_in_the_value() -> None:
     """FM-17"""
-    found = parser.read(Text.decode(b"---\na: caf\xe9\n---\n").body)
+    found = parser.read_frontmatter(Text.decode(b"---\na: caf\xe9\n---\n").body)
 
     assert found is not None
     assert found.values is not None
@@ -142,7 +142,7 @@ TOWER = "a0: &a0 [x]\n" + "\n".join(f"a{n}: &a{n} {'[' * 90}*a{n - 1}{']' * 90}"
 )
 def test_hostile_yaml_is_an_error_with_a_line(text: str) -> None:
     """FM-19: a hang or a RecursionError would fail here"""
-    found = parser.read(f"---\n{text}\n---\n")
+    found = parser.read_frontmatter(f"---\n{text}\n---\n")
 
     assert found is not None
     assert found.values is None
@@ -152,7 +152,7 @@ def test_hostile_yaml_is_an_error_with_a_line(text: str) -> None:
 def test_numbers_too_long_to_print_are_no_numbers() -> None:
     """FM-16"""
     digits = "f" * 10_000
-    found = parser.read(f"---\na: 0x{digits}\nb: {'9' * 10_000}\nc: 1{'0' * 400}.5\n---\n")
+    found = parser.read_frontmatter(f"---\na: 0x{digits}\nb: {'9' * 10_000}\nc: 1{'0' * 400}.5\n---\n")
 
     assert found is not None
     assert found.values == {"a": None, "b": None, "c": None}
@@ -164,7 +164,7 @@ def test_every_property_stands_where_its_spans_say(body: str) -> None:
     """FM-40"""
     block = parser.locate(body)
     assert block is not None
-    read = parser.read(body)
+    read = parser.read_frontmatter(body)
     assert read is not None
     outline = parser.outline(body, block)
 
@@ -189,7 +189,7 @@ def test_every_property_stands_where_its_spans_say(body: str) -> None:
 @example("0:\r\r")  # a carriage return before a line end of two characters is text
 def test_any_text_in_a_block_is_properties_or_an_error_but_no_accident(text: str) -> None:
     body = f"---\n{text}\n---\n"
-    found = parser.read(body)
+    found = parser.read_frontmatter(body)
 
     assert found is not None
     json.dumps(found.values, allow_nan=False)

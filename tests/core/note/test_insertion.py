@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.edits import merge_properties
-from obsidian_mcp.core.frontmatter.yaml12 import Value
+from obsidian_mcp.core.frontmatter.yaml_values import YamlValue
 from obsidian_mcp.core.note.edits import Position, insert_text
 from obsidian_mcp.core.operations.periodic_notes import insert_template
 from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
@@ -41,14 +41,14 @@ def test_inserted_text_leaves_every_line_as_it_was(front: str, body: str, positi
 def test_properties_of_a_template_leave_the_text_as_it_was(front: str, body: str) -> None:
     """PERIODIC-17"""
     note = front + body
-    own = parser.read(note)
+    own = parser.read_frontmatter(note)
     if own is not None and own.error:
         with pytest.raises(PropertiesUnreadable):
             insert_template(note, "---\nnew: 1\na: 2\n---\n")
         return
     before = note[parser.text_start(note) :]
     after = insert_template(note, "---\nnew: 1\na: 2\n---\n")
-    read = parser.read(after)
+    read = parser.read_frontmatter(after)
     assert after[parser.text_start(after) :] == before
     assert read is not None
     assert read.values is not None
@@ -71,9 +71,9 @@ def test_properties_of_a_template_leave_the_text_as_it_was(front: str, body: str
         ("a: 1", {"b": {"c": [1]}}, {"a": 1, "b": {"c": [1]}}),
     ],
 )
-def test_properties_are_merged(own: str, other: dict[str, Value], merged: dict[str, Value]) -> None:
+def test_properties_are_merged(own: str, other: dict[str, YamlValue], merged: dict[str, YamlValue]) -> None:
     """PERIODIC-17"""
-    read = parser.read(merge_properties(f"---\n{own}\n---\ntext\n", other))
+    read = parser.read_frontmatter(merge_properties(f"---\n{own}\n---\ntext\n", other))
     assert read is not None
     assert read.values == merged
 

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from obsidian_mcp.core.frontmatter import parser
-from obsidian_mcp.core.note.elements import Heading, ListItem, Section, Tag
+from obsidian_mcp.core.note.elements import Heading, ListItem, Section, TextTag
 from obsidian_mcp.core.query.document import DocumentKind
 from obsidian_mcp.core.query.nodes import (
     And,
@@ -55,7 +55,7 @@ class PlainStructure:
     sections: list[Section]
     headings: list[Heading]
     list_items: list[ListItem]
-    tags: list[Tag]
+    tags: list[TextTag]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class PlainFile:
 
     @cached_property
     def properties(self) -> dict[str, object]:
-        found = parser.read(self.text)
+        found = parser.read_frontmatter(self.text)
         return dict(found.values) if found is not None and found.values is not None else {}
 
     @cached_property
@@ -124,7 +124,7 @@ class _Scan:
             self.open("paragraph", start)
         if not self.fenced:
             self.found.tags.extend(
-                Tag(m.group(1), Span(start + m.start(), start + m.end())) for m in _TAG.finditer(bare)
+                TextTag(m.group(1), Span(start + m.start(), start + m.end())) for m in _TAG.finditer(bare)
             )
         if bare.strip():
             self.end = stop
